@@ -1,0 +1,1 @@
+"""Conversation memory and long-term memory for AI agents, as typed effects."""

@@ -1,0 +1,1 @@
+"""How memory is kept, and what it runs on: every module exports Layer values."""
