@@ -1,0 +1,231 @@
+"""Every way in which a memory can fail, as values with a literal tag.
+
+    ChatMemoryError (no class: the unions at the end name what each operation can answer)
+    ├── DataValidationError         the input breaks a rule; all problems at once, with their paths
+    ├── ConversationNotFoundError   nothing is stored under this conversation
+    ├── MessageConflictError        a message id is taken by another content
+    ├── VersionConflictError        somebody wrote between the caller's read and its write
+    └── GenericMemoryError          what lies beneath the service failed; ``reason`` says how
+        ├── RepositoryError         the store: busy, full, damaged, unreachable, outcome unknown ...
+        └── SkillExecutionError     the model: refused, too slow, empty, oversized, malformed ...
+
+Errors are compared by value, say in their text what to do next, keep the exception that caused them, and answer
+``retry_is_safe``: whether the same call may be made again, unchanged, without harm and with hope.
+Configuration has an error of its own, ``chatmemory.effect.config.ConfigError``, because it fails before any memory exists.
+"""
+
+from typing import Literal, TypeAlias, final
+
+from attrs import field, frozen
+
+
+@final
+@frozen
+class Problem:
+    """One broken rule: *path* points into the input as ``$.messages[2].content`` does."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.message} @ {self.path}"
+
+
+@final
+@frozen
+class DataValidationError:
+    """The input breaks rules; nothing was stored."""
+
+    problems: tuple[Problem, ...]
+    tag: Literal["DataValidationError"] = "DataValidationError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: the same input breaks the same rules."""
+        return False
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.problems))
+
+
+@final
+@frozen
+class ConversationNotFoundError:
+    """No message is stored under this conversation."""
+
+    conversation_id: str
+    tag: Literal["ConversationNotFoundError"] = "ConversationNotFoundError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: it stays unknown until somebody adds a message to it."""
+        return False
+
+    def __str__(self) -> str:
+        return f"no conversation {self.conversation_id!r}: add a message to it first"
+
+
+@final
+@frozen
+class MessageConflictError:
+    """These ids are stored in this conversation with another role, content or metadata; nothing was stored."""
+
+    conversation_id: str
+    message_ids: tuple[str, ...]
+    tag: Literal["MessageConflictError"] = "MessageConflictError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: the id stays taken."""
+        return False
+
+    def __str__(self) -> str:
+        taken = ", ".join(map(repr, self.message_ids))
+        return f"{taken} already stored in {self.conversation_id!r} with another content: give the new message an id of its own"
+
+
+@final
+@frozen
+class VersionConflictError:
+    """The conversation is at another version than the writer expected; nothing was stored."""
+
+    conversation_id: str
+    expected: int
+    actual: int
+    tag: Literal["VersionConflictError"] = "VersionConflictError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: read the conversation again and decide anew."""
+        return False
+
+    def __str__(self) -> str:
+        return (
+            f"{self.conversation_id!r} is at version {self.actual}, not {self.expected}: "
+            f"read it again and add with expected_version={self.actual}"
+        )
+
+
+RepositoryProblem: TypeAlias = Literal[
+    "unavailable",
+    "busy",
+    "full",
+    "read_only",
+    "damaged",
+    "not_a_store",
+    "newer_schema",
+    "closed",
+    "wrong_loop",
+    "outcome_unknown",
+    "unexpected",
+]
+
+_REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
+    "unavailable": "check the path or the address, then try again",
+    "busy": "another writer holds the store; try again",
+    "full": "free some space on the disk, then try again; what was acknowledged is safe",
+    "read_only": "make the file and its folder writable, or open it for reading only",
+    "damaged": "restore a backup, or copy what is readable with the sqlite3 shell's .recover",
+    "not_a_store": "give the path of a chatmemory store, or of a file that does not exist yet",
+    "newer_schema": "update chatmemory: the store was written by a newer version and is left untouched",
+    "closed": "open the store again: its runtime was closed",
+    "wrong_loop": "a store belongs to one event loop: open one per loop",
+    "outcome_unknown": "the write may or may not have happened; repeating it with the same message ids is safe",
+    "unexpected": "see the cause",
+}
+_WORTH_RETRYING: frozenset[RepositoryProblem] = frozenset({"unavailable", "busy", "full", "outcome_unknown"})
+
+
+@final
+@frozen
+class RepositoryError:
+    """The store did not do *operation*."""
+
+    operation: str
+    problem: RepositoryProblem
+    detail: str = ""
+    cause: BaseException | None = field(default=None, eq=False, repr=False)
+    tag: Literal["RepositoryError"] = "RepositoryError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """True when waiting or repair helps; adds are idempotent by message id, so repeating one cannot double it."""
+        return self.problem in _WORTH_RETRYING
+
+    def __str__(self) -> str:
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"{self.operation}: {self.problem.replace('_', ' ')}{detail}: {_REPOSITORY_ADVICE[self.problem]}"
+
+
+SkillProblem: TypeAlias = Literal[
+    "unknown_skill",
+    "unauthorized",
+    "not_found",
+    "rate_limited",
+    "unavailable",
+    "timeout",
+    "refused",
+    "malformed",
+    "empty",
+    "oversized",
+    "raised",
+]
+
+_SKILL_ADVICE: dict[SkillProblem, str] = {
+    "unknown_skill": "register the skill, or correct memory.chat.strategy.skillId",
+    "unauthorized": "check the API key",
+    "not_found": "check the base URL and the model's name",
+    "rate_limited": "it will be tried again later",
+    "unavailable": "it will be tried again later",
+    "timeout": "raise memory.chat.strategy.timeoutSeconds, or use a faster model; it will be tried again later",
+    "refused": "the endpoint rejected the request; see the detail",
+    "malformed": "the endpoint answered something that is no chat completion; check the base URL",
+    "empty": "the skill returned no text; it will be tried again later",
+    "oversized": "the skill returned more than memory.chat.strategy.maxSummaryCharacters; it will be tried again later",
+    "raised": "the skill raised an exception; see the cause",
+}
+_WORTH_RETRYING_SKILL: frozenset[SkillProblem] = frozenset({"rate_limited", "unavailable", "timeout", "malformed", "empty"})
+
+
+@final
+@frozen
+class SkillExecutionError:
+    """The skill *skill_id* gave no usable answer."""
+
+    skill_id: str
+    problem: SkillProblem
+    detail: str = ""
+    retry_after_seconds: float | None = None
+    cause: BaseException | None = field(default=None, eq=False, repr=False)
+    tag: Literal["SkillExecutionError"] = "SkillExecutionError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """True when the same request may well succeed later."""
+        return self.problem in _WORTH_RETRYING_SKILL
+
+    def __str__(self) -> str:
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"skill {self.skill_id!r}: {self.problem.replace('_', ' ')}{detail}: {_SKILL_ADVICE[self.problem]}"
+
+
+@final
+@frozen
+class GenericMemoryError:
+    """What lies beneath the service failed."""
+
+    reason: RepositoryError | SkillExecutionError
+    tag: Literal["GenericMemoryError"] = "GenericMemoryError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """As the reason says."""
+        return self.reason.retry_is_safe
+
+    def __str__(self) -> str:
+        return str(self.reason)
+
+
+ReadError: TypeAlias = DataValidationError | ConversationNotFoundError | GenericMemoryError
+AddError: TypeAlias = DataValidationError | MessageConflictError | VersionConflictError | GenericMemoryError
+AppendError: TypeAlias = MessageConflictError | VersionConflictError | RepositoryError

@@ -1,0 +1,176 @@
+"""What is said and how it is kept: messages, pages of them, conversations, summaries, and the reports of a write.
+
+Values only.  The rules for input stand in ``message_rules.py``; what can be done with values, in ``contracts.py``.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Literal, TypeAlias, Union, final
+
+from attrs import frozen
+
+from chatmemory.errors import GenericMemoryError
+
+Json: TypeAlias = Union[None, bool, int, float, str, Sequence["Json"], Mapping[str, "Json"]]
+JsonObject: TypeAlias = Mapping[str, Json]
+
+Role: TypeAlias = Literal["user", "assistant", "system", "tool", "summary"]
+View: TypeAlias = Literal["model", "full"]
+"""``model``: what a model should see, summaries in the place of what they cover.  ``full``: every stored message."""
+
+
+@final
+@frozen
+class NewMessage:
+    """A message on its way in.
+
+    Attributes:
+        role: who speaks.  ``summary`` is written by history strategies.
+        content: any text without NUL and lone surrogates, up to 16,777,216 characters.
+        id: 1 to 512 characters, unique in its conversation; adding the same id again stores nothing.
+            None: one is made.
+        timestamp: when it was said, with a time zone.  None: now.
+        metadata: any JSON object, returned exactly.
+    """
+
+    role: Role
+    content: str
+    id: str | None = None
+    timestamp: datetime | None = None
+    metadata: JsonObject | None = None
+
+
+@final
+@frozen
+class ChatMessage:
+    """A stored message.
+
+    Attributes:
+        id: unique in its conversation.
+        seq: its number in the conversation; decides the order, never reused.
+        timestamp: when it was said, in UTC, to the microsecond.  A summary bears the time of the last message it covers.
+        metadata: as it was given.  A summary's holds ``summaryMetadataId``.
+        covered_by: the id of the summary that stands in its place, None while it stands for itself.
+    """
+
+    id: str
+    seq: int
+    role: Role
+    content: str
+    timestamp: datetime
+    metadata: JsonObject | None = None
+    covered_by: str | None = None
+
+
+@final
+@frozen
+class MessagePage:
+    """A stretch of one conversation, oldest first.
+
+    Attributes:
+        version: the conversation's version when the page was read, for ``expected_version``.
+        older: cursor of the page before this one, None at the beginning.
+        newer: cursor of the page after this one; also at the end, where it waits for what comes next.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    version: int
+    older: int | None
+    newer: int
+
+
+@final
+@frozen
+class Conversation:
+    """What is known of a conversation without reading it.
+
+    Attributes:
+        version: grows with every change, also over a clear, so that no stale writer mistakes one history for another.
+        message_count: stored messages, summaries included.
+        view_count: messages of the model's view.
+        view_tokens: their size, as the token counter saw it.
+        open_count: user, assistant and tool messages that no summary covers.
+    """
+
+    conversation_id: str
+    version: int
+    message_count: int
+    view_count: int
+    view_tokens: int
+    open_count: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@final
+@frozen
+class TimestampRange:
+    """From the first to the last instant, both included."""
+
+    start: datetime
+    end: datetime
+
+
+@final
+@frozen
+class SummarizationMetadata:
+    """Where a summary comes from.
+
+    Attributes:
+        id: what the summary's ``metadata["summaryMetadataId"]`` names.
+        summarized_message_ids: what the summary stands for, in order; earlier summaries among them.
+        messages_deleted: whether those messages were deleted with it.
+    """
+
+    id: str
+    conversation_id: str
+    summary_message_id: str
+    summarized_message_ids: tuple[str, ...]
+    timestamp_range: TimestampRange
+    skill_id: str
+    messages_deleted: bool
+    created_at: datetime
+
+
+@final
+@frozen
+class HistoryReport:
+    """What the history strategy did after an add.
+
+    Attributes:
+        status: ``idle``: nothing was due.  ``done``: it ran.  ``queued``: it will run in the background.
+            ``failed``: it could not run now and is queued again; the messages are stored all the same.
+        summary_ids: the summary messages that it wrote.
+        failure: why it failed.
+    """
+
+    status: Literal["idle", "done", "queued", "failed"]
+    summary_ids: tuple[str, ...] = ()
+    failure: GenericMemoryError | None = None
+
+
+@final
+@frozen
+class AddReport:
+    """What became of a batch.
+
+    Attributes:
+        stored: ids of the messages that are new, in order.
+        duplicates: ids that were stored before, with the same content; nothing was written for them.
+        version: the conversation's version after the add.
+    """
+
+    stored: tuple[str, ...]
+    duplicates: tuple[str, ...]
+    version: int
+    history: HistoryReport
+
+
+@final
+@frozen
+class ClearReport:
+    """What was removed."""
+
+    messages: int
+    summaries: int
+    version: int
