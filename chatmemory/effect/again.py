@@ -1,0 +1,64 @@
+"""Running an effect again: after a failure (``retry``) or after a success (``repeat``), as a schedule says.
+
+When to do so is left to ``schedule.py``; the time and the dice come from the context, so that tests can hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from returns.result import Success
+from typing_extensions import TypeVar
+
+from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.context import Context
+from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.random import RandomTag
+from chatmemory.effect.schedule import Schedule
+
+if TYPE_CHECKING:
+    from chatmemory.effect.effect import Effect
+
+A = TypeVar("A")
+E = TypeVar("E")
+R = TypeVar("R")
+Out = TypeVar("Out")
+
+
+async def run_retried(
+    effect: Effect[A, E, R],
+    schedule: Schedule[E, Any],
+    goes_on: Callable[[E], bool],
+    context: Context[R],
+) -> Outcome[A, E]:
+    """Run *effect* until it succeeds, *schedule* is over, or *goes_on* refuses the error; return its last outcome."""
+    clock = context.get(ClockTag)
+    driver = schedule.start(context.get(RandomTag))
+    while True:
+        outcome = await effect.run_in(context)
+        if type(outcome) is Success:
+            return outcome
+        error = outcome.failure()
+        if not goes_on(error):
+            return outcome
+        delay = driver.next(error, clock.monotonic())
+        if delay is None:
+            return outcome
+        await clock.sleep(delay)
+
+
+async def run_repeated(
+    effect: Effect[A, E, R], schedule: Schedule[A, Out], context: Context[R]
+) -> Outcome[Out, E]:
+    """Run *effect* until it fails or *schedule* is over; succeed with the schedule's last output."""
+    clock = context.get(ClockTag)
+    driver = schedule.start(context.get(RandomTag))
+    while True:
+        outcome = await effect.run_in(context)
+        if type(outcome) is not Success:
+            return outcome
+        delay = driver.next(outcome.unwrap(), clock.monotonic())
+        if delay is None:
+            return Success(driver.output)
+        await clock.sleep(delay)

@@ -1,0 +1,70 @@
+"""Several effects at once, and effects against time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from returns.result import Failure, Success
+from typing_extensions import TypeVar
+
+from chatmemory.effect.context import Context
+from chatmemory.effect.outcome import Outcome
+
+if TYPE_CHECKING:
+    from chatmemory.effect.effect import Effect
+
+A = TypeVar("A")
+E = TypeVar("E")
+E2 = TypeVar("E2")
+R = TypeVar("R")
+
+
+async def run_all(
+    effects: Sequence[Effect[A, E, R]], concurrency: int | None, context: Context[R]
+) -> Outcome[list[A], E]:
+    """Run *effects*, at most *concurrency* at once; the first that does not succeed ends the others."""
+    values: list[Any] = [None] * len(effects)
+    waiting = iter(enumerate(effects))
+    failures: list[Failure[E]] = []
+    defects: list[Exception] = []
+
+    async def work_off() -> None:
+        # The workers share one iterator: whoever is free takes the next effect.
+        for place, effect in waiting:
+            outcome = await effect.run_in(context)
+            if type(outcome) is not Success:
+                failures.append(outcome)
+                return
+            values[place] = outcome.unwrap()
+
+    workers = len(effects) if concurrency is None else min(concurrency, len(effects))
+    if workers <= 1:
+        await work_off()
+        return failures[0] if failures else Success(values)
+
+    async with anyio.create_task_group() as tasks:
+
+        async def work_until_trouble() -> None:
+            try:
+                await work_off()
+            except Exception as defect:  # noqa: BLE001  raised below, bare: a task group would wrap it in a group
+                defects.append(defect)
+            if failures or defects:
+                tasks.cancel_scope.cancel()
+
+        for _ in range(workers):
+            tasks.start_soon(work_until_trouble)
+    if defects:
+        raise defects[0]
+    return failures[0] if failures else Success(values)
+
+
+async def run_for(
+    effect: Effect[A, E, R], seconds: float, on_timeout: Callable[[], E2], context: Context[R]
+) -> Outcome[A, E | E2]:
+    """Run *effect*, and cancel it after *seconds*."""
+    with anyio.move_on_after(seconds):
+        return await effect.run_in(context)
+    return Failure(on_timeout())

@@ -1,0 +1,141 @@
+"""The services at hand: an immutable map from tag to service.
+
+What a tag is, and how an effect asks for one, is said in ``tag.py``; how services come to be, in ``layer.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, Never, Protocol, cast, final
+
+from typing_extensions import TypeVar
+
+__all__ = ["Context", "MissingServiceError", "TagOf"]
+
+S = TypeVar("S")
+Fallback = TypeVar("Fallback")
+Id = TypeVar("Id")
+Id_co = TypeVar("Id_co", covariant=True)
+R2 = TypeVar("R2")
+R_contra = TypeVar("R_contra", contravariant=True)
+
+
+class TagOf(Protocol[Id_co, S]):
+    """What a tag *class* looks like to a function: its nominal identity ``Id_co`` and its interface ``S``.
+
+    ``type[S]`` could not name a Protocol as ``S`` (mypy: type-abstract), and would lose the identity.
+    """
+
+    key: str
+
+    def identity(self) -> Id_co:
+        """Exist for the type checker only."""
+        ...
+
+    def interface(self, service: S, /) -> S:
+        """Return *service*, checked against the interface."""
+        ...
+
+    def fallback(self) -> S:
+        """Return the service to use where none is given, or raise ``LookupError``."""
+        ...
+
+
+class MissingServiceError(LookupError):
+    """A service was asked for that nobody provides: a defect of the wiring, never a typed failure."""
+
+    def __init__(self, key: str, *, needed_by: str | None = None, available: Iterable[str] = ()) -> None:
+        self.key = key
+        self.needed_by = needed_by
+        asker = f", needed by {needed_by}" if needed_by else ""
+        offer = ", ".join(map(short_name, available)) or "nothing"
+        super().__init__(f"Service not found: {short_name(key)}{asker} (available: {offer})")
+
+
+def short_name(key: str) -> str:
+    """Return the class name at the end of a tag's key."""
+    return key.rpartition(".")[2]
+
+
+@final
+class Context(Generic[R_contra]):
+    """An immutable map from tag to service, in order of insertion.
+
+    Contravariant: a context that offers more serves where less is asked for.
+    """
+
+    __slots__ = ("_services",)
+
+    def __init__(self, services: Mapping[str, Any] | None = None) -> None:
+        self._services: Mapping[str, Any] = {} if services is None else services
+
+    @staticmethod
+    def empty() -> Context[Never]:
+        """Return the context that offers nothing but references."""
+        return _EMPTY
+
+    @staticmethod
+    def of(tag: TagOf[Id, S], service: S) -> Context[Id]:
+        """Return a context of one service."""
+        return Context({tag.key: service})
+
+    def get(self, tag: TagOf[R_contra, S]) -> S:
+        """Return the service of *tag*, or the default of a reference.
+
+        Raises:
+            MissingServiceError: there is neither.
+        """
+        try:
+            return cast("S", self._services[tag.key])
+        except KeyError:
+            pass
+        try:
+            return tag.fallback()
+        except MissingServiceError:
+            raise MissingServiceError(tag.key, available=self._services) from None
+
+    def get_or(self, tag: TagOf[Any, S], otherwise: Fallback) -> S | Fallback:
+        """Return the service of *tag* if it is present (it may be ``None``), else *otherwise*."""
+        return cast("S | Fallback", self._services.get(tag.key, otherwise))
+
+    def add(self, tag: TagOf[Id, S], service: S) -> Context[R_contra | Id]:
+        """Return a context in which *tag* is *service*; a replaced tag keeps its place in the order."""
+        return Context({**self._services, tag.key: service})
+
+    def merge(self, other: Context[R2]) -> Context[R_contra | R2]:
+        """Return the services of both; *other* wins where they meet."""
+        if not other._services:
+            return cast("Context[R_contra | R2]", self)
+        if not self._services:
+            return cast("Context[R_contra | R2]", other)
+        return Context({**self._services, **other._services})
+
+    def pick(self, *tags: TagOf[Id, Any]) -> Context[Id]:
+        """Return only the services of *tags*; an absent one stays absent."""
+        wanted = {tag.key for tag in tags}
+        return Context({key: service for key, service in self._services.items() if key in wanted})
+
+    def omit(self, *tags: TagOf[Any, Any]) -> Context[Any]:
+        """Return all services but those of *tags*."""
+        unwanted = {tag.key for tag in tags}
+        return Context({key: service for key, service in self._services.items() if key not in unwanted})
+
+    def __contains__(self, tag: TagOf[Any, Any]) -> bool:
+        return tag.key in self._services
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._services)
+
+    def __len__(self) -> int:
+        return len(self._services)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Context) and self._services == other._services
+
+    __hash__ = None  # type: ignore[assignment]  # services need not be hashable
+
+    def __repr__(self) -> str:
+        return f"Context({', '.join(map(short_name, self._services))})"
+
+
+_EMPTY: Context[Never] = Context()

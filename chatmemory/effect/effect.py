@@ -1,0 +1,399 @@
+"""``Effect``: a description of work that may fail and may need services, run when it is awaited.
+
+Its outcome is defined in ``outcome.py``, do-notation in ``do.py``, what it may ask for in ``context.py`` and ``tag.py``,
+concurrency and cleaning up in ``concurrent.py`` and ``resource.py``, the containers of ``returns`` in
+``containers.py``.
+"""
+
+# ruff: noqa: SLF001  run_in walks a chain of effects and reads the slots of each
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from functools import wraps
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Final,
+    Generic,
+    Never,
+    ParamSpec,
+    Self,
+    cast,
+    final,
+    overload,
+)
+
+from returns.result import Failure, Result, Success
+from typing_extensions import TypeVar
+
+from chatmemory.effect import concurrent, resource
+from chatmemory.effect.context import Context, TagOf
+from chatmemory.effect.do import Do, run_do
+from chatmemory.effect.outcome import EffectFailed, Exit, Outcome, exit_from_exception, exit_from_outcome
+from chatmemory.effect.suspended import run_without_waiting
+
+if TYPE_CHECKING:
+    from returns.future import FutureResult
+    from returns.io import IOResult
+
+    from chatmemory.effect.schedule import Schedule
+
+__all__ = ["Do", "Effect", "catch"]
+
+A = TypeVar("A")
+B = TypeVar("B")
+E = TypeVar("E")
+E2 = TypeVar("E2")
+E3 = TypeVar("E3")
+R = TypeVar("R")
+R2 = TypeVar("R2")
+R3 = TypeVar("R3")
+S = TypeVar("S")
+X = TypeVar("X", bound=Exception)
+P = ParamSpec("P")
+A_co = TypeVar("A_co", covariant=True)
+E_co = TypeVar("E_co", covariant=True, default=Never)
+R_co = TypeVar("R_co", covariant=True, default=Never)
+
+# Where an outcome comes from ...
+_KNOWN: Final = 0
+_CALL: Final = 1
+_AWAIT: Final = 2
+_AWAIT_IN_CONTEXT: Final = 3
+# ... and what a step does with the one before it.
+_MAP: Final = 4
+_BIND: Final = 5
+_ALT: Final = 6
+_LASH: Final = 7
+
+
+@final
+class Effect(Generic[A_co, E_co, R_co]):
+    """Work that succeeds with ``A``, fails with ``E``, and needs the services ``R``.
+
+    An effect is a value: it runs when it is awaited, again when it is awaited again, and never by being made.
+    A failure that the type names is a value in the outcome; any other exception is a defect, which passes through
+    every method here except ``exit``.  Cancellation passes through all of them.
+    """
+
+    __slots__ = ("_function", "_kind", "_source")
+
+    def __init__(self, source: Effect[Any, Any, Any] | None, kind: int, function: Any) -> None:
+        """Use the constructors below; this one builds the chain that ``run_in`` walks."""
+        self._source = source
+        self._kind = kind
+        self._function = function
+
+    # --- making one ---
+
+    @staticmethod
+    def succeed(value: A) -> Effect[A]:
+        """Succeed with *value*."""
+        return Effect(None, _KNOWN, Success(value))
+
+    @staticmethod
+    def fail(error: E) -> Effect[Never, E]:
+        """Fail with *error*."""
+        return Effect(None, _KNOWN, Failure(error))
+
+    @staticmethod
+    def sync(function: Callable[[], A]) -> Effect[A]:
+        """Succeed with what *function* returns; an exception is a defect."""
+        return Effect(None, _CALL, lambda: Success(function()))
+
+    @staticmethod
+    def attempt(
+        function: Callable[[], Awaitable[A]], *exceptions: type[X], to: Callable[[X], E]
+    ) -> Effect[A, E]:
+        """Await *function*; only the named *exceptions* become failures, by way of *to*."""
+
+        async def run() -> Outcome[A, E]:
+            try:
+                return Success(await function())
+            except exceptions as exception:
+                return Failure(to(exception))
+
+        return Effect(None, _AWAIT, run)
+
+    @staticmethod
+    def attempt_sync(function: Callable[[], A], *exceptions: type[X], to: Callable[[X], E]) -> Effect[A, E]:
+        """Call *function*; only the named *exceptions* become failures, by way of *to*."""
+
+        def call() -> Outcome[A, E]:
+            try:
+                return Success(function())
+            except exceptions as exception:
+                return Failure(to(exception))
+
+        return Effect(None, _CALL, call)
+
+    @staticmethod
+    def from_outcome(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Effect[A, E]:
+        """End as *function* does: the leaf for hot paths, one coroutine and nothing around it."""
+        return Effect(None, _AWAIT, function)
+
+    @staticmethod
+    def from_result(result: Result[A, E]) -> Effect[A, E]:
+        """End as *result* did."""
+        return Effect(None, _KNOWN, result)
+
+    @staticmethod
+    def in_context(function: Callable[[Context[R]], Awaitable[Outcome[A, E]]]) -> Effect[A, E, R]:
+        """End as *function* does, which is given the services at hand."""
+        return Effect(None, _AWAIT_IN_CONTEXT, function)
+
+    @staticmethod
+    def service(tag: TagOf[R, S]) -> Effect[S, Never, R]:
+        """Succeed with the service of *tag*."""
+
+        async def look_up(context: Context[R]) -> Outcome[S, Never]:
+            return Success(context.get(tag))
+
+        return Effect.in_context(look_up)
+
+    @overload
+    @staticmethod
+    def gen(function: Callable[Concatenate[Do[E, R], P], Awaitable[A]]) -> Callable[P, Effect[A, E, R]]: ...
+    @overload
+    @staticmethod
+    def gen(
+        function: Callable[Concatenate[S, Do[E, R], P], Awaitable[A]],
+    ) -> Callable[Concatenate[S, P], Effect[A, E, R]]: ...
+    @staticmethod
+    def gen(function: Callable[..., Awaitable[Any]]) -> Callable[..., Effect[Any, Any, Any]]:
+        """Make effects from a coroutine function ``(do, ...)`` or a method ``(self, do, ...)``; see ``Do``.
+
+        A method is known by its first parameter being called ``self``.
+        """
+        if function.__code__.co_varnames[:1] == ("self",):
+
+            @wraps(function)
+            def make_method(self: Any, *args: Any, **kwargs: Any) -> Effect[Any, Any, Any]:
+                return Effect.in_context(
+                    lambda context: run_do(lambda do: function(self, do, *args, **kwargs), context)
+                )
+
+            return make_method
+
+        @wraps(function)
+        def make(*args: Any, **kwargs: Any) -> Effect[Any, Any, Any]:
+            return Effect.in_context(
+                lambda context: run_do(lambda do: function(do, *args, **kwargs), context)
+            )
+
+        return make
+
+    @staticmethod
+    def all(effects: Iterable[Effect[A, E, R]], *, concurrency: int | None = 1) -> Effect[list[A], E, R]:
+        """Run *effects*, at most *concurrency* at once (``None``: all), and succeed with their values in order.
+
+        The first failure or defect cancels those under way, waits for their finalizers, and is the outcome.
+        """
+        return Effect.in_context(lambda context: concurrent.run_all(tuple(effects), concurrency, context))
+
+    @staticmethod
+    def acquire_use_release(
+        acquire: Effect[A, E, R],
+        use: Callable[[A], Effect[B, E2, R2]],
+        release: Callable[[A, Exit[B, E2]], Effect[Any, Never, R3]],
+    ) -> Effect[B, E | E2, R | R2 | R3]:
+        """Acquire, use, and release whatever happens; acquiring and releasing cannot be interrupted."""
+        return Effect.in_context(lambda context: resource.acquire_use_release(acquire, use, release, context))
+
+    # --- going on from one ---
+
+    def map(self, function: Callable[[A_co], B]) -> Effect[B, E_co, R_co]:
+        """Succeed with what *function* makes of the value."""
+        return Effect(self, _MAP, function)
+
+    def bind(self, function: Callable[[A_co], Effect[B, E2, R2]]) -> Effect[B, E_co | E2, R_co | R2]:
+        """Go on with the effect that *function* makes of the value."""
+        return Effect(self, _BIND, function)
+
+    def alt(self, function: Callable[[E_co], E2]) -> Effect[A_co, E2, R_co]:
+        """Fail with what *function* makes of the error."""
+        return Effect(self, _ALT, function)
+
+    def lash(self, function: Callable[[E_co], Effect[B, E2, R2]]) -> Effect[A_co | B, E2, R_co | R2]:
+        """Recover with the effect that *function* makes of the error."""
+        return Effect(self, _LASH, function)
+
+    def tap(self: Effect[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Effect[A, E | E2, R | R2]:
+        """Run the effect that *function* makes of the value, and keep the value."""
+        return self.bind(lambda value: function(value).map(lambda _: value))
+
+    def tap_error(
+        self: Effect[A, E, R], function: Callable[[E], Effect[Any, E2, R2]]
+    ) -> Effect[A, E | E2, R | R2]:
+        """Run the effect that *function* makes of the error, and keep the error."""
+        return self.lash(lambda error: function(error).bind(lambda _: Effect.fail(error)))
+
+    def pipe(self, function: Callable[[Self], B]) -> B:
+        """Apply *function*: ``effect.pipe(catch(NotFound, handler))``."""
+        return function(self)
+
+    def provide(self: Effect[A, E, R], context: Context[R]) -> Effect[A, E]:
+        """Give all the services that are needed."""
+        return Effect.in_context(lambda outer: self.run_in(outer.merge(context)))
+
+    def retry(
+        self: Effect[A, E, R],
+        schedule: Schedule[E, Any],
+        *,
+        while_: Callable[[E], bool] | None = None,
+        until: Callable[[E], bool] | None = None,
+    ) -> Effect[A, E, R]:
+        """Run again after a failure, as long as *schedule* goes on, *while_* holds and *until* does not.
+
+        Defects are not retried.
+        """
+        from chatmemory.effect.again import run_retried  # noqa: PLC0415  the clock builds on effects
+
+        def goes_on(error: E) -> bool:
+            return (while_ is None or while_(error)) and (until is None or not until(error))
+
+        return Effect.in_context(lambda context: run_retried(self, schedule, goes_on, context))
+
+    def repeat(self: Effect[A, E, R], schedule: Schedule[A, B]) -> Effect[B, E, R]:
+        """Run again after a success, as long as *schedule* goes on, and succeed with its last output."""
+        from chatmemory.effect.again import run_repeated  # noqa: PLC0415  the clock builds on effects
+
+        return Effect.in_context(lambda context: run_repeated(self, schedule, context))
+
+    def timeout(self, seconds: float, on_timeout: Callable[[], E2]) -> Effect[A_co, E_co | E2, R_co]:
+        """Cancel after *seconds*, wait for the finalizers, and fail with what *on_timeout* returns."""
+        return Effect.in_context(lambda context: concurrent.run_for(self, seconds, on_timeout, context))
+
+    def exit(self) -> Effect[Exit[A_co, E_co], Never, R_co]:
+        """Succeed with how the effect ended, a defect included; cancellation passes through."""
+
+        async def run(context: Context[R_co]) -> Outcome[Exit[A_co, E_co], Never]:
+            try:
+                return Success(exit_from_outcome(await self.run_in(context)))
+            except Exception as defect:  # noqa: BLE001  showing defects is what this method is for
+                return Success(exit_from_exception(defect))
+
+        return Effect.in_context(run)
+
+    def on_exit(
+        self: Effect[A, E, R], finalizer: Callable[[Exit[A, E]], Effect[Any, Never, R2]]
+    ) -> Effect[A, E, R | R2]:
+        """Run *finalizer* at the end, whatever the end is; it cannot be interrupted."""
+        return Effect.in_context(lambda context: resource.run_finalized(self, finalizer, context))
+
+    def ensuring(self: Effect[A, E, R], finalizer: Effect[Any, Never, R2]) -> Effect[A, E, R | R2]:
+        """Run *finalizer* at the end, whatever the end is; it cannot be interrupted."""
+        return self.on_exit(lambda _: finalizer)
+
+    def uninterruptible(self) -> Effect[A_co, E_co, R_co]:
+        """Put off cancellation until the effect has ended."""
+        return Effect.in_context(lambda context: resource.run_shielded(self, context))
+
+    # --- running it ---
+
+    async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912  see below
+        """Run with the services of *context*.
+
+        One loop for any number of steps: neither a long chain nor a deep recursion of ``bind`` uses up the stack, and a
+        step costs no call of ours.
+        """
+        effect: Effect[Any, Any, Any] = self
+        steps: list[Effect[Any, Any, Any]] = []
+        outcome: Any
+        while True:
+            while (source := effect._source) is not None:
+                steps.append(effect)
+                effect = source
+            kind = effect._kind
+            if kind == _KNOWN:
+                outcome = effect._function
+            elif kind == _AWAIT:
+                outcome = await effect._function()
+            elif kind == _CALL:
+                outcome = effect._function()
+            else:
+                outcome = await effect._function(context)
+            succeeded = type(outcome) is Success
+            while steps:
+                step = steps.pop()
+                kind = step._kind
+                if succeeded:
+                    if kind == _BIND:
+                        effect = step._function(outcome.unwrap())
+                        break
+                    if kind == _MAP:
+                        outcome = Success(step._function(outcome.unwrap()))
+                elif kind == _LASH:
+                    effect = step._function(outcome.failure())
+                    break
+                elif kind == _ALT:
+                    outcome = Failure(step._function(outcome.failure()))
+            else:
+                return cast("Outcome[A, E]", outcome)
+
+    def __await__(self: Effect[A, E]) -> Generator[Any, Any, Outcome[A, E]]:
+        return self.run_in(_NOTHING).__await__()
+
+    async def or_raise(self: Effect[A, E]) -> A:
+        """Return the value.
+
+        Raises:
+            EffectFailed: the effect failed; ``error`` holds the failure.  A failure that is itself an exception is
+                raised as it is.
+        """
+        outcome = await self.run_in(_NOTHING)
+        if type(outcome) is Success:
+            return outcome.unwrap()
+        error = outcome.failure()
+        raise error if isinstance(error, Exception) else EffectFailed(error)
+
+    def run_sync(self: Effect[A, E]) -> Outcome[A, E]:
+        """Run without an event loop.
+
+        Raises:
+            SuspendedError: the effect waits for something.
+        """
+        return run_without_waiting(self.run_in(_NOTHING))
+
+    async def awaitable(self: Effect[A, E]) -> IOResult[A, E]:
+        """Return the outcome as ``returns`` does."""
+        from returns.io import IOResult  # noqa: PLC0415  few need it, and its import takes time
+
+        return IOResult.from_result(await self.run_in(_NOTHING))
+
+    def future_result(self: Effect[A, E]) -> FutureResult[A, E]:
+        """Return a ``FutureResult``, which runs once and must be awaited."""
+        from returns.future import FutureResult  # noqa: PLC0415  few need it, and its import takes time
+
+        return FutureResult(self.run_in(_NOTHING))
+
+    async def __aiter__(self: Effect[A, E]) -> AsyncGenerator[A, None]:
+        """Yield the value: ``async for`` in ``FutureResult.do``."""
+        yield (await self.run_in(_NOTHING)).unwrap()
+
+
+_NOTHING: Context[Never] = Context.empty()
+
+
+@final
+class catch(Generic[E3, B, E2, R2]):  # noqa: N801  read as a verb: effect.pipe(catch(NotFound, handler))
+    """Recover from one class of errors, and take it out of the type: ``catch(NotFound, handler)(effect)``.
+
+    A class and not a function, because only a type variable that is already fixed can be subtracted from a union.
+    """
+
+    __slots__ = ("_error", "_handler")
+
+    def __init__(self, error: type[E3], handler: Callable[[E3], Effect[B, E2, R2]]) -> None:
+        self._error = error
+        self._handler = handler
+
+    def __call__(self, effect: Effect[A, E | E3, R]) -> Effect[A | B, E | E2, R | R2]:
+        """Return *effect* with the handler in place."""
+
+        def recover(error: E | E3) -> Effect[B, E | E2, R2]:
+            return self._handler(error) if isinstance(error, self._error) else Effect.fail(cast("E", error))
+
+        return effect.lash(recover)

@@ -1,0 +1,93 @@
+"""How an effect can end: ``Outcome`` for callers, ``Exit`` for those who clean up.
+
+``Outcome`` is the closed union of the two classes of ``returns``, so ``match`` with ``assert_never`` exhausts it in
+mypy and in pyright, and every value is a ``returns.result.Result`` as well.  ``Exit`` tells what ``Outcome`` cannot:
+a defect, or an interruption.  Running effects is left to ``effect.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, Literal, Never, TypeAlias, final
+
+from attrs import frozen
+from returns.result import Failure, Success
+from typing_extensions import TypeVar
+
+__all__ = [
+    "Cause",
+    "Die",
+    "EffectFailed",
+    "Exit",
+    "Fail",
+    "Failure",
+    "Interrupt",
+    "Outcome",
+    "Success",
+    "exit_from_exception",
+    "exit_from_outcome",
+]
+
+A = TypeVar("A")
+E = TypeVar("E")
+A_co = TypeVar("A_co", covariant=True)
+E_co = TypeVar("E_co", covariant=True)
+
+Outcome: TypeAlias = Success[A] | Failure[E]
+
+
+@final
+@frozen
+class Fail(Generic[E_co]):
+    """An expected failure, one of those that the effect's type names."""
+
+    error: E_co
+    tag: Literal["Fail"] = "Fail"
+
+
+@final
+@frozen
+class Die:
+    """A defect: an exception that no type announced."""
+
+    defect: Exception
+    tag: Literal["Die"] = "Die"
+
+
+@final
+@frozen
+class Interrupt:
+    """The work was cancelled before it could end by itself."""
+
+    tag: Literal["Interrupt"] = "Interrupt"
+
+
+@final
+@frozen
+class Cause(Generic[E_co]):
+    """Everything that went wrong, in the order in which it did."""
+
+    reasons: tuple[Fail[E_co] | Die | Interrupt, ...]
+
+
+Exit: TypeAlias = Success[A] | Failure[Cause[E]]
+
+
+class EffectFailed(Exception):  # noqa: N818  reads as what happened, like returns' UnwrapFailedError
+    """Raised by ``or_raise`` for a typed failure that is a value and not an exception."""
+
+    def __init__(self, error: object) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def exit_from_outcome(outcome: Outcome[A, E]) -> Exit[A, E]:
+    """Wrap a typed failure as the ``Cause`` that it is."""
+    return outcome if type(outcome) is Success else Failure(Cause((Fail(outcome.failure()),)))
+
+
+def exit_from_exception(exception: BaseException) -> Failure[Cause[Never]]:
+    """Tell a defect from an interruption.
+
+    Cancellation is the event loop's own exception and, like ``KeyboardInterrupt``, never an ``Exception``.
+    """
+    return Failure(Cause((Die(exception) if isinstance(exception, Exception) else Interrupt(),)))

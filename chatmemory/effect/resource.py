@@ -1,0 +1,66 @@
+"""Effects that end in order: finalizers, uninterruptible regions, acquire-use-release.
+
+A *scope* that holds many resources at once is defined in ``scope.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Never
+
+import anyio
+from returns.result import Success
+from typing_extensions import TypeVar
+
+from chatmemory.effect.context import Context
+from chatmemory.effect.outcome import Exit, Outcome, exit_from_exception, exit_from_outcome
+
+if TYPE_CHECKING:
+    from chatmemory.effect.effect import Effect
+
+A = TypeVar("A")
+B = TypeVar("B")
+E = TypeVar("E")
+E2 = TypeVar("E2")
+R = TypeVar("R")
+R2 = TypeVar("R2")
+R3 = TypeVar("R3")
+
+
+async def run_shielded(effect: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:
+    """Run *effect* to its end even if the surrounding scope is cancelled.
+
+    It holds off the cancel scopes of anyio and trio.  ``asyncio.Task.cancel()`` knows no shield and still gets through.
+    """
+    with anyio.CancelScope(shield=True):
+        return await effect.run_in(context)
+    raise AssertionError("a scope that nobody cancels swallows nothing")
+
+
+async def run_finalized(
+    effect: Effect[A, E, R],
+    finalizer: Callable[[Exit[A, E]], Effect[Any, Never, R2]],
+    context: Context[R | R2],
+) -> Outcome[A, E]:
+    """Run *effect*, then *finalizer* with how it ended."""
+    try:
+        outcome = await effect.run_in(context)
+    except BaseException as exception:
+        await run_shielded(finalizer(exit_from_exception(exception)), context)
+        raise
+    await run_shielded(finalizer(exit_from_outcome(outcome)), context)
+    return outcome
+
+
+async def acquire_use_release(
+    acquire: Effect[A, E, R],
+    use: Callable[[A], Effect[B, E2, R2]],
+    release: Callable[[A, Exit[B, E2]], Effect[Any, Never, R3]],
+    context: Context[R | R2 | R3],
+) -> Outcome[B, E | E2]:
+    """Acquire without interruption, use, release without interruption."""
+    acquired = await run_shielded(acquire, context)
+    if type(acquired) is not Success:
+        return acquired
+    resource = acquired.unwrap()
+    return await run_finalized(use(resource), lambda exit_: release(resource, exit_), context)
