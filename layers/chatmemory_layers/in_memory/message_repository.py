@@ -1,0 +1,192 @@
+"""``InMemoryMessageRepository``: every promise of ``MessageRepository`` but durability, in dictionaries.
+
+What one conversation holds and how it changes is said in ``history.py``; here are the guards, the work queue and the
+layer.  No method waits for anything, so each is a transaction by itself, on asyncio and on trio.  A repository belongs
+to one thread.
+"""
+
+from datetime import datetime
+from typing import final
+
+from attrs import define
+
+from chatmemory.contracts import (
+    Append,
+    Appended,
+    HistoryWork,
+    MessageRepositoryTag,
+    PageQuery,
+    Summary,
+    WorkIsDue,
+)
+from chatmemory.effect import Do, Effect, Layer
+from chatmemory.errors import AppendError, MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.messages import ClearReport, Conversation, MessagePage, SummarizationMetadata
+from chatmemory_layers.in_memory.history import History
+
+
+@define(eq=False)
+class QueuedWork:
+    """History work that waits until *due_at*, or that somebody holds until *lease_until*."""
+
+    due_at: datetime
+    attempts: int = 0
+    lease_id: str | None = None
+    lease_until: datetime | None = None
+
+    def is_free(self, now: datetime) -> bool:
+        """Tell whether it may be claimed."""
+        return self.due_at <= now and (self.lease_until is None or self.lease_until <= now)
+
+
+@final
+class InMemoryMessageRepository:
+    """Conversations and their queued work, gone with the process."""
+
+    def __init__(self) -> None:
+        self._histories: dict[str, History] = {}
+        self._work: dict[str, QueuedWork] = {}
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        """See ``MessageRepository.append``."""
+        key = batch.conversation_id
+        history = self._histories.get(key) or History(key, created_at=batch.now, updated_at=batch.now)
+        if batch.expected_version is not None and batch.expected_version != history.version:
+            do.fail(VersionConflictError(key, expected=batch.expected_version, actual=history.version))
+        sorted_batch = history.append(batch)
+        if sorted_batch.conflicts:
+            do.fail(MessageConflictError(key, tuple(sorted_batch.conflicts)))
+        if sorted_batch.new:
+            self._histories[key] = history
+            if batch.is_due(history.conversation()):
+                self._work.setdefault(key, QueuedWork(due_at=batch.now))
+        return Appended(
+            stored=tuple(sorted_batch.new),
+            duplicates=tuple(sorted_batch.duplicates),
+            conversation=history.conversation(),
+            work_is_due=key in self._work,
+        )
+
+    def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
+        """See ``MessageRepository.page``."""
+        return Effect.sync(
+            lambda: history.page(query) if (history := self._known(query.conversation_id)) else None
+        )
+
+    def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RepositoryError]:
+        """See ``MessageRepository.clear``."""
+
+        def clear() -> ClearReport | None:
+            self._work.pop(conversation_id, None)
+            return history.clear(now) if (history := self._known(conversation_id)) else None
+
+        return Effect.sync(clear)
+
+    def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
+        """See ``MessageRepository.conversation``."""
+        return Effect.sync(
+            lambda: history.conversation() if (history := self._known(conversation_id)) else None
+        )
+
+    def conversations(
+        self, *, limit: int, after: str | None
+    ) -> Effect[tuple[Conversation, ...], RepositoryError]:
+        """See ``MessageRepository.conversations``."""
+
+        def listed() -> tuple[Conversation, ...]:
+            known = sorted(
+                key for key in self._histories if self._known(key) and (after is None or key > after)
+            )
+            return tuple(self._histories[key].conversation() for key in known[:limit])
+
+        return Effect.sync(listed)
+
+    @Effect.gen
+    async def summarize(
+        self, do: Do[VersionConflictError | RepositoryError], summary: Summary
+    ) -> Conversation:
+        """See ``MessageRepository.summarize``."""
+        key = summary.conversation_id
+        history = self._known(key)
+        if history is None or not history.can_take(summary):
+            version = self._histories[key].version if key in self._histories else 0
+            do.fail(VersionConflictError(key, expected=summary.planned_at_version, actual=version))
+        if summary.draft.id in history.by_id:
+            do.fail(RepositoryError("summarize", "unexpected", f"{summary.draft.id!r} is stored already"))
+        history.summarize(summary)
+        conversation = history.conversation()
+        if not summary.is_due(conversation):
+            self._work.pop(key, None)
+        return conversation
+
+    def summarization(
+        self, conversation_id: str, summary_message_id: str
+    ) -> Effect[SummarizationMetadata | None, RepositoryError]:
+        """See ``MessageRepository.summarization``."""
+        return Effect.sync(
+            lambda: (
+                history.summarizations.get(summary_message_id)
+                if (history := self._known(conversation_id))
+                else None
+            )
+        )
+
+    def summarizations_of(
+        self, conversation_id: str, message_id: str
+    ) -> Effect[tuple[SummarizationMetadata, ...], RepositoryError]:
+        """See ``MessageRepository.summarizations_of``."""
+        return Effect.sync(
+            lambda: (
+                tuple(history.summarizations_of(message_id))
+                if (history := self._known(conversation_id))
+                else ()
+            )
+        )
+
+    def claim_work(
+        self, *, now: datetime, lease_id: str, lease_until: datetime, conversation_id: str | None = None
+    ) -> Effect[HistoryWork | None, RepositoryError]:
+        """See ``MessageRepository.claim_work``."""
+
+        def claim() -> HistoryWork | None:
+            free = [
+                key
+                for key, work in self._work.items()
+                if work.is_free(now) and conversation_id in {None, key}
+            ]
+            if not free:
+                return None
+            key = min(free, key=lambda key: self._work[key].due_at)
+            work = self._work[key]
+            work.attempts += 1
+            work.lease_id, work.lease_until = lease_id, lease_until
+            return HistoryWork(key, attempts=work.attempts, lease_id=lease_id)
+
+        return Effect.sync(claim)
+
+    def settle_work(
+        self, work: HistoryWork, *, is_due: WorkIsDue, retry_at: datetime | None = None
+    ) -> Effect[None, RepositoryError]:
+        """See ``MessageRepository.settle_work``."""
+
+        def settle() -> None:
+            key = work.conversation_id
+            held = self._work.get(key)
+            if held is None or held.lease_id != work.lease_id:
+                return
+            if retry_at is not None:
+                self._work[key] = QueuedWork(due_at=retry_at, attempts=held.attempts)
+            elif is_due(self._histories[key].conversation()):
+                self._work[key] = QueuedWork(due_at=held.due_at)
+            else:
+                del self._work[key]
+
+        return Effect.sync(settle)
+
+    def _known(self, conversation_id: str) -> History | None:
+        history = self._histories.get(conversation_id)
+        return history if history is not None and history.full else None
+
+
+message_repository = Layer.sync(MessageRepositoryTag, InMemoryMessageRepository)
