@@ -1,0 +1,153 @@
+"""Time as a service: ``Clock``, the system's, and one that tests move by hand.
+
+This module is the only one that reads the system's time; everybody else asks ``ClockTag``.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Protocol, final
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from chatmemory.effect.tag import Reference
+
+__all__ = ["Clock", "ClockTag", "SystemClock", "TestClock"]
+
+NANOSECONDS = 1_000_000_000  # per second
+SETTLING_ROUNDS = 50  # turns of the event loop; a retry needs 3 from waking to its next sleep, a task group 6
+
+
+class Clock(Protocol):
+    """What tells the time and waits."""
+
+    def now(self) -> datetime:
+        """Return the time of day, in UTC; it can jump when somebody sets the clock."""
+        ...
+
+    def monotonic(self) -> float:
+        """Return seconds since some moment; they never run backwards, so spans are measured with them."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after *seconds*; let others run at least once even for 0 and less."""
+        ...
+
+
+class ClockTag(Reference[Clock]):
+    """Where effects find the ``Clock``; the system's, unless another is provided."""
+
+    @classmethod
+    def default(cls) -> Clock:
+        """Return the system's clock."""
+        return SystemClock()
+
+
+@final
+class SystemClock:
+    """The clock of this machine."""
+
+    def now(self) -> datetime:
+        """Return the time of day, in UTC."""
+        return datetime.now(UTC)  # noqa: TID251  this is the Clock that everybody else takes the time from
+
+    def monotonic(self) -> float:
+        """Return seconds since some moment."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after *seconds*."""
+        await anyio.sleep(max(seconds, 0))
+
+
+@final
+class TestClock:
+    """A clock that stands still until a test moves it, on asyncio and trio alike.
+
+    >>> async def test_a_reminder_comes_after_half_an_hour() -> None:
+    ...     clock = TestClock()
+    ...     async with anyio.create_task_group() as tasks:
+    ...         tasks.start_soon(clock.sleep, 1800)
+    ...         await clock.advance(1800)  # takes no time
+    >>> anyio.run(test_a_reminder_comes_after_half_an_hour)
+
+    It knows that a task has gone to sleep by giving every task some turns of the event loop.  A task that waits for a
+    thread or a socket can need longer: let the test await what that task does before it moves on.
+    """
+
+    __test__ = False  # pytest: not a class of tests
+
+    def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        if start.tzinfo is None:
+            msg = "start must know its time zone, as in datetime(2026, 1, 1, tzinfo=UTC)"
+            raise ValueError(msg)
+        self._origin = start.astimezone(UTC)
+        # Whole nanoseconds: ten steps of 0.1 s must reach a sleeper of 1 s.
+        self._elapsed = 0
+        self._sleepers: list[tuple[int, int, anyio.Event]] = []
+        self._order = count()
+
+    def now(self) -> datetime:
+        """Return the time of day that the test has set, in UTC."""
+        return self._origin + timedelta(microseconds=self._elapsed // 1000)
+
+    def monotonic(self) -> float:
+        """Return the seconds that the test has let pass."""
+        return self._elapsed / NANOSECONDS
+
+    async def sleep(self, seconds: float) -> None:
+        """Return once the test has moved the clock by *seconds*."""
+        if seconds <= 0:
+            await checkpoint()
+            return
+        awake = anyio.Event()
+        heapq.heappush(
+            self._sleepers, (self._elapsed + round(seconds * NANOSECONDS), next(self._order), awake)
+        )
+        await awake.wait()
+
+    async def advance(self, seconds: float) -> None:
+        """Let *seconds* pass: wake the sleepers whose time comes, in order, each at its own time.
+
+        Whoever goes to sleep again within the span is woken again.
+
+        Raises:
+            ValueError: *seconds* is negative.
+        """
+        if seconds < 0:
+            msg = f"time does not run backwards: {seconds}"
+            raise ValueError(msg)
+        end = self._elapsed + round(seconds * NANOSECONDS)
+        await self._settle()
+        while self._sleepers and self._sleepers[0][0] <= end:
+            self._elapsed, _, awake = heapq.heappop(self._sleepers)
+            awake.set()
+            await self._settle()
+        self._elapsed = end
+
+    async def set_time(self, instant: datetime) -> None:
+        """Move on to *instant*.  An earlier one sets the time of day back and wakes nobody, as when a clock is corrected.
+
+        Raises:
+            ValueError: *instant* does not know its time zone.
+        """
+        if instant.tzinfo is None:
+            msg = "instant must know its time zone"
+            raise ValueError(msg)
+        span = instant - self.now()
+        if span < timedelta():
+            self._origin += span
+        else:
+            await self.advance(span.total_seconds())
+
+    async def _settle(self) -> None:
+        """Let every other task run until it waits for something.
+
+        Not ``anyio.wait_all_tasks_blocked``: on asyncio it polls every 100 ms of real time.
+        """
+        for _ in range(SETTLING_ROUNDS):
+            await checkpoint()

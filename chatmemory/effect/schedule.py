@@ -1,0 +1,307 @@
+"""When to do something again: ``Schedule``, an immutable plan, and ``Driver``, one run of it.
+
+A schedule answers one question, "how many seconds until the next time?", from what the last time came to and the
+time on a clock.  It neither sleeps nor runs anything: ``retry`` and ``repeat`` do.  The words are those of Effect:
+https://effect.website/docs/scheduling/built-in-schedules/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from itertools import count
+from random import Random
+from typing import Any, Generic, TypeAlias, final, overload
+
+from attrs import frozen
+from typing_extensions import TypeVar
+
+__all__ = ["Driver", "Moment", "Schedule"]
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+Out2 = TypeVar("Out2")
+In_co = TypeVar("In_co", covariant=True)
+In_contra = TypeVar("In_contra", contravariant=True)
+Out_co = TypeVar("Out_co", covariant=True)
+
+JITTER = (0.8, 1.2)  # Effect's Schedule.jittered: enough to part a crowd, too little to change the plan
+
+
+@final
+@frozen
+class Moment(Generic[In_co]):
+    """What a schedule decides by.
+
+    Attributes:
+        input: the error to retry after, or the value to repeat after.
+        now: seconds on a monotonic clock.
+        random: where jitter comes from.
+    """
+
+    input: In_co
+    now: float
+    random: Random
+
+
+# A run is given its first moment as an argument and the others by `yield`; it yields outputs with their delays, and
+# returns the output with which it is over.
+Run: TypeAlias = Generator[tuple[Out, float], Moment[In], Out]
+
+
+@final
+class Driver(Generic[In_contra, Out_co]):
+    """One run of a schedule, as ``Schedule.start`` makes it.
+
+    Attributes:
+        output: what the schedule told last; there is none before the first ``next``.
+    """
+
+    __slots__ = ("_begin", "_over", "_random", "_run", "output")
+
+    output: Out_co
+
+    def __init__(self, begin: Callable[[Moment[In_contra]], Run[Out_co, In_contra]], random: Random) -> None:
+        self._begin = begin
+        self._random = random
+        self._run: Run[Out_co, In_contra] | None = None
+        self._over = False
+
+    def next(self, value: In_contra, now: float) -> float | None:
+        """Return the seconds to wait before the next time, or None when there is none, now and ever after.
+
+        Args:
+            value: the error or the result of the last time.
+            now: seconds on a monotonic clock.
+        """
+        if self._over:
+            return None
+        moment = Moment(value, now, self._random)
+        try:
+            if self._run is None:
+                self._run = self._begin(moment)
+                self.output, delay = next(self._run)
+            else:
+                self.output, delay = self._run.send(moment)
+        except StopIteration as end:
+            self.output = end.value
+            self._over = True
+            return None
+        return delay
+
+
+@final
+@frozen
+class Schedule(Generic[In_contra, Out_co]):
+    """A plan for doing something again: ``In`` is what it looks at, ``Out`` what it tells in the end.
+
+    Spans are seconds; making a schedule with a negative one raises ``ValueError``.
+
+    >>> plan = Schedule.exponential(0.5) & Schedule.recurs(3)
+    >>> driver = plan.start(Random(0))
+    >>> [driver.next("busy", now=0.0) for _ in range(5)]
+    [0.5, 1.0, 2.0, None, None]
+    """
+
+    _begin: Callable[[Moment[In_contra]], Run[Out_co, In_contra]]
+
+    def start(self, random: Random) -> Driver[In_contra, Out_co]:
+        """Begin a run; the schedule itself never changes."""
+        return Driver(self._begin, random)
+
+    @staticmethod
+    def recurs(times: int) -> Schedule[object, int]:
+        """Again *times* times, at once; never for 0 and less.  Tells how often it came back."""
+
+        def begin(_: Moment[object]) -> Run[int, object]:
+            for recurrence in range(times):
+                yield recurrence, 0.0
+            return max(times, 0)
+
+        return Schedule(begin)
+
+    @staticmethod
+    def once() -> Schedule[object, int]:
+        """Again, one time."""
+        return Schedule.recurs(1)
+
+    @staticmethod
+    def forever() -> Schedule[object, int]:
+        """Again and again, at once.  Tells how often it came back."""
+        return Schedule.spaced(0.0)
+
+    @staticmethod
+    def spaced(seconds: float) -> Schedule[object, int]:
+        """Rest *seconds* between one end and the next start.  Tells how often it came back."""
+        _require_span(seconds)
+
+        def begin(_: Moment[object]) -> Run[int, object]:
+            recurrences = count()
+            while True:
+                yield next(recurrences), seconds
+
+        return Schedule(begin)
+
+    @staticmethod
+    def fixed(seconds: float) -> Schedule[object, int]:
+        """Start on whole multiples of *seconds* since the first end.  Tells how often it came back.
+
+        What takes longer than *seconds* starts again at once; starts that were missed do not pile up.
+        """
+        _require_span(seconds)
+
+        def begin(moment: Moment[object]) -> Run[int, object]:
+            recurrences = count()
+            first = due = moment.now
+            while True:
+                late = moment.now > due + seconds
+                # Rounded to nanoseconds: what float noise leaves of a window is its boundary, not a window of its own.
+                rest = round(seconds - (moment.now - first) % seconds, 9) if seconds else 0.0
+                delay = 0.0 if late else rest or seconds
+                due = moment.now + delay
+                moment = yield next(recurrences), delay
+
+        return Schedule(begin)
+
+    @staticmethod
+    def linear(base: float) -> Schedule[object, float]:
+        """Rest *base* seconds, then twice as long, three times as long, and so on.  Tells the delay."""
+        _require_span(base)
+        return _rests(lambda: (base * step for step in count(1)))
+
+    @staticmethod
+    def exponential(base: float, factor: float = 2.0) -> Schedule[object, float]:
+        """Rest *base* seconds, then each time *factor* times as long.  Tells the delay."""
+        _require_span(base)
+        _require_span(factor)
+
+        def rests() -> Iterator[float]:
+            rest = base
+            while True:
+                yield rest
+                rest *= factor  # grows to infinity, where a power raises OverflowError after 1,024 doublings
+
+        return _rests(rests)
+
+    @staticmethod
+    def fibonacci(base: float) -> Schedule[object, float]:
+        """Rest *base* seconds, *base* seconds again, then as long as the last two rests together.  Tells the delay."""
+        _require_span(base)
+
+        def rests() -> Iterator[float]:
+            rest, following = base, base
+            while True:
+                yield rest
+                rest, following = following, rest + following
+
+        return _rests(rests)
+
+    def __or__(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, tuple[Out, Out2]]:
+        """Union: goes on while either does, after the shorter delay: ``exponential(1) | spaced(60)`` is a cap."""
+
+        def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:
+            mine, theirs = self.start(moment.random), other.start(moment.random)
+            while True:
+                delays = [mine.next(moment.input, moment.now), theirs.next(moment.input, moment.now)]
+                going = [delay for delay in delays if delay is not None]
+                if not going:
+                    return mine.output, theirs.output
+                moment = yield (mine.output, theirs.output), min(going)
+
+        return Schedule(begin)
+
+    def __and__(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, tuple[Out, Out2]]:
+        """Intersection: goes on while both do, after the longer delay: ``spaced(5) & recurs(3)`` is a limit."""
+
+        def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:
+            mine, theirs = self.start(moment.random), other.start(moment.random)
+            while True:
+                one, two = mine.next(moment.input, moment.now), theirs.next(moment.input, moment.now)
+                if one is None or two is None:
+                    return mine.output, theirs.output
+                moment = yield (mine.output, theirs.output), max(one, two)
+
+        return Schedule(begin)
+
+    def and_then(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, Out | Out2]:
+        """Concatenation: this plan to its end, then *other*."""
+
+        def begin(moment: Moment[In]) -> Run[Out | Out2, In]:
+            mine = self.start(moment.random)
+            while (delay := mine.next(moment.input, moment.now)) is not None:
+                moment = yield mine.output, delay
+            theirs = other.start(moment.random)
+            while (delay := theirs.next(moment.input, moment.now)) is not None:
+                moment = yield theirs.output, delay
+            return theirs.output
+
+        return Schedule(begin)
+
+    @overload
+    def while_input(self: Schedule[object, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
+    @overload
+    def while_input(self: Schedule[In, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
+    def while_input(self: Schedule[Any, Any], condition: Callable[[Any], bool]) -> Schedule[Any, Any]:
+        """Stop at the first input for which *condition* is false."""
+        return self._bounded(lambda _: lambda moment: condition(moment.input))
+
+    @overload
+    def until_input(self: Schedule[object, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
+    @overload
+    def until_input(self: Schedule[In, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
+    def until_input(self: Schedule[Any, Any], condition: Callable[[Any], bool]) -> Schedule[Any, Any]:
+        """Stop at the first input for which *condition* is true."""
+        return self._bounded(lambda _: lambda moment: not condition(moment.input))
+
+    def up_to(self, *, times: int | None = None, seconds: float | None = None) -> Schedule[In_contra, Out_co]:
+        """Stop after *times* recurrences, or *seconds* after the first end, whichever comes first."""
+
+        def begin(moment: Moment[In_contra]) -> Callable[[Moment[In_contra]], bool]:
+            recurrences, first = count(), moment.now
+            return lambda moment: (
+                (times is None or next(recurrences) < times)
+                and (seconds is None or moment.now - first < seconds)
+            )
+
+        return self._bounded(begin)
+
+    def jittered(self) -> Schedule[In_contra, Out_co]:
+        """Stretch or shrink every delay by chance to 80 % to 120 % of it, so that a crowd does not return as one."""
+
+        def begin(moment: Moment[In_contra]) -> Run[Out_co, In_contra]:
+            plan = self.start(moment.random)
+            while (delay := plan.next(moment.input, moment.now)) is not None:
+                moment = yield plan.output, delay * moment.random.uniform(*JITTER)
+            return plan.output
+
+        return Schedule(begin)
+
+    def _bounded(
+        self, bound: Callable[[Moment[In_contra]], Callable[[Moment[In_contra]], bool]]
+    ) -> Schedule[In_contra, Out_co]:
+        """This plan while the condition holds that *bound* makes for each run, of its first moment."""
+
+        def begin(moment: Moment[In_contra]) -> Run[Out_co, In_contra]:
+            plan, holds = self.start(moment.random), bound(moment)
+            while (delay := plan.next(moment.input, moment.now)) is not None and holds(moment):
+                moment = yield plan.output, delay
+            return plan.output
+
+        return Schedule(begin)
+
+
+def _rests(rests: Callable[[], Iterator[float]]) -> Schedule[object, float]:
+    """A plan that looks at nothing and rests as told."""
+
+    def begin(_: Moment[object]) -> Run[float, object]:
+        delays = rests()
+        while True:
+            delay = next(delays)
+            yield delay, delay
+
+    return Schedule(begin)
+
+
+def _require_span(seconds: float) -> None:
+    if not seconds >= 0:  # `seconds < 0` would let NaN pass
+        msg = f"seconds must be 0 or more, not {seconds}"
+        raise ValueError(msg)
