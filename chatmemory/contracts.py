@@ -34,7 +34,6 @@ from chatmemory.messages import (
     View,
 )
 
-
 # --- Chat memory: what agents call -------------------------------------------------------------------------------
 
 

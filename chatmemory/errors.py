@@ -14,7 +14,7 @@ Errors are compared by value, say in their text what to do next, keep the except
 Configuration has an error of its own, ``chatmemory.effect.config.ConfigError``, because it fails before any memory exists.
 """
 
-from typing import Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final, overload
 
 from attrs import field, frozen
 
@@ -154,7 +154,9 @@ class RepositoryError:
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
-        return f"{self.operation}: {self.problem.replace('_', ' ')}{detail}: {_REPOSITORY_ADVICE[self.problem]}"
+        return (
+            f"{self.operation}: {self.problem.replace('_', ' ')}{detail}: {_REPOSITORY_ADVICE[self.problem]}"
+        )
 
 
 SkillProblem: TypeAlias = Literal[
@@ -184,7 +186,9 @@ _SKILL_ADVICE: dict[SkillProblem, str] = {
     "oversized": "the skill returned more than memory.chat.strategy.maxSummaryCharacters; it will be tried again later",
     "raised": "the skill raised an exception; see the cause",
 }
-_WORTH_RETRYING_SKILL: frozenset[SkillProblem] = frozenset({"rate_limited", "unavailable", "timeout", "malformed", "empty"})
+_WORTH_RETRYING_SKILL: frozenset[SkillProblem] = frozenset(
+    {"rate_limited", "unavailable", "timeout", "malformed", "empty"}
+)
 
 
 @final
@@ -229,3 +233,14 @@ class GenericMemoryError:
 ReadError: TypeAlias = DataValidationError | ConversationNotFoundError | GenericMemoryError
 AddError: TypeAlias = DataValidationError | MessageConflictError | VersionConflictError | GenericMemoryError
 AppendError: TypeAlias = MessageConflictError | VersionConflictError | RepositoryError
+
+
+@overload
+def memory_error(
+    error: VersionConflictError | RepositoryError,
+) -> VersionConflictError | GenericMemoryError: ...
+@overload
+def memory_error(error: AppendError) -> MessageConflictError | VersionConflictError | GenericMemoryError: ...
+def memory_error(error: AppendError) -> MessageConflictError | VersionConflictError | GenericMemoryError:
+    """Lift an error of a repository to the service: what a caller can act on stays, the rest becomes a reason."""
+    return GenericMemoryError(error) if isinstance(error, RepositoryError) else error

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from chatmemory.errors import GenericMemoryError
 
-Json: TypeAlias = Union[None, bool, int, float, str, Sequence["Json"], Mapping[str, "Json"]]
+Json: TypeAlias = Union[bool, int, float, str, Sequence["Json"], Mapping[str, "Json"], None]  # noqa: UP007  "Json" is a string
 JsonObject: TypeAlias = Mapping[str, Json]
 
 Role: TypeAlias = Literal["user", "assistant", "system", "tool", "summary"]

@@ -1,0 +1,1 @@
+"""Chat memory: the service, the history strategies, and the durable work that keeps a history short."""

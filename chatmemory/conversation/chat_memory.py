@@ -1,0 +1,269 @@
+"""``ChatMemoryService``: the service that agents call, over any repository and any history strategy.
+
+It checks what comes in, stamps it, and lifts errors; transactions are the repository's, summaries the strategy's.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import final, get_args
+
+from attrs import frozen
+from returns.result import Failure, Success
+
+from chatmemory.contracts import (
+    Append,
+    ChatMemory,
+    ChatMemoryService,
+    HistoryStrategy,
+    HistoryStrategyTag,
+    MessageDraft,
+    MessageRepository,
+    MessageRepositoryTag,
+    PageQuery,
+    TokenCounter,
+    TokenCounterTag,
+)
+from chatmemory.conversation.history_work import IDLE, HistoryKeeper
+from chatmemory.effect import Do, Effect, Layer, Outcome
+from chatmemory.effect.clock import Clock, ClockTag
+from chatmemory.effect.ids import Ids, IdsTag
+from chatmemory.errors import (
+    AddError,
+    ConversationNotFoundError,
+    DataValidationError,
+    GenericMemoryError,
+    Problem,
+    ReadError,
+    memory_error,
+)
+from chatmemory.message_rules import id_problems, instant_problem, limit_problems, message_problems
+from chatmemory.messages import (
+    AddReport,
+    ChatMessage,
+    ClearReport,
+    Conversation,
+    MessagePage,
+    NewMessage,
+    SummarizationMetadata,
+    View,
+)
+from chatmemory.settings import StrategySettings, StrategySettingsTag
+
+
+@final
+@frozen
+class ChatMemoryLive:
+    """The service; its promises stand in ``contracts.ChatMemory``."""
+
+    repository: MessageRepository
+    history: HistoryKeeper
+    tokens: TokenCounter
+    clock: Clock
+    ids: Ids
+
+    @Effect.gen
+    async def add_messages(
+        self,
+        do: Do[AddError],
+        conversation_id: str,
+        messages: Sequence[NewMessage],
+        *,
+        expected_version: int | None = None,
+    ) -> AddReport:
+        """See ``contracts.ChatMemory``."""
+        _refuse(
+            do,
+            id_problems("$.conversation_id", conversation_id),
+            message_problems(messages),
+            [] if expected_version is None else limit_problems("$.expected_version", expected_version),
+        )
+        if not messages:
+            conversation = await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
+            return AddReport((), (), 0 if conversation is None else conversation.version, IDLE)
+        now = self.clock.now()
+        batch = Append(
+            conversation_id,
+            tuple([self._draft(message, now) for message in messages]),
+            now,
+            self.history.is_due,
+            expected_version,
+        )
+        appended = await do(self.repository.append(batch).alt(memory_error))
+        report = await self.history.after_append(appended)
+        return AddReport(appended.stored, appended.duplicates, appended.conversation.version, report)
+
+    def get_messages(
+        self,
+        conversation_id: str,
+        *,
+        limit: int | None = None,
+        before: datetime | None = None,
+        view: View = "model",
+    ) -> Effect[Sequence[ChatMessage], ReadError]:
+        """See ``contracts.ChatMemory``."""
+        query = PageQuery(conversation_id, view, limit, before)
+        return self._page(query).map(lambda page: page.messages)
+
+    def get_page(
+        self,
+        conversation_id: str,
+        *,
+        limit: int = 100,
+        older_than: int | None = None,
+        newer_than: int | None = None,
+        view: View = "model",
+    ) -> Effect[MessagePage, ReadError]:
+        """See ``contracts.ChatMemory``."""
+        return self._page(PageQuery(conversation_id, view, limit, None, older_than, newer_than))
+
+    async def pages(
+        self, conversation_id: str, *, size: int = 200, view: View = "full"
+    ) -> AsyncIterator[Outcome[MessagePage, ReadError]]:
+        """See ``contracts.ChatMemory``."""
+        cursor = 0
+        while True:
+            outcome = await self.get_page(conversation_id, limit=size, newer_than=cursor, view=view)
+            if isinstance(outcome, Success) and cursor > 0 and not outcome.unwrap().messages:
+                return
+            yield outcome
+            if isinstance(outcome, Failure) or len(outcome.unwrap().messages) < size:
+                return
+            cursor = outcome.unwrap().newer
+
+    @Effect.gen
+    async def clear_messages(self, do: Do[ReadError], conversation_id: str) -> ClearReport:
+        """See ``contracts.ChatMemory``."""
+        _refuse(do, id_problems("$.conversation_id", conversation_id))
+        cleared = await do(
+            self.repository.clear(conversation_id, now=self.clock.now()).alt(GenericMemoryError)
+        )
+        return cleared or do.fail(ConversationNotFoundError(conversation_id))
+
+    @Effect.gen
+    async def get_conversation(self, do: Do[ReadError], conversation_id: str) -> Conversation:
+        """See ``contracts.ChatMemory``."""
+        found = await do(self._find(conversation_id))
+        return found or do.fail(ConversationNotFoundError(conversation_id))
+
+    @Effect.gen
+    async def list_conversations(
+        self, do: Do[ReadError], *, limit: int = 100, after: str | None = None
+    ) -> Sequence[Conversation]:
+        """See ``contracts.ChatMemory``."""
+        _refuse(do, limit_problems("$.limit", limit), [] if after is None else id_problems("$.after", after))
+        return await do(self.repository.conversations(limit=limit, after=after).alt(GenericMemoryError))
+
+    def exists(self, conversation_id: str) -> Effect[bool, ReadError]:
+        """See ``contracts.ChatMemory``."""
+        return self._find(conversation_id).map(lambda found: found is not None)
+
+    @Effect.gen
+    async def count(self, do: Do[ReadError], conversation_id: str, *, view: View = "model") -> int:
+        """See ``contracts.ChatMemory``."""
+        _refuse(do, _view_problems(view))
+        found = await do(self._find(conversation_id))
+        if found is None:
+            return 0
+        return found.view_count if view == "model" else found.message_count
+
+    @Effect.gen
+    async def get_summarization(
+        self, do: Do[ReadError], conversation_id: str, summary_message_id: str
+    ) -> SummarizationMetadata | None:
+        """See ``contracts.ChatMemory``."""
+        _refuse(
+            do,
+            id_problems("$.conversation_id", conversation_id),
+            id_problems("$.summary_message_id", summary_message_id),
+        )
+        read = self.repository.summarization(conversation_id, summary_message_id)
+        return await do(read.alt(GenericMemoryError))
+
+    @Effect.gen
+    async def get_summarizations_of(
+        self, do: Do[ReadError], conversation_id: str, message_id: str
+    ) -> Sequence[SummarizationMetadata]:
+        """See ``contracts.ChatMemory``."""
+        _refuse(
+            do, id_problems("$.conversation_id", conversation_id), id_problems("$.message_id", message_id)
+        )
+        return await do(
+            self.repository.summarizations_of(conversation_id, message_id).alt(GenericMemoryError)
+        )
+
+    def _draft(self, message: NewMessage, now: datetime) -> MessageDraft:
+        return MessageDraft(
+            message.id or self.ids.message_id(),
+            message.role,
+            message.content,
+            now if message.timestamp is None else message.timestamp.astimezone(UTC),
+            message.metadata,
+            self.tokens.count(message),
+        )
+
+    @Effect.gen
+    async def _page(self, do: Do[ReadError], query: PageQuery) -> MessagePage:
+        _refuse(do, _query_problems(query))
+        page = await do(self.repository.page(query).alt(GenericMemoryError))
+        return page or do.fail(ConversationNotFoundError(query.conversation_id))
+
+    @Effect.gen
+    async def _find(self, do: Do[ReadError], conversation_id: str) -> Conversation | None:
+        _refuse(do, id_problems("$.conversation_id", conversation_id))
+        return await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
+
+
+def _refuse(do: Do[DataValidationError], *problems: list[Problem]) -> None:
+    """Fail with all problems, if there are any."""
+    if any(problems):
+        do.fail(DataValidationError(tuple(problem for some in problems for problem in some)))
+
+
+def _view_problems(view: object) -> list[Problem]:
+    if view in get_args(View):
+        return []
+    return [Problem("$.view", f"unknown view {view!r}: one of {', '.join(get_args(View))}")]
+
+
+def _query_problems(query: PageQuery) -> list[Problem]:
+    problems = id_problems("$.conversation_id", query.conversation_id) + _view_problems(query.view)
+    if query.limit is not None:
+        problems += limit_problems("$.limit", query.limit)
+    if query.before is not None and (problem := instant_problem(query.before)) is not None:
+        problems.append(Problem("$.before", problem))
+    if query.older_than is not None:
+        problems += limit_problems("$.older_than", query.older_than)
+    if query.newer_than is not None:
+        problems += limit_problems("$.newer_than", query.newer_than)
+    if query.older_than is not None and query.newer_than is not None:
+        problems.append(Problem("$.newer_than", "give older_than or newer_than, not both"))
+    return problems
+
+
+@asynccontextmanager
+async def open_chat_memory(
+    repository: MessageRepository,
+    strategy: HistoryStrategy,
+    tokens: TokenCounter,
+    settings: StrategySettings,
+    clock: Clock,
+    ids: Ids,
+) -> AsyncGenerator[ChatMemory]:
+    """Serve, do history work in the background, and finish what is due before leaving."""
+    keeper = HistoryKeeper(repository, strategy, clock, ids, settings)
+    async with keeper.in_background():
+        yield ChatMemoryLive(repository, keeper, tokens, clock, ids)
+
+
+chat_memory = Layer.scoped(
+    ChatMemoryService,
+    open_chat_memory,
+    MessageRepositoryTag,
+    HistoryStrategyTag,
+    TokenCounterTag,
+    StrategySettingsTag,
+    ClockTag,
+    IdsTag,
+)
+"""The service over the repository, the strategy and the token counter at hand."""

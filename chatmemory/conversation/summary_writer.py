@@ -1,0 +1,114 @@
+"""Writes one summary: the model call outside any transaction, then one commit of all that it changes.
+
+Which messages it covers is the strategy's business; how the commit stays whole, the repository's.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import final
+
+from attrs import frozen
+
+from chatmemory.contracts import (
+    MessageDraft,
+    MessageRepository,
+    SkillRequest,
+    SkillRunner,
+    Summary,
+    TokenCounter,
+    WorkIsDue,
+)
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.clock import Clock
+from chatmemory.effect.ids import Ids
+from chatmemory.errors import (
+    GenericMemoryError,
+    SkillExecutionError,
+    SkillProblem,
+    VersionConflictError,
+    memory_error,
+)
+from chatmemory.message_rules import text_problem
+from chatmemory.messages import ChatMessage, HistoryReport, NewMessage
+from chatmemory.settings import StrategySettings
+
+
+@final
+@frozen
+class SummaryWriter:
+    """Summarizes a stretch of a conversation with a skill and commits the result."""
+
+    repository: MessageRepository
+    skills: SkillRunner
+    tokens: TokenCounter
+    clock: Clock
+    ids: Ids
+    settings: StrategySettings
+
+    @Effect.gen
+    async def write(
+        self,
+        do: Do[VersionConflictError | GenericMemoryError],
+        conversation_id: str,
+        covers: Sequence[ChatMessage],
+        *,
+        version: int,
+        max_characters: int,
+        is_due: WorkIsDue,
+    ) -> HistoryReport:
+        """Put a summary in the place of *covers*, which were read at *version*.
+
+        Fails with ``VersionConflictError`` when the history was rewritten meanwhile, and with the skill's error when
+        its text is missing, empty or longer than *max_characters*; then nothing has changed.
+        """
+        request = SkillRequest(tuple(covers), max_characters)
+        text = await do(self.skills.run(self.settings.skill_id, request).alt(GenericMemoryError))
+        rejected = _rejection(text, max_characters=max_characters)
+        if rejected is not None:
+            problem, detail = rejected
+            do.fail(GenericMemoryError(SkillExecutionError(self.settings.skill_id, problem, detail)))
+        draft = MessageDraft(
+            id=self.ids.message_id(),
+            role="summary",
+            content=text,
+            timestamp=covers[-1].timestamp,
+            metadata={"summaryMetadataId": (metadata_id := self.ids.next_id())},
+            tokens=self.tokens.count(NewMessage("summary", text)),
+        )
+        summary = Summary(
+            conversation_id=conversation_id,
+            metadata_id=metadata_id,
+            draft=draft,
+            covers=tuple(covered.id for covered in covers),
+            planned_at_version=version,
+            starts_at=await do(self._starts_at(conversation_id, covers)),
+            ends_at=max(covered.timestamp for covered in covers),
+            skill_id=self.settings.skill_id,
+            delete_covered=self.settings.delete_summarized_messages,
+            now=self.clock.now(),
+            is_due=is_due,
+        )
+        await do(self.repository.summarize(summary).alt(memory_error))
+        return HistoryReport("done", (draft.id,))
+
+    @Effect.gen
+    async def _starts_at(
+        self, do: Do[GenericMemoryError], conversation_id: str, covers: Sequence[ChatMessage]
+    ) -> datetime:
+        """Return the earliest instant that is covered, through earlier summaries too: they bear the time of their end."""
+        starts = [covered.timestamp for covered in covers]
+        for covered in covers:
+            if covered.role == "summary":
+                read = self.repository.summarization(conversation_id, covered.id).alt(GenericMemoryError)
+                if (origin := await do(read)) is not None:
+                    starts.append(origin.timestamp_range.start)
+        return min(starts)
+
+
+def _rejection(text: str, *, max_characters: int) -> tuple[SkillProblem, str] | None:
+    if not text.strip():
+        return "empty", ""
+    if len(text) > max_characters:
+        return "oversized", f"{len(text)} characters, {max_characters} allowed"
+    problem = text_problem(text)
+    return None if problem is None else ("malformed", problem)

@@ -1,0 +1,176 @@
+"""The rules for what comes in: one set for every backend, checked before anything is written.
+
+Each function returns problems with their paths instead of raising, so that a caller learns of all of them at once.
+``clean_text`` is for those who would rather lose a character than a message.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, get_args
+
+from chatmemory.errors import Problem
+from chatmemory.messages import NewMessage, Role
+
+MAX_ID_CHARACTERS: Final = 512
+MAX_CONTENT_CHARACTERS: Final = 16 * 1024 * 1024  # a quarter of what the tightest backend could store
+MAX_METADATA_DEPTH: Final = 100  # JSON readers recurse; a tenth of Python's own limit is deep enough for data
+MAX_INTEGER_BITS: Final = 1024  # beyond it, other readers of the same JSON see infinity
+MAX_LIMIT: Final = 2**31 - 1
+
+_ROLES: Final = frozenset[str](get_args(Role))
+_FORBIDDEN: Final = re.compile("[\0\ud800-\udfff]")
+
+
+def clean_text(text: str) -> str:
+    """Return *text* with every NUL and lone surrogate replaced by U+FFFD, so that it can be stored."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def text_problem(text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) -> str | None:
+    """Say what keeps *text* from being stored exactly, None when nothing does."""
+    if not isinstance(text, str):
+        return f"expected text, not {type(text).__name__}"
+    if len(text) > max_characters:
+        return f"{len(text)} characters are more than {max_characters}"
+    found = None if _is_storable(text) else _FORBIDDEN.search(text)
+    if found is None:
+        return None
+    name = "NUL" if found.group() == "\0" else "lone surrogate"
+    return f"{name} at character {found.start()}: clean_text() replaces it"
+
+
+def id_problem(text: object) -> str | None:
+    """Say what keeps *text* from being an id."""
+    return (
+        "an id needs at least one character"
+        if text == ""
+        else text_problem(text, max_characters=MAX_ID_CHARACTERS)
+    )
+
+
+def id_problems(path: str, text: object) -> list[Problem]:
+    """Return the problem of an id argument, if any."""
+    problem = id_problem(text)
+    return [] if problem is None else [Problem(path, problem)]
+
+
+def limit_problems(path: str, limit: object) -> list[Problem]:
+    """Return the problem of a limit argument: an integer, 0 or more."""
+    if isinstance(limit, int) and not isinstance(limit, bool) and 0 <= limit <= MAX_LIMIT:
+        return []
+    return [Problem(path, f"expected an integer from 0 to {MAX_LIMIT}, not {limit!r}")]
+
+
+def instant_problem(instant: object) -> str | None:
+    """Say what keeps *instant* from being a point in time."""
+    if not isinstance(instant, datetime):
+        return f"expected a datetime, not {type(instant).__name__}"
+    if instant.utcoffset() is None:
+        return "a datetime without time zone names no instant: add tzinfo, datetime.UTC for example"
+    try:
+        instant.astimezone(UTC)
+    except OverflowError:
+        return "outside the years 1 to 9999 in UTC"
+    return None
+
+
+def metadata_problems(path: str, metadata: object) -> list[Problem]:
+    """Return every place in *metadata* that JSON could not give back exactly.  Iterative: depth is an attack."""
+    if not isinstance(metadata, Mapping):
+        return [Problem(path, f"expected a JSON object, not {type(metadata).__name__}")]
+    problems: list[Problem] = []
+    waiting: list[tuple[str, object, int]] = [(path, metadata, 0)]
+    while waiting:
+        here, value, depth = waiting.pop()
+        if isinstance(value, Mapping | list | tuple):
+            if depth >= MAX_METADATA_DEPTH:
+                problems.append(Problem(path, f"nested deeper than {MAX_METADATA_DEPTH} levels"))
+                break
+            members = _members(here, value, problems)
+            waiting.extend((place, member, depth + 1) for place, member in members)
+        elif (problem := _scalar_problem(value)) is not None:
+            problems.append(Problem(here, problem))
+    return problems
+
+
+def message_problems(messages: object) -> list[Problem]:
+    """Return every broken rule of a batch, each at ``$.messages[index].field``."""
+    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+        return [Problem("$.messages", f"expected a sequence of NewMessage, not {type(messages).__name__}")]
+    problems: list[Problem] = []
+    for index, message in enumerate(messages):
+        _check_message(index, message, problems)
+    return problems
+
+
+def _check_message(index: int, message: object, problems: list[Problem]) -> None:
+    if not isinstance(message, NewMessage):
+        expected = f"expected NewMessage, not {type(message).__name__}"
+        problems.append(Problem(f"$.messages[{index}]", expected))
+        return
+
+    def report(field: str, problem: str | None) -> None:
+        if problem is not None:
+            problems.append(Problem(f"$.messages[{index}].{field}", problem))
+
+    if message.role not in _ROLES:
+        report("role", f"unknown role {message.role!r}: one of {', '.join(sorted(_ROLES))}")
+    report("content", text_problem(message.content))
+    if message.id is not None:
+        report("id", id_problem(message.id))
+    if message.timestamp is not None:
+        report("timestamp", instant_problem(message.timestamp))
+    if message.metadata is not None:
+        problems.extend(metadata_problems(f"$.messages[{index}].metadata", message.metadata))
+    if message.role == "summary" and not _names_its_origin(message.metadata):
+        report("metadata", 'a summary names its origin: {"summaryMetadataId": "..."}')
+
+
+def _names_its_origin(metadata: object) -> bool:
+    return isinstance(metadata, Mapping) and isinstance(metadata.get("summaryMetadataId"), str)
+
+
+def _members(
+    path: str, container: Mapping[object, object] | Sequence[object], problems: list[Problem]
+) -> list[tuple[str, object]]:
+    if not isinstance(container, Mapping):
+        return [(f"{path}[{index}]", member) for index, member in enumerate(container)]
+    members: list[tuple[str, object]] = []
+    for key, member in container.items():
+        problem = text_problem(key)
+        if problem is not None:
+            problems.append(Problem(path, f"key {key!r}: {problem}"))
+        else:
+            members.append((f"{path}.{key}", member))
+    return members
+
+
+def _scalar_problem(value: object) -> str | None:
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return text_problem(value)
+    if isinstance(value, int):
+        return (
+            None
+            if value.bit_length() <= MAX_INTEGER_BITS
+            else f"an integer of more than {MAX_INTEGER_BITS} bits"
+        )
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{value} is no JSON number"
+    return f"{type(value).__name__} is no JSON value"
+
+
+def _is_storable(text: str) -> bool:
+    """Answer quickly for what is nearly always so; UTF-8 has no lone surrogates."""
+    if "\0" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
