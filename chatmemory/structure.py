@@ -199,7 +199,9 @@ def _problems(error: BaseException, path: str) -> Iterator[Problem]:
             for problem in error.problems:
                 yield Problem(path + problem.path, problem.message)
         case ForbiddenExtraKeysError():
-            known = [camel_case(field.name) for field in attrs.fields(error.cl)]
+            known = [
+                camel_case(field.name) for field in attrs.fields(error.cl) if field.name not in KEPT_INSIDE
+            ]
             for name in sorted(map(str, error.extra_fields)):
                 yield Problem(f"{path}.{name}", f"unknown field{did_you_mean(name, known)}")
         case KeyError():

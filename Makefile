@@ -1,0 +1,50 @@
+# Needs make and Python >= 3.11, nothing else: each target makes .venv and installs what it uses, once per pyproject.toml.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Asked, not looked up: a name on PATH may be a shim for a version that is not there.
+PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help demo test check schemas bench clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## */  make \1\t/p' Makefile | expand -t 16
+
+demo: $(VENV)/core.stamp  ## an agent's conversation: kept, summarized, read, and read again after a restart
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/test.stamp  ## every test, PostgreSQL's among them
+	$(BIN)/python -m pytest
+
+check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy --strict
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+schemas: $(VENV)/test.stamp  ## write schemas/*.schema.json anew from the classes
+	$(BIN)/python -m chatmemory.json_schema schemas
+
+bench: $(VENV)/test.stamp  ## time it beside raw drivers and peers
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove everything that can be made again
+	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/core.stamp: EXTRAS :=
+$(VENV)/test.stamp: EXTRAS := [test]
+$(VENV)/check.stamp: EXTRAS := [test,check]
+
+$(VENV)/%.stamp: pyproject.toml | $(BIN)/python
+	@echo "installing chatmemory$(EXTRAS) into $(VENV) ..."
+	@$(PIP) install --editable '.$(EXTRAS)'
+	@touch $@
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "chatmemory needs Python 3.11 or newer; found none. Name one: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is no Python 3.11 or newer" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment (on Debian: apt-get install python3-venv)" >&2; exit 1; }

@@ -1,0 +1,188 @@
+"""The door for JSON: strict, complete in its complaints, and exact both ways."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from returns.result import Failure, Success
+
+from chatmemory.errors import (
+    DataValidationError,
+    GenericMemoryError,
+    Problem,
+    RepositoryError,
+    SkillExecutionError,
+)
+from chatmemory.messages import (
+    AddReport,
+    ChatMessage,
+    HistoryReport,
+    MessagePage,
+    NewMessage,
+    SummarizationMetadata,
+    TimestampRange,
+)
+from chatmemory.structure import read_json, structure, unstructure, write_json
+
+NOON = datetime(2025, 3, 14, 12, 0, 0, 250_000, tzinfo=UTC)
+text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+instants = st.datetimes(timezones=st.just(UTC))
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=8,
+)
+roles = st.sampled_from(["user", "assistant", "system", "tool"])
+new_messages = st.builds(
+    NewMessage,
+    role=roles,
+    content=text,
+    id=st.none() | text,
+    timestamp=st.none() | instants,
+    metadata=st.none() | st.dictionaries(text, json_values, max_size=3),
+)
+failures = st.builds(
+    GenericMemoryError,
+    st.builds(RepositoryError, text, st.sampled_from(["busy", "full"]), text)
+    | st.builds(
+        SkillExecutionError, text, st.sampled_from(["timeout", "empty"]), text, st.none() | st.floats(0, 60)
+    ),
+)
+reports = st.builds(
+    AddReport,
+    st.lists(text).map(tuple),
+    st.lists(text).map(tuple),
+    st.integers(0),
+    st.builds(HistoryReport, st.just("failed"), st.lists(text).map(tuple), st.none() | failures),
+)
+
+
+@given(new_messages)
+def test_a_new_message_comes_back_from_json_exactly(message: NewMessage) -> None:
+    assert read_json(write_json(message), NewMessage) == Success(message)
+
+
+@given(reports)
+def test_a_report_and_the_failure_in_it_come_back_from_json_exactly(report: AddReport) -> None:
+    assert read_json(write_json(report), AddReport) == Success(report)
+
+
+def test_names_are_camel_case_in_json() -> None:
+    covered = ChatMessage("m1", 1, "user", "你好", NOON, covered_by="s1")
+    page = MessagePage((covered,), version=3, older=None, newer=1)
+    assert unstructure(page) == {
+        "messages": [
+            {
+                "id": "m1",
+                "seq": 1,
+                "role": "user",
+                "content": "你好",
+                "timestamp": "2025-03-14T12:00:00.250000+00:00",
+                "metadata": None,
+                "coveredBy": "s1",
+            }
+        ],
+        "version": 3,
+        "older": None,
+        "newer": 1,
+    }
+
+
+def test_the_summarization_metadata_has_the_names_of_the_requirement() -> None:
+    metadata = SummarizationMetadata(
+        "x", "c", "s1", ("m1",), TimestampRange(NOON, NOON), "skill", False, NOON
+    )
+    data = unstructure(metadata)
+    assert isinstance(data, dict)
+    assert {
+        "summarizedMessageIds",
+        "conversationId",
+        "summaryMessageId",
+        "timestampRange",
+        "createdAt",
+    } <= set(data)
+    assert structure(data, SummarizationMetadata) == Success(metadata)
+
+
+def test_chinese_stays_readable() -> None:
+    assert "九五折" in write_json(NewMessage("user", "九五折", metadata={"语言": "中文"}))
+
+
+def test_all_problems_are_told_at_once_with_their_paths() -> None:
+    batch = [
+        {"role": "user", "content": 1, "rol": "user"},
+        {"role": "usr", "content": "x", "timestamp": "2024-01-01T10:00:00"},
+        {"role": "user", "metadata": {"scores": [1, float("nan")]}},
+        "hello",
+        {"role": "user", "content": "x", "timestamp": "yesterday", "id": 7, "metadata": []},
+    ]
+    assert structure(batch, tuple[NewMessage, ...], path="$.messages") == Failure(
+        DataValidationError(
+            (
+                Problem("$.messages[0].content", "expected text, not int"),
+                Problem("$.messages[0].rol", "unknown field: did you mean 'role'?"),
+                Problem(
+                    "$.messages[1].role",
+                    "expected one of 'user', 'assistant', 'system', 'tool', 'summary', not 'usr': did you mean 'user'?",
+                ),
+                Problem(
+                    "$.messages[1].timestamp",
+                    "a datetime without time zone names no instant: add tzinfo, datetime.UTC for example",
+                ),
+                Problem("$.messages[2].content", "required field missing"),
+                Problem("$.messages[2].metadata.scores[1]", "nan is no JSON number"),
+                Problem("$.messages[3]", "expected an object, not text"),
+                Problem("$.messages[4].id", "expected text, not int"),
+                Problem("$.messages[4].timestamp", "no ISO 8601 instant: 'yesterday'"),
+                Problem("$.messages[4].metadata", "expected a JSON object, not list"),
+            )
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "data", ["abc", {"role": "user", "content": "x"}, None, 3], ids=["text", "object", "null", "number"]
+)
+def test_a_list_is_asked_for_where_a_list_belongs(data: object) -> None:
+    outcome = structure(data, tuple[NewMessage, ...])
+    assert isinstance(outcome, Failure)
+    (problem,) = outcome.failure().problems
+    assert problem.path == "$"
+    assert problem.message.startswith("expected a list, not ")
+
+
+@pytest.mark.parametrize("wrong", [True, "1", 1.5, None])
+def test_nothing_is_converted_on_a_guess(wrong: object) -> None:
+    data = {"stored": [], "duplicates": [], "version": wrong, "history": {"status": "idle"}}
+    outcome = structure(data, AddReport)
+    assert isinstance(outcome, Failure)
+    assert [problem.path for problem in outcome.failure().problems] == ["$.version"]
+
+
+@pytest.mark.parametrize("damaged", ["", "{", '{"role": NaN}', "[" * 100_000, b"\xff\xfe\xfa"])
+def test_what_is_no_json_is_a_typed_failure(damaged: str | bytes) -> None:
+    outcome = read_json(damaged, NewMessage)
+    assert isinstance(outcome, Failure)
+    (problem,) = outcome.failure().problems
+    assert problem.message.startswith("no JSON: ")
+
+
+def test_an_exception_never_leaves_the_process() -> None:
+    error = RepositoryError("read", "unexpected", cause=OSError("password=hunter2"))
+    assert "hunter2" not in write_json(GenericMemoryError(error))
+    assert structure({"operation": "read", "problem": "busy", "cause": "x"}, RepositoryError) == Failure(
+        DataValidationError((Problem("$.cause", "unknown field"),))
+    )
+
+
+def test_importing_chatmemory_does_not_import_the_door_or_cattrs() -> None:
+    program = "import sys, chatmemory; print({'cattrs', 'chatmemory.structure', 'numpy'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
