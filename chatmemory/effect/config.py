@@ -1,0 +1,229 @@
+"""Settings as values: ``Config`` says what to read and what it must be, a ``ConfigProvider`` where it comes from.
+
+Which settings exist is said in ``chatmemory.settings``; which files and variables are read, in
+``chatmemory_layers.configuration``.  How raw data becomes classes is left to ``structuring.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Protocol, TypeAlias, cast, final
+
+from attrs import frozen
+from returns.result import Failure, Success
+from typing_extensions import TypeVar
+
+from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.structuring import (
+    ConfigError,
+    ConfigProblem,
+    InvalidValue,
+    MissingKey,
+    Redacted,
+    UnreadableSource,
+    fields_of,
+    structure,
+)
+
+__all__ = [
+    "Config",
+    "ConfigError",
+    "ConfigProblem",
+    "ConfigProvider",
+    "EnvironmentProvider",
+    "InvalidValue",
+    "LayeredProvider",
+    "MappingProvider",
+    "MissingKey",
+    "Path",
+    "Redacted",
+    "UnreadableSource",
+    "structure",
+]
+
+A = TypeVar("A")
+B = TypeVar("B")
+A_co = TypeVar("A_co", covariant=True)
+
+Path: TypeAlias = tuple[str, ...]  # ("memory", "chat", "strategy")
+
+
+class ConfigProvider(Protocol):
+    """Where raw values come from."""
+
+    def load(self, path: Path) -> Outcome[object, ConfigError]:
+        """Return what is at *path*, or None where nothing is; fail when the source itself cannot be read."""
+        ...
+
+
+@final
+@frozen
+class MappingProvider:
+    """Nested mappings, as TOML and JSON make them."""
+
+    data: Mapping[str, object]
+
+    def load(self, path: Path) -> Outcome[object, ConfigError]:
+        """Return what is at *path*."""
+        value: Any = self.data
+        for key in path:
+            if not isinstance(value, Mapping):
+                return Success(None)
+            value = cast("Mapping[str, Any]", value).get(key)
+        return Success(value)
+
+
+@final
+@frozen
+class EnvironmentProvider:
+    """Environment variables: ``memory.chat.strategy.summarizeEveryN`` is ``MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N``.
+
+    An empty variable is an absent one: that is how a shell or a compose file leaves a setting alone.
+    """
+
+    variables: Mapping[str, str]
+    prefix: str = ""
+
+    def load(self, path: Path) -> Outcome[object, ConfigError]:
+        """Return the text of the variable that belongs to *path*."""
+        return Success(self.variables.get(self.variable(path)) or None)
+
+    def variable(self, path: Path) -> str:
+        """Return the name of the variable that belongs to *path*."""
+        words = (re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).upper() for key in path)
+        return "_".join(filter(None, (self.prefix, *words)))
+
+
+@final
+@frozen
+class LayeredProvider:
+    """*first*, and *second* where the first has nothing."""
+
+    first: ConfigProvider
+    second: ConfigProvider
+
+    def load(self, path: Path) -> Outcome[object, ConfigError]:
+        """Return what is at *path* in the first provider that has it."""
+        found = self.first.load(path)
+        return self.second.load(path) if found == Success(None) else found
+
+
+@final
+@frozen
+class Reading(Generic[A_co]):
+    """What came of reading a ``Config``.
+
+    Attributes:
+        outcome: the value, or the problems.
+        found: whether there was anything to read: a default takes the place of nothing, never of something wrong.
+    """
+
+    outcome: Outcome[A_co, ConfigError]
+    found: bool
+
+
+@final
+@frozen
+class Config(Generic[A_co]):
+    """A description of settings, read when it is parsed.
+
+    >>> port = Config.of(int, "port").with_default(5432).nested("postgres")
+    >>> port.parse(EnvironmentProvider({"POSTGRES_PORT": "6543"}))
+    <Success: 6543>
+    """
+
+    read: Callable[[ConfigProvider, Path], Reading[A_co]]
+
+    def parse(self, provider: ConfigProvider) -> Outcome[A_co, ConfigError]:
+        """Read from *provider*; fail with all problems at once."""
+        return self.read(provider, ()).outcome
+
+    @staticmethod
+    def of(type_: type[A], key: str = "") -> Config[A]:
+        """What is at *key*, made a *type_* as ``structure`` does.
+
+        Each field of an attrs class is looked up by itself, so that one provider may override a single field of what
+        another one has.
+
+        Args:
+            type_: an attrs class, or a plain type.
+            key: a dotted path; empty: the whole.
+        """
+        keys = _split(key)
+
+        def read(provider: ConfigProvider, path: Path) -> Reading[A]:
+            place = (*path, *keys)
+            gathered = _gather(type_, provider, place)
+            if type(gathered) is not Success:
+                return Reading(gathered, found=True)
+            data = gathered.unwrap()
+            if data is None and not fields_of(type_):
+                return Reading(Failure(ConfigError((MissingKey(".".join(place)),))), found=False)
+            return Reading(
+                structure(type_, {} if data is None else data, ".".join(place)), found=data is not None
+            )
+
+        return Config(read)
+
+    @staticmethod
+    def all(configs: Mapping[str, Config[A]]) -> Config[dict[str, A]]:
+        """All of *configs* under their names; the problems of all of them when there are any."""
+
+        def read(provider: ConfigProvider, path: Path) -> Reading[dict[str, A]]:
+            values: dict[str, A] = {}
+            problems: list[ConfigProblem] = []
+            found = False
+            for name, config in configs.items():
+                reading = config.read(provider, path)
+                found |= reading.found
+                if type(reading.outcome) is Success:
+                    values[name] = reading.outcome.unwrap()
+                else:
+                    problems += reading.outcome.failure().problems
+            return Reading(Failure(ConfigError(tuple(problems))) if problems else Success(values), found)
+
+        return Config(read)
+
+    def with_default(self, default: B) -> Config[A_co | B]:
+        """*default* where nothing was set; what was set wrongly, or in part, stays an error."""
+        return self._where_nothing_is(lambda _provider, _path: Reading(Success(default), found=False))
+
+    def or_else(self, other: Callable[[], Config[B]]) -> Config[A_co | B]:
+        """What *other* returns where nothing was set."""
+        return self._where_nothing_is(lambda provider, path: other().read(provider, path))
+
+    def nested(self, prefix: str) -> Config[A_co]:
+        """The same under *prefix*, a dotted path; prefixes that are added later stand further out."""
+        keys = _split(prefix)
+        return Config(lambda provider, path: self.read(provider, (*path, *keys)))
+
+    def _where_nothing_is(self, read: Callable[[ConfigProvider, Path], Reading[B]]) -> Config[A_co | B]:
+        def read_both(provider: ConfigProvider, path: Path) -> Reading[A_co | B]:
+            reading = self.read(provider, path)
+            return reading if reading.found else read(provider, path)
+
+        return Config(read_both)
+
+
+def _split(key: str) -> Path:
+    return tuple(filter(None, key.split(".")))
+
+
+def _gather(type_: Any, provider: ConfigProvider, path: Path) -> Outcome[object, ConfigError]:
+    """Return the raw data for a *type_*, or None where there is nothing: what is at *path*, then field by field."""
+    loaded = provider.load(path)
+    if type(loaded) is not Success:
+        return loaded
+    data = loaded.unwrap()
+    fields = fields_of(type_)
+    if not fields or not isinstance(data, Mapping | None):
+        return loaded
+    table: dict[str, object] = dict(cast("Mapping[str, object]", data or {}))
+    for key, field_type in fields.items():
+        field = _gather(field_type, provider, (*path, key))
+        if type(field) is not Success:
+            return field
+        if field.unwrap() is not None:
+            table[key] = field.unwrap()
+    return loaded if data is None and not table else Success(table)

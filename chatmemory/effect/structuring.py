@@ -1,0 +1,287 @@
+"""Raw data to classes, with every problem named at once: ``structure`` and the errors that it answers.
+
+The classes are attrs classes, whose fields are written in camelCase outside: ``summarize_every_n`` is read from
+``summarizeEveryN``.  cattrs does the work, and is imported when there is work.  Where data comes from is left to
+``config.py``.
+"""
+
+import math
+import re
+import types
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, Union, cast, final, get_args, get_origin
+
+import attrs
+from attrs import frozen
+from returns.result import Failure, Success
+from typing_extensions import TypeVar
+
+from chatmemory.effect.outcome import Outcome
+
+if TYPE_CHECKING:
+    from cattrs import Converter
+
+__all__ = [
+    "ConfigError",
+    "InvalidValue",
+    "MissingKey",
+    "Redacted",
+    "UnreadableSource",
+    "fields_of",
+    "structure",
+]
+
+A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
+
+_BOOLEANS = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}
+
+
+@final
+@frozen
+class MissingKey:
+    """Nothing is at *path*, which has no default."""
+
+    path: str
+    tag: Literal["MissingKey"] = "MissingKey"
+
+    def __str__(self) -> str:
+        return f"{self.path}: required, but missing"
+
+
+@final
+@frozen
+class InvalidValue:
+    """What is at *path* is not what belongs there."""
+
+    path: str
+    message: str
+    tag: Literal["InvalidValue"] = "InvalidValue"
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@final
+@frozen
+class UnreadableSource:
+    """*source*, a file perhaps, could not be read at all."""
+
+    source: str
+    message: str
+    tag: Literal["UnreadableSource"] = "UnreadableSource"
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.message}"
+
+
+ConfigProblem: TypeAlias = MissingKey | InvalidValue | UnreadableSource
+
+
+@final
+@frozen
+class ConfigError:
+    """The configuration cannot be used; *problems* are all that is wrong with it, in the order of its classes."""
+
+    problems: tuple[ConfigProblem, ...]
+    tag: Literal["ConfigError"] = "ConfigError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: the same configuration has the same problems."""
+        return False
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
+
+
+@final
+@frozen(repr=False)
+class Redacted(Generic[A_co]):
+    """A secret, which neither ``str`` nor ``repr`` nor an error message shows."""
+
+    _secret: A_co
+
+    def reveal(self) -> A_co:
+        """Return the secret, for the one place that needs it."""
+        return self._secret
+
+    def __repr__(self) -> str:
+        return "<redacted>"
+
+
+def structure(cls: type[A], data: object, path: str = "") -> Outcome[A, ConfigError]:
+    """Make a *cls* of *data*.
+
+    Unknown keys are problems.  Numbers and booleans may be written as text, as environment variables are, but nothing
+    else is converted: neither ``1`` to true nor ``2.0`` to 2.  Validators of attrs count, each with its field's path.
+
+    Args:
+        cls: an attrs class, or a plain type.
+        data: what TOML or JSON makes: mappings, sequences and scalars.
+        path: where *data* is, put before the paths of all problems: ``memory.chat``.
+    """
+    from cattrs import BaseValidationError  # noqa: PLC0415  some 10 ms, which a program without configuration need not pay
+
+    try:
+        return Success(_converter().structure(data, cls))
+    except (BaseValidationError, ValueError, TypeError) as error:
+        return Failure(ConfigError(tuple(_problems(error, path))))
+
+
+def fields_of(cls: Any) -> Mapping[str, Any]:
+    """Return the types of the fields of an attrs class, or of one that may be None, by their keys; else nothing."""
+    if get_origin(cls) in {Union, types.UnionType}:
+        cls = next((option for option in get_args(cls) if attrs.has(option)), cls)
+    if not attrs.has(cls):
+        return {}
+    return {_key(field.name): field.type for field in attrs.fields(attrs.resolve_types(cls)) if field.init}
+
+
+def _key(name: str) -> str:
+    return re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
+
+
+def _problems(error: Exception, path: str) -> list[ConfigProblem]:
+    """Flatten the tree of exceptions that cattrs raises; its notes tell where each one belongs."""
+    from cattrs.errors import (  # noqa: PLC0415  see structure
+        AttributeValidationNote,
+        BaseValidationError,
+        ForbiddenExtraKeysError,
+        IterableValidationNote,
+    )
+
+    match error:
+        case BaseValidationError():
+            problems: list[ConfigProblem] = []
+            for inner in error.exceptions:
+                place = path
+                for note in getattr(inner, "__notes__", ()):
+                    if isinstance(note, AttributeValidationNote):
+                        place = _below(path, _key(note.name))
+                    elif isinstance(note, IterableValidationNote):
+                        place = _below(path, note.index)
+                problems += _problems(inner, place)
+            return problems
+        case KeyError():
+            return [MissingKey(path)]
+        case ForbiddenExtraKeysError():
+            unknown = sorted(error.extra_fields)
+            return [InvalidValue(_below(path, key), "unknown key") for key in unknown]
+        case ValueError() | TypeError():
+            return [InvalidValue(path, str(error))]
+        case _:
+            raise error  # a class that cattrs cannot make is a mistake in the program
+
+
+def _below(path: str, key: int | str) -> str:
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else key
+
+
+@cache
+def _converter() -> "Converter":
+    from cattrs import Converter  # noqa: PLC0415  see structure
+    from cattrs.gen import make_dict_structure_fn, override  # noqa: PLC0415
+
+    converter = Converter(forbid_extra_keys=True, detailed_validation=True)
+
+    def validated(field: "attrs.Attribute[Any]") -> Callable[[object, Any], object]:
+        named = field.evolve(name=_key(field.name))
+
+        def make(raw: object, type_: Any) -> object:
+            value = converter.structure(raw, type_)
+            if field.validator is not None:
+                field.validator(None, named, value)
+            return value
+
+        return make
+
+    def hook_for_class(cls: Any) -> Callable[[object, Any], object]:
+        # Validators run here, field by field: in __init__ the first to fail would hide the others.
+        overrides: dict[str, Any] = {
+            field.name: override(rename=_key(field.name), struct_hook=validated(field))
+            for field in attrs.fields(attrs.resolve_types(cls))
+        }
+        make_class = make_dict_structure_fn(cls, converter, **overrides)
+
+        def make(raw: object, type_: Any) -> object:
+            if not isinstance(raw, Mapping):
+                raise _unfit("a table", raw)
+            return make_class(cast("Mapping[str, Any]", raw), type_)
+
+        return make
+
+    def secret(raw: object, type_: Any) -> object:
+        (inner,) = get_args(type_)
+        try:
+            return Redacted(converter.structure(raw, inner))
+        except (ValueError, TypeError):
+            msg = f"expected a secret {inner.__name__}"
+            raise ValueError(msg) from None
+
+    converter.register_structure_hook(str, _text)
+    converter.register_structure_hook(bool, _boolean)
+    converter.register_structure_hook(int, _integer)
+    converter.register_structure_hook(float, _number)
+    converter.register_structure_hook_func(lambda type_: _is_a(Literal, type_), _choice)
+    converter.register_structure_hook_factory(attrs.has, hook_for_class)
+    converter.register_structure_hook_func(lambda type_: _is_a(Redacted, type_), secret)
+    return converter
+
+
+def _is_a(generic: object, type_: Any) -> bool:
+    return get_origin(type_) is generic
+
+
+def _text(raw: object, _: Any) -> str:
+    if isinstance(raw, str):
+        return raw
+    raise _unfit("text", raw)
+
+
+def _boolean(raw: object, _: Any) -> bool:
+    value = _BOOLEANS.get(raw.lower()) if isinstance(raw, str) else raw
+    if isinstance(value, bool):
+        return value
+    raise _unfit("true or false", raw)
+
+
+def _integer(raw: object, _: Any) -> int:
+    if isinstance(raw, int | str) and not isinstance(raw, bool):
+        with suppress(ValueError):
+            return int(raw)
+    raise _unfit("an integer", raw)
+
+
+def _number(raw: object, _: Any) -> float:
+    if isinstance(raw, int | float | str) and not isinstance(raw, bool):
+        with suppress(ValueError):
+            if math.isfinite(value := float(raw)):
+                return value
+    raise _unfit("a number", raw)
+
+
+def _choice(raw: object, type_: Any) -> object:
+    choices = get_args(type_)
+    if raw in choices:
+        return raw
+    raise _unfit("one of " + ", ".join(map(repr, choices)), raw)
+
+
+def _unfit(expected: str, raw: object) -> ValueError:
+    # The content of a whole table is nobody's business: there may be a secret in it.
+    shown = repr(raw) if isinstance(raw, str | int | float) else type(raw).__name__
+    return ValueError(f"expected {expected}, not {shown}")
