@@ -8,8 +8,9 @@ The classes are attrs classes, whose fields are written in camelCase outside: ``
 import math
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, Union, cast, final, get_args, get_origin
 
@@ -29,7 +30,10 @@ __all__ = [
     "MissingKey",
     "Redacted",
     "UnreadableSource",
+    "did_you_mean",
     "fields_of",
+    "key_of",
+    "new_converter",
     "structure",
 ]
 
@@ -121,7 +125,9 @@ class Redacted(Generic[A_co]):
         return "<redacted>"
 
 
-def structure(cls: type[A], data: object, path: str = "") -> Outcome[A, ConfigError]:
+def structure(
+    cls: type[A], data: object, path: str = "", *, converter: "Converter | None" = None
+) -> Outcome[A, ConfigError]:
     """Make a *cls* of *data*.
 
     Unknown keys are problems.  Numbers and booleans may be written as text, as environment variables are, but nothing
@@ -131,11 +137,12 @@ def structure(cls: type[A], data: object, path: str = "") -> Outcome[A, ConfigEr
         cls: an attrs class, or a plain type.
         data: what TOML or JSON makes: mappings, sequences and scalars.
         path: where *data* is, put before the paths of all problems: ``memory.chat``.
+        converter: a ``new_converter()`` that knows further types.
     """
     from cattrs import BaseValidationError  # noqa: PLC0415  some 10 ms, which a program without configuration need not pay
 
     try:
-        return Success(_converter().structure(data, cls))
+        return Success((converter or _converter()).structure(data, cls))
     except (BaseValidationError, ValueError, TypeError) as error:
         return Failure(ConfigError(tuple(_problems(error, path))))
 
@@ -146,10 +153,17 @@ def fields_of(cls: Any) -> Mapping[str, Any]:
         cls = next((option for option in get_args(cls) if attrs.has(option)), cls)
     if not attrs.has(cls):
         return {}
-    return {_key(field.name): field.type for field in attrs.fields(attrs.resolve_types(cls)) if field.init}
+    return {key_of(field.name): field.type for field in attrs.fields(attrs.resolve_types(cls)) if field.init}
 
 
-def _key(name: str) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a suggestion to end a message with; empty when nothing *known* comes close to *name*."""
+    close = get_close_matches(name, list(known), n=1)
+    return f": did you mean {close[0]!r}?" if close else ""
+
+
+def key_of(name: str) -> str:
+    """Return the key of a field: ``summarizeEveryN`` of ``summarize_every_n``."""
     return re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
 
 
@@ -169,7 +183,7 @@ def _problems(error: Exception, path: str) -> list[ConfigProblem]:
                 place = path
                 for note in getattr(inner, "__notes__", ()):
                     if isinstance(note, AttributeValidationNote):
-                        place = _below(path, _key(note.name))
+                        place = _below(path, key_of(note.name))
                     elif isinstance(note, IterableValidationNote):
                         place = _below(path, note.index)
                 problems += _problems(inner, place)
@@ -177,8 +191,11 @@ def _problems(error: Exception, path: str) -> list[ConfigProblem]:
         case KeyError():
             return [MissingKey(path)]
         case ForbiddenExtraKeysError():
+            known = fields_of(error.cl)
             unknown = sorted(error.extra_fields)
-            return [InvalidValue(_below(path, key), "unknown key") for key in unknown]
+            return [
+                InvalidValue(_below(path, key), f"unknown key{did_you_mean(key, known)}") for key in unknown
+            ]
         case ValueError() | TypeError():
             return [InvalidValue(path, str(error))]
         case _:
@@ -191,15 +208,15 @@ def _below(path: str, key: int | str) -> str:
     return f"{path}.{key}" if path else key
 
 
-@cache
-def _converter() -> "Converter":
+def new_converter() -> "Converter":
+    """Return a converter of the strictness that ``structure`` promises, to which types may be added."""
     from cattrs import Converter  # noqa: PLC0415  see structure
     from cattrs.gen import make_dict_structure_fn, override  # noqa: PLC0415
 
     converter = Converter(forbid_extra_keys=True, detailed_validation=True)
 
     def validated(field: "attrs.Attribute[Any]") -> Callable[[object, Any], object]:
-        named = field.evolve(name=_key(field.name))
+        named = field.evolve(name=key_of(field.name))
 
         def make(raw: object, type_: Any) -> object:
             value = converter.structure(raw, type_)
@@ -212,14 +229,14 @@ def _converter() -> "Converter":
     def hook_for_class(cls: Any) -> Callable[[object, Any], object]:
         # Validators run here, field by field: in __init__ the first to fail would hide the others.
         overrides: dict[str, Any] = {
-            field.name: override(rename=_key(field.name), struct_hook=validated(field))
+            field.name: override(rename=key_of(field.name), struct_hook=validated(field))
             for field in attrs.fields(attrs.resolve_types(cls))
         }
         make_class = make_dict_structure_fn(cls, converter, **overrides)
 
         def make(raw: object, type_: Any) -> object:
             if not isinstance(raw, Mapping):
-                raise _unfit("a table", raw)
+                raise _unfit("named fields", raw)
             return make_class(cast("Mapping[str, Any]", raw), type_)
 
         return make
@@ -240,6 +257,9 @@ def _converter() -> "Converter":
     converter.register_structure_hook_factory(attrs.has, hook_for_class)
     converter.register_structure_hook_func(lambda type_: _is_a(Redacted, type_), secret)
     return converter
+
+
+_converter = cache(new_converter)
 
 
 def _is_a(generic: object, type_: Any) -> bool:
@@ -278,10 +298,10 @@ def _choice(raw: object, type_: Any) -> object:
     choices = get_args(type_)
     if raw in choices:
         return raw
-    raise _unfit("one of " + ", ".join(map(repr, choices)), raw)
+    raise _unfit("one of " + ", ".join(map(repr, choices)), raw, hint=did_you_mean(str(raw), choices))
 
 
-def _unfit(expected: str, raw: object) -> ValueError:
+def _unfit(expected: str, raw: object, *, hint: str = "") -> ValueError:
     # The content of a whole table is nobody's business: there may be a secret in it.
     shown = repr(raw) if isinstance(raw, str | int | float) else type(raw).__name__
-    return ValueError(f"expected {expected}, not {shown}")
+    return ValueError(f"expected {expected}, not {shown}{hint}")

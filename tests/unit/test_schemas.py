@@ -1,0 +1,128 @@
+"""The published schemas say what the classes are, and what the door accepts."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+from returns.result import Success
+
+from chatmemory.errors import (
+    ConversationNotFoundError,
+    DataValidationError,
+    GenericMemoryError,
+    MessageConflictError,
+    Problem,
+    RepositoryError,
+    SkillExecutionError,
+    VersionConflictError,
+)
+from chatmemory.json_schema import PUBLISHED, json_schema, schema_files
+from chatmemory.messages import (
+    AddReport,
+    ChatMessage,
+    ClearReport,
+    Conversation,
+    HistoryReport,
+    MessagePage,
+    NewMessage,
+    SummarizationMetadata,
+    TimestampRange,
+)
+from chatmemory.structure import structure, unstructure
+
+SCHEMAS = Path(__file__).parents[2] / "schemas"
+NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
+MESSAGE = ChatMessage("m1", 1, "tool", "好", NOON, {"toolCallId": "call_1"}, covered_by="s1")
+
+EXAMPLES = [
+    ("add_report", AddReport(("m1",), ("m0",), 2, HistoryReport("done", ("s1",)))),
+    ("chat_message", MESSAGE),
+    ("clear_report", ClearReport(3, 1, 9)),
+    ("conversation", Conversation("c", 2, 2, 1, 30, 1, NOON, NOON)),
+    ("error", DataValidationError((Problem("$.limit", "negative"),))),
+    ("error", ConversationNotFoundError("c")),
+    ("error", MessageConflictError("c", ("m1",))),
+    ("error", VersionConflictError("c", 1, 2)),
+    ("error", GenericMemoryError(RepositoryError("append", "busy", cause=OSError()))),
+    ("error", GenericMemoryError(SkillExecutionError("s", "rate_limited", retry_after_seconds=2.5))),
+    ("message_page", MessagePage((MESSAGE,), 2, None, 1)),
+    ("new_message", NewMessage("user", "好", "m1", NOON, {"a": [1, None]})),
+    (
+        "summarization_metadata",
+        SummarizationMetadata("x", "c", "s1", ("m1",), TimestampRange(NOON, NOON), "k", True, NOON),
+    ),
+]
+
+
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(json_schema(PUBLISHED[name]), format_checker=FormatChecker())
+
+
+def test_the_committed_schemas_are_those_of_the_classes() -> None:
+    committed = {file.name: file.read_text(encoding="utf-8") for file in SCHEMAS.glob("*.schema.json")}
+    assert committed == schema_files(), "run `make schemas` and commit what it writes"
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_every_schema_is_a_schema(name: str) -> None:
+    Draft202012Validator.check_schema(json_schema(PUBLISHED[name]))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), EXAMPLES, ids=lambda part: part if isinstance(part, str) else type(part).__name__
+)
+def test_what_is_written_obeys_its_schema(name: str, value: object) -> None:
+    validator(name).validate(unstructure(value))
+
+
+def test_every_published_value_has_an_example_here() -> None:
+    assert {name for name, _ in EXAMPLES} == set(PUBLISHED) - {"configuration"}
+
+
+@pytest.mark.parametrize(
+    ("change", "is_right"),
+    [
+        ({}, True),
+        ({"id": None, "timestamp": "2025-03-14T12:00:00Z", "metadata": {"nested": [{}]}}, True),
+        ({"rol": "user"}, False),
+        ({"role": "bot"}, False),
+        ({"content": 1}, False),
+        ({"content": None}, False),
+        ({"timestamp": 1700000000}, False),
+        ({"metadata": "text"}, False),
+    ],
+    ids=json.dumps,
+)
+def test_schema_and_door_agree_about_a_message(change: dict[str, Any], is_right: bool) -> None:
+    data = {"role": "user", "content": "hello", **change}
+    assert isinstance(structure(data, NewMessage), Success) is is_right
+    assert validator("new_message").is_valid(data) is is_right
+
+
+def test_the_limits_of_an_id_are_in_the_schema() -> None:
+    new_message = validator("new_message")
+    for length, is_right in ((0, False), (1, True), (512, True), (513, False)):
+        assert new_message.is_valid({"role": "user", "content": "", "id": "i" * length}) is is_right
+
+
+def test_a_field_without_words_in_json_schema_is_refused() -> None:
+    @attrs.frozen
+    class Odd:
+        mode: Literal["a"]
+        bag: set[int]
+
+    with pytest.raises(TypeError, match=r"no JSON Schema for set\[int\]"):
+        json_schema(Odd)
+
+
+def test_a_validator_without_words_in_json_schema_is_refused() -> None:
+    @attrs.frozen
+    class Odd:
+        name: str = attrs.field(validator=attrs.validators.matches_re("a+"))
+
+    with pytest.raises(TypeError, match="no JSON Schema for <matches_re"):
+        json_schema(Odd)
