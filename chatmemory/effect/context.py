@@ -27,6 +27,7 @@ class TagOf(Protocol[Id_co, S]):
     """
 
     key: str
+    has_default: bool
 
     def identity(self) -> Id_co:
         """Exist for the type checker only."""
@@ -37,7 +38,7 @@ class TagOf(Protocol[Id_co, S]):
         ...
 
     def fallback(self) -> S:
-        """Return the service to use where none is given, or raise ``LookupError``."""
+        """Return the service to use where none is given; only if ``has_default``."""
         ...
 
 
@@ -45,11 +46,19 @@ class MissingServiceError(LookupError):
     """A service was asked for that nobody provides: a defect of the wiring, never a typed failure."""
 
     def __init__(self, key: str, *, needed_by: str | None = None, available: Iterable[str] = ()) -> None:
+        super().__init__(key)
         self.key = key
         self.needed_by = needed_by
-        asker = f", needed by {needed_by}" if needed_by else ""
-        offer = ", ".join(map(short_name, available)) or "nothing"
-        super().__init__(f"Service not found: {short_name(key)}{asker} (available: {offer})")
+        self.available = tuple(available)
+
+    def name_consumer(self, consumer: str) -> None:
+        """Say who needs the service, unless somebody nearer to it has said so."""
+        self.needed_by = self.needed_by or consumer
+
+    def __str__(self) -> str:
+        consumer = f", needed by {self.needed_by}" if self.needed_by else ""
+        offer = ", ".join(map(short_name, self.available)) or "nothing"
+        return f"Service not found: {short_name(self.key)}{consumer} (available: {offer})"
 
 
 def short_name(key: str) -> str:
@@ -89,10 +98,9 @@ class Context(Generic[R_contra]):
             return cast("S", self._services[tag.key])
         except KeyError:
             pass
-        try:
+        if tag.has_default:
             return tag.fallback()
-        except MissingServiceError:
-            raise MissingServiceError(tag.key, available=self._services) from None
+        raise MissingServiceError(tag.key, available=self._services)
 
     def get_or(self, tag: TagOf[Any, S], otherwise: Fallback) -> S | Fallback:
         """Return the service of *tag* if it is present (it may be ``None``), else *otherwise*."""

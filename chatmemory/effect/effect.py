@@ -31,7 +31,17 @@ from typing_extensions import TypeVar
 from chatmemory.effect import concurrent, resource
 from chatmemory.effect.context import Context, TagOf
 from chatmemory.effect.do import Do, run_do
-from chatmemory.effect.outcome import EffectFailed, Exit, Outcome, exit_from_exception, exit_from_outcome
+from chatmemory.effect.outcome import (
+    Cause,
+    Die,
+    EffectFailed,
+    EffectInterrupted,
+    Exit,
+    Fail,
+    Outcome,
+    exit_from_exception,
+    exit_from_outcome,
+)
 from chatmemory.effect.suspended import run_without_waiting
 
 if TYPE_CHECKING:
@@ -40,13 +50,12 @@ if TYPE_CHECKING:
 
     from chatmemory.effect.schedule import Schedule
 
-__all__ = ["Do", "Effect", "catch"]
+__all__ = ["Do", "Effect"]
 
 A = TypeVar("A")
 B = TypeVar("B")
 E = TypeVar("E")
 E2 = TypeVar("E2")
-E3 = TypeVar("E3")
 R = TypeVar("R")
 R2 = TypeVar("R2")
 R3 = TypeVar("R3")
@@ -97,6 +106,21 @@ class Effect(Generic[A_co, E_co, R_co]):
     def fail(error: E) -> Effect[Never, E]:
         """Fail with *error*."""
         return Effect(None, _KNOWN, Failure(error))
+
+    @staticmethod
+    def fail_cause(cause: Cause[E]) -> Effect[Never, E]:
+        """End as *cause* says: a defect is raised, and comes before a typed failure."""
+
+        def call() -> Failure[E]:
+            for reason in cause.reasons:
+                if isinstance(reason, Die):
+                    raise reason.defect
+            for reason in cause.reasons:
+                if isinstance(reason, Fail):
+                    return Failure(reason.error)
+            raise EffectInterrupted
+
+        return Effect(None, _CALL, call)
 
     @staticmethod
     def sync(function: Callable[[], A]) -> Effect[A]:
@@ -219,6 +243,16 @@ class Effect(Generic[A_co, E_co, R_co]):
     def lash(self, function: Callable[[E_co], Effect[B, E2, R2]]) -> Effect[A_co | B, E2, R_co | R2]:
         """Recover with the effect that *function* makes of the error."""
         return Effect(self, _LASH, function)
+
+    def catch_cause(
+        self: Effect[A, E, R], function: Callable[[Cause[E]], Effect[B, E2, R2]]
+    ) -> Effect[A | B, E2, R | R2]:
+        """Recover with the effect that *function* makes of the cause, a defect included."""
+
+        def recover(exit_: Exit[A, E]) -> Effect[A | B, E2, R2]:
+            return Effect.succeed(exit_.unwrap()) if type(exit_) is Success else function(exit_.failure())
+
+        return self.exit().bind(recover)
 
     def tap(self: Effect[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Effect[A, E | E2, R | R2]:
         """Run the effect that *function* makes of the value, and keep the value."""
@@ -375,25 +409,3 @@ class Effect(Generic[A_co, E_co, R_co]):
 
 
 _NOTHING: Context[Never] = Context.empty()
-
-
-@final
-class catch(Generic[E3, B, E2, R2]):  # noqa: N801  read as a verb: effect.pipe(catch(NotFound, handler))
-    """Recover from one class of errors, and take it out of the type: ``catch(NotFound, handler)(effect)``.
-
-    A class and not a function, because only a type variable that is already fixed can be subtracted from a union.
-    """
-
-    __slots__ = ("_error", "_handler")
-
-    def __init__(self, error: type[E3], handler: Callable[[E3], Effect[B, E2, R2]]) -> None:
-        self._error = error
-        self._handler = handler
-
-    def __call__(self, effect: Effect[A, E | E3, R]) -> Effect[A | B, E | E2, R | R2]:
-        """Return *effect* with the handler in place."""
-
-        def recover(error: E | E3) -> Effect[B, E | E2, R2]:
-            return self._handler(error) if isinstance(error, self._error) else Effect.fail(cast("E", error))
-
-        return effect.lash(recover)

@@ -17,6 +17,7 @@ __all__ = [
     "Cause",
     "Die",
     "EffectFailed",
+    "EffectInterrupted",
     "Exit",
     "Fail",
     "Failure",
@@ -78,6 +79,13 @@ class EffectFailed(Exception):  # noqa: N818  reads as what happened, like retur
     def __init__(self, error: object) -> None:
         super().__init__(str(error))
         self.error = error
+
+
+class EffectInterrupted(Exception):  # noqa: N818  as above
+    """Raised where an effect is asked for although its runtime was closed, or ended for that reason."""
+
+    def __init__(self) -> None:
+        super().__init__("interrupted: the runtime of this effect was closed")
 
 
 def exit_from_outcome(outcome: Outcome[A, E]) -> Exit[A, E]:

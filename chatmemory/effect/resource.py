@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Never
 
-import anyio
 from returns.result import Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Exit, Outcome, exit_from_exception, exit_from_outcome
+from chatmemory.effect.suspended import shield
 
 if TYPE_CHECKING:
     from chatmemory.effect.effect import Effect
@@ -28,13 +28,9 @@ R3 = TypeVar("R3")
 
 
 async def run_shielded(effect: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:
-    """Run *effect* to its end even if the surrounding scope is cancelled.
-
-    It holds off the cancel scopes of anyio and trio.  ``asyncio.Task.cancel()`` knows no shield and still gets through.
-    """
-    with anyio.CancelScope(shield=True):
+    """Run *effect* to its end even if the surrounding scope is cancelled."""
+    with shield():
         return await effect.run_in(context)
-    raise AssertionError("a scope that nobody cancels swallows nothing")
 
 
 async def run_finalized(

@@ -1,13 +1,15 @@
-"""Running a coroutine to its end without an event loop."""
+"""Running a coroutine to its end without an event loop, and what a coroutine must do to allow it."""
 
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, cast
 
+import anyio
 from typing_extensions import TypeVar
 
-__all__ = ["SuspendedError", "run_without_waiting"]
+__all__ = ["SuspendedError", "run_without_waiting", "shield"]
 
 A = TypeVar("A")
 
@@ -34,3 +36,16 @@ def run_without_waiting(work: Coroutine[Any, Any, A]) -> A:
         return result
     work.close()
     raise SuspendedError
+
+
+def shield() -> AbstractContextManager[object, None]:
+    """Hold off the cancel scopes of anyio and trio; without an event loop there is nothing to hold off.
+
+    A native ``asyncio.Task.cancel()`` knows no shield and still gets through.
+    """
+    try:
+        anyio.get_cancelled_exc_class()
+    except RuntimeError:
+        return nullcontext()
+    # A cancel scope may swallow an exception, says its type; not one that nobody cancels.
+    return cast("AbstractContextManager[object, None]", anyio.CancelScope(shield=True))

@@ -30,6 +30,7 @@ class Tag(Generic[S]):
     """
 
     key: ClassVar[str]
+    has_default: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, key: str | None = None) -> None:
         super().__init_subclass__()
@@ -67,6 +68,8 @@ class Reference(Tag[S]):
 
     A subclass defines ``default``.  A reference is no part of ``R``; providing one replaces the default.
     """
+
+    has_default: ClassVar[bool] = True
 
     @classmethod
     def default(cls) -> S:

@@ -1,0 +1,177 @@
+"""Building: carries out a plan, in parallel where its steps do not depend on each other."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import AbstractAsyncContextManager
+from typing import Any, final
+
+import anyio
+from anyio.abc import TaskGroup
+from typing_extensions import TypeVar
+
+from chatmemory.effect.context import Context, MissingServiceError
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.memo import MemoMap
+from chatmemory.effect.outcome import Cause, Exit, Fail, Failure, Outcome, Success, exit_from_exception
+from chatmemory.effect.plan import Gate, LayerCycleError, Place, Plan, Step, make_plan
+from chatmemory.effect.scope import Scope
+from chatmemory.effect.shape import AnyTag, Leaf, Services, Shape
+
+__all__ = ["LayerFailed", "Site", "build", "exit_of_layer"]
+
+A = TypeVar("A")
+
+
+class LayerFailed(Exception):  # noqa: N818  private: how a typed failure travels through a build
+    """Carries the typed failure of a layer to whoever catches or reports it."""
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def exit_of_layer(exception: BaseException) -> Exit[Any, Any]:
+    """Tell a typed failure from a defect and an interruption."""
+    if isinstance(exception, LayerFailed):
+        return Failure(Cause((Fail(exception.error),)))
+    return exit_from_exception(exception)
+
+
+@final
+class Site:
+    """What a leaf has at hand while it is built."""
+
+    __slots__ = ("_path", "_place", "scope")
+
+    def __init__(self, place: Place, scope: Scope, path: tuple[Leaf, ...]) -> None:
+        self.scope = scope
+        self._place = place
+        self._path = path
+
+    def service(self, tag: AnyTag) -> Any:
+        """Return a service that the leaf declared as needed."""
+        return self._place.service(tag)
+
+    @property
+    def context(self) -> Context[Any]:
+        """All services that the leaf can see."""
+        return self._place.context()
+
+    async def enter(self, manager: AbstractAsyncContextManager[A]) -> A:
+        """Enter *manager* until the leaf is released."""
+        host = self._place.memo.host
+        return await (self.scope.enter(manager) if host is None else host.enter(manager, self.scope))
+
+    def build(self, shape: Shape) -> Effect[Services, Any]:
+        """Return the effect that builds another shape in the leaf's place."""
+
+        async def run() -> Outcome[Services, Any]:
+            try:
+                return Success(await build(shape, self.context, self._place.memo, self.scope, self._path))
+            except LayerFailed as failed:
+                return Failure(failed.error)
+
+        return Effect.from_outcome(run)
+
+
+async def build(
+    shape: Shape, given: Context[Any], memo: MemoMap, scope: Scope, path: tuple[Leaf, ...] = ()
+) -> Services:
+    """Build *shape* and return its services, which live until *scope* is closed.
+
+    If it fails or is cancelled, all that it has acquired is released before the exception goes on.
+
+    Args:
+        shape: what to build.
+        given: the services at hand.
+        memo: what is built already.
+        scope: where the finalizers go.
+        path: the leaves that are being built and asked for this.
+
+    Raises:
+        MissingServiceError: nobody gives what a leaf is known to need; nothing was acquired.
+        LayerCycleError: *shape* needs itself.
+        LayerFailed: a leaf failed with a typed error.
+    """
+    plan = make_plan(shape, given, memo)
+    own_scope = scope.fork()
+    try:
+        # Without a host there may be no event loop either; the order of the points is one that works.
+        if memo.host is None:
+            for point in plan.points:
+                if isinstance(point, Step):
+                    await _build_step(point, own_scope, path)
+        else:
+            await _Crew(plan, own_scope, path).work_through()
+    except BaseException as exception:
+        await own_scope.close(exit_of_layer(exception))
+        raise
+    return {key: step.services[key] for key, step in plan.gives.items() if step.services is not None}
+
+
+async def _build_step(step: Step, scope: Scope, path: tuple[Leaf, ...]) -> None:
+    leaf = step.leaf
+    if leaf in path:
+        raise LayerCycleError([known.name for known in (*path[path.index(leaf) :], leaf)])
+
+    async def acquire(own_scope: Scope) -> Services:
+        site = Site(step.place, own_scope, (*path, leaf))
+        outcome = await leaf.acquire(site).run_in(site.context)
+        if type(outcome) is Success:
+            return outcome.unwrap()
+        raise LayerFailed(outcome.failure())
+
+    entry = await step.place.memo.observe(leaf, scope)
+    try:
+        step.services = await entry.services(acquire)
+    except MissingServiceError as missing:
+        missing.name_consumer(f"layer {leaf.name}")
+        raise
+
+
+@final
+class _Crew:
+    """Workers that take the steps of a plan as they become ready."""
+
+    def __init__(self, plan: Plan, scope: Scope, path: tuple[Leaf, ...]) -> None:
+        self._scope = scope
+        self._path = path
+        self._failures: list[Exception] = []
+        self._is_help_coming = False
+        self._open = {point: len(point.after) for point in plan.points}
+        self._followers: dict[Step | Gate, list[Step | Gate]] = {point: [] for point in plan.points}
+        for point in plan.points:
+            for earlier in point.after:
+                self._followers[earlier].append(point)
+        self._ready = deque(point for point in plan.points if not point.after)
+
+    async def work_through(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            await self._work(tasks)
+        if self._failures:
+            raise self._failures[0]
+
+    async def _work(self, tasks: TaskGroup) -> None:
+        """Take steps in order, and call for help when more than one is ready.
+
+        So independent steps start from left to right on trio too, which begins tasks in any order, and a step that
+        never waits costs no task.
+        """
+        self._is_help_coming = False
+        while self._ready and not self._failures:
+            point = self._ready.popleft()
+            if isinstance(point, Step):
+                if self._ready and not self._is_help_coming:
+                    self._is_help_coming = True
+                    tasks.start_soon(self._work, tasks)
+                try:
+                    await _build_step(point, self._scope, self._path)
+                except Exception as failure:  # noqa: BLE001  raised bare by work_through
+                    self._failures.append(failure)
+                    tasks.cancel_scope.cancel()
+                    return
+            for follower in self._followers[point]:
+                self._open[follower] -= 1
+                if self._open[follower] == 0:
+                    self._ready.append(follower)

@@ -1,0 +1,71 @@
+"""Recovering from one class of errors, so that the type checker takes it out of the union.
+
+Classes and not functions, because only a type variable that is already fixed can be subtracted: in
+``catch(NotFound, handler)(effect)`` the first call fixes ``NotFound``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Never, cast, final
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.layer import Layer
+from chatmemory.effect.shape import Leaf
+
+__all__ = ["catch", "catch_layer"]
+
+A = TypeVar("A")
+B = TypeVar("B")
+E = TypeVar("E", default=Never)  # what remains may be nothing
+E2 = TypeVar("E2")
+E3 = TypeVar("E3")
+R = TypeVar("R", default=Never)
+R2 = TypeVar("R2")
+In = TypeVar("In", default=Never)
+In2 = TypeVar("In2")
+Out = TypeVar("Out")
+
+
+@final
+class catch(Generic[E3, B, E2, R2]):  # noqa: N801  read as a verb: effect.pipe(catch(NotFound, handler))
+    """``catch(NotFound, handler)(effect)``, or ``effect.pipe(catch(NotFound, handler))``."""
+
+    __slots__ = ("_error", "_handler")
+
+    def __init__(self, error: type[E3], handler: Callable[[E3], Effect[B, E2, R2]]) -> None:
+        self._error = error
+        self._handler = handler
+
+    def __call__(self, effect: Effect[A, E | E3, R]) -> Effect[A | B, E | E2, R | R2]:
+        """Return *effect* with the handler in place."""
+
+        def recover(error: E | E3) -> Effect[B, E | E2, R2]:
+            return self._handler(error) if isinstance(error, self._error) else Effect.fail(cast("E", error))
+
+        return effect.lash(recover)
+
+
+@final
+class catch_layer(Generic[E3, Out, E2, In2]):  # noqa: N801  read as a verb, like catch
+    """``catch_layer(NotFound, handler)(layer)``: recover with another layer."""
+
+    __slots__ = ("_error", "_handler")
+
+    def __init__(self, error: type[E3], handler: Callable[[E3], Layer[Out, E2, In2]]) -> None:
+        self._error = error
+        self._handler = handler
+
+    def __call__(self, layer: Layer[Out, E | E3, In]) -> Layer[Out, E | E2, In | In2]:
+        """Return *layer* with the handler in place; other errors go through."""
+
+        def run(error: E | E3) -> Layer[Any, Any, Any]:
+            return self._handler(error) if isinstance(error, self._error) else _failing(error)
+
+        return layer.or_else(run)
+
+
+def _failing(error: object) -> Layer[Any, Any, Any]:
+    return Layer(Leaf("failure", lambda _: Effect.fail(error), ()))

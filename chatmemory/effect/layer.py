@@ -1,0 +1,397 @@
+"""``Layer``: a recipe for services, with what it needs and how it can fail in its type.
+
+Layers are values.  What they are made of is defined in ``shape.py``, how they are built in ``plan.py`` and
+``build.py``, who builds them in ``runtime.py``; ``wiring.py`` composes a bag of them by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Generic, Never, final, overload
+
+import anyio
+from typing_extensions import TypeVar
+
+from chatmemory.effect.build import LayerFailed, Site, build
+from chatmemory.effect.context import Context, TagOf, short_name
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.memo import MemoMap
+from chatmemory.effect.mock import Mock
+from chatmemory.effect.outcome import Cause, EffectFailed, Exit, Failure, Outcome, Success
+from chatmemory.effect.schedule import Schedule
+from chatmemory.effect.scope import Scope
+from chatmemory.effect.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Suspend
+
+__all__ = ["Layer"]
+
+A = TypeVar("A")
+B = TypeVar("B")
+E = TypeVar("E")
+E2 = TypeVar("E2")
+R = TypeVar("R")
+R2 = TypeVar("R2")
+S = TypeVar("S")
+Id = TypeVar("Id")
+In = TypeVar("In")
+In2 = TypeVar("In2")
+Out = TypeVar("Out")
+Out2 = TypeVar("Out2")
+S1 = TypeVar("S1")
+S2 = TypeVar("S2")
+S3 = TypeVar("S3")
+S4 = TypeVar("S4")
+S5 = TypeVar("S5")
+S6 = TypeVar("S6")
+D1 = TypeVar("D1")
+D2 = TypeVar("D2")
+D3 = TypeVar("D3")
+D4 = TypeVar("D4")
+D5 = TypeVar("D5")
+D6 = TypeVar("D6")
+Out_contra = TypeVar("Out_contra", contravariant=True)
+Err_co = TypeVar("Err_co", covariant=True, default=Never)
+In_co = TypeVar("In_co", covariant=True, default=Never)
+
+
+@final
+class Layer(Generic[Out_contra, Err_co, In_co]):
+    """A recipe that gives the services ``Out``, may fail with ``Err``, and needs the services ``In``.
+
+    A layer met twice in a graph is built once, so make it a module constant: a function called twice makes two.
+    Independent layers are acquired in parallel; all are released in reverse order, also after a failure or a
+    cancellation.  A graph may be as large and as deep as it likes.
+
+    ``Out`` is contravariant: a layer that gives more serves where less is asked for.
+    """
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: Shape) -> None:
+        """Use the constructors below."""
+        self.shape = shape
+
+    # --- making one ---
+
+    @staticmethod
+    def succeed(tag: TagOf[Id, S], service: S) -> Layer[Id]:
+        """Give *service*."""
+        return _leaf(tag, lambda _: Effect.succeed({tag.key: service}))
+
+    @staticmethod
+    def sync(tag: TagOf[Id, S], make: Callable[[], S]) -> Layer[Id]:
+        """Give what *make* returns."""
+        return _leaf(tag, lambda _: Effect.sync(lambda: {tag.key: make()}))
+
+    @staticmethod
+    def fail(tag: TagOf[Id, Any], error: E) -> Layer[Id, E]:
+        """Fail instead of giving *tag*."""
+        return _leaf(tag, lambda _: Effect.fail(error))
+
+    @staticmethod
+    def effect(
+        tag: TagOf[Id, S], effect: Effect[S, E, R], *, needs: Sequence[TagOf[R, Any]] = ()
+    ) -> Layer[Id, E, R]:
+        """Give what *effect* succeeds with.
+
+        Args:
+            tag: the service.
+            effect: makes it.
+            needs: the tags that *effect* asks for.  ``>>`` needs no telling; ``wire`` can only find what is named.
+        """
+        return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: service}), needs)
+
+    @staticmethod
+    def acquire_release(
+        tag: TagOf[Id, S],
+        acquire: Effect[S, E, R],
+        release: Callable[[S, Exit[Any, Any]], Effect[Any, Never, R2]],
+        *,
+        needs: Sequence[TagOf[R | R2, Any]] = (),
+    ) -> Layer[Id, E, R | R2]:
+        """Give what *acquire* succeeds with, and *release* it when it is not used any more.
+
+        Acquiring cannot be interrupted.
+        """
+
+        def run(site: Site) -> Effect[Services, E, R | R2]:
+            async def keep(context: Context[R | R2]) -> Outcome[Services, E]:
+                acquired = await acquire.run_in(context)
+                if type(acquired) is not Success:
+                    return acquired
+                service = acquired.unwrap()
+                await site.scope.add(lambda exit_: release(service, exit_).run_in(context))
+                return Success({tag.key: service})
+
+            return Effect.in_context(keep).uninterruptible()
+
+        return _leaf(tag, run, needs)
+
+    @overload
+    @staticmethod
+    def scoped(tag: TagOf[Id, S], open_: Callable[[], AbstractAsyncContextManager[S]], /) -> Layer[Id]: ...
+    @overload
+    @staticmethod
+    def scoped(
+        tag: TagOf[Id, S], open_: Callable[[S1], AbstractAsyncContextManager[S]], d1: TagOf[D1, S1], /
+    ) -> Layer[Id, Never, D1]: ...
+    @overload
+    @staticmethod
+    def scoped(
+        tag: TagOf[Id, S],
+        open_: Callable[[S1, S2], AbstractAsyncContextManager[S]],
+        d1: TagOf[D1, S1],
+        d2: TagOf[D2, S2],
+        /,
+    ) -> Layer[Id, Never, D1 | D2]: ...
+    @overload
+    @staticmethod
+    def scoped(
+        tag: TagOf[Id, S],
+        open_: Callable[[S1, S2, S3], AbstractAsyncContextManager[S]],
+        d1: TagOf[D1, S1],
+        d2: TagOf[D2, S2],
+        d3: TagOf[D3, S3],
+        /,
+    ) -> Layer[Id, Never, D1 | D2 | D3]: ...
+    @overload
+    @staticmethod
+    def scoped(
+        tag: TagOf[Id, S],
+        open_: Callable[[S1, S2, S3, S4], AbstractAsyncContextManager[S]],
+        d1: TagOf[D1, S1],
+        d2: TagOf[D2, S2],
+        d3: TagOf[D3, S3],
+        d4: TagOf[D4, S4],
+        /,
+    ) -> Layer[Id, Never, D1 | D2 | D3 | D4]: ...
+    @overload
+    @staticmethod
+    def scoped(
+        tag: TagOf[Id, S],
+        open_: Callable[[S1, S2, S3, S4, S5], AbstractAsyncContextManager[S]],
+        d1: TagOf[D1, S1],
+        d2: TagOf[D2, S2],
+        d3: TagOf[D3, S3],
+        d4: TagOf[D4, S4],
+        d5: TagOf[D5, S5],
+        /,
+    ) -> Layer[Id, Never, D1 | D2 | D3 | D4 | D5]: ...
+    @overload
+    @staticmethod
+    def scoped(
+        tag: TagOf[Id, S],
+        open_: Callable[[S1, S2, S3, S4, S5, S6], AbstractAsyncContextManager[S]],
+        d1: TagOf[D1, S1],
+        d2: TagOf[D2, S2],
+        d3: TagOf[D3, S3],
+        d4: TagOf[D4, S4],
+        d5: TagOf[D5, S5],
+        d6: TagOf[D6, S6],
+        /,
+    ) -> Layer[Id, Never, D1 | D2 | D3 | D4 | D5 | D6]: ...
+    @staticmethod
+    def scoped(
+        tag: AnyTag, open_: Callable[..., AbstractAsyncContextManager[Any]], /, *needs: AnyTag
+    ) -> Layer[Any, Any, Any]:
+        """Give what the context manager ``open_(*services of needs)`` gives, and leave it in the end.
+
+        It is entered and left in one task of its own, so it may hold task groups and cancel scopes.  An exception is
+        a defect.
+        """
+
+        def run(site: Site) -> Effect[Services]:
+            async def enter() -> Outcome[Services, Never]:
+                manager = open_(*map(site.service, needs))
+                return Success({tag.key: await site.enter(manager)})
+
+            return Effect.from_outcome(enter)
+
+        return _leaf(tag, run, needs)
+
+    @staticmethod
+    def mock(tag: TagOf[Id, Any], **members: object) -> Layer[Id]:
+        """Give a service that has only *members*; calling another one is a defect (``UnimplementedError``)."""
+        return Layer.succeed(tag, Mock(short_name(tag.key), members))
+
+    @staticmethod
+    def suspend(make: Callable[[], Layer[Out, E, In]]) -> Layer[Out, E, In]:
+        """Give what the layer that *make* returns gives; *make* is called once, when that is first built."""
+        return Layer(Suspend(f"suspend({make.__qualname__})", lambda: make().shape))
+
+    # --- composing ---
+
+    def __or__(self, other: Layer[Out2, E2, In2]) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]:
+        """Give the services of both; those of *other* win where they meet."""
+        return Layer(Merge(self.shape, other.shape))
+
+    @overload
+    def __rshift__(self, consumer: Layer[Out2, E2, Out_contra]) -> Layer[Out2, Err_co | E2, In_co]: ...
+    @overload
+    def __rshift__(
+        self, consumer: Layer[Out2, E2, In2 | Out_contra]
+    ) -> Layer[Out2, Err_co | E2, In_co | In2]: ...
+    def __rshift__(self, consumer: Layer[Any, Any, Any]) -> Layer[Any, Any, Any]:
+        """Feed *consumer*, and give only its services.
+
+        The dependency stands first, because only so can a type checker take what it gives from what is needed.
+        """
+        return Layer(Feed(self.shape, consumer.shape, keeps=False))
+
+    @overload
+    def feed_keep(
+        self, consumer: Layer[Out2, E2, Out_contra]
+    ) -> Layer[Out_contra | Out2, Err_co | E2, In_co]: ...
+    @overload
+    def feed_keep(
+        self, consumer: Layer[Out2, E2, In2 | Out_contra]
+    ) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]: ...
+    def feed_keep(self, consumer: Layer[Any, Any, Any]) -> Layer[Any, Any, Any]:
+        """Feed *consumer*, and give the services of both."""
+        return Layer(Feed(self.shape, consumer.shape, keeps=True))
+
+    def fresh(self) -> Layer[Out_contra, Err_co, In_co]:
+        """Build this layer, and all under it, anew wherever it stands."""
+        return Layer(Fresh(self.shape))
+
+    def passthrough(self, *tags: TagOf[Id, Any]) -> Layer[Out_contra | Id, Err_co, In_co | Id]:
+        """Give the services of *tags* too, as they come in."""
+        keys = [tag.key for tag in tags]
+        come_in = Leaf(
+            f"passthrough({', '.join(map(short_name, keys))})",
+            lambda site: Effect.sync(lambda: {tag.key: site.service(tag) for tag in tags}),
+            keys,
+            tags,
+        )
+        return Layer(Merge(come_in, self.shape))
+
+    def update_service(
+        self, tag: TagOf[Id, S], function: Callable[[S], S]
+    ) -> Layer[Out_contra, Err_co, In_co | Id]:
+        """Show this layer what *function* makes of a service that it needs."""
+        updated = _leaf(tag, lambda site: Effect.sync(lambda: {tag.key: function(site.service(tag))}), (tag,))
+        return Layer(Feed(updated.shape, self.shape, keeps=False))
+
+    # --- going on from how it is built ---
+
+    def project(
+        self, source: TagOf[Out_contra, S], target: TagOf[Id, S2], function: Callable[[S], S2]
+    ) -> Layer[Id, Err_co, In_co]:
+        """Give, under *target*, what *function* makes of the service *source*."""
+        return self._going_on(
+            "project",
+            lambda site: site.build(self.shape).map(
+                lambda services: {target.key: function(services[source.key])}
+            ),
+            gives=(target.key,),
+        )
+
+    def tap(
+        self, function: Callable[[Context[Out_contra]], Effect[Any, E2, R]]
+    ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
+        """Run the effect that *function* makes of the services, and keep them."""
+        return self._going_on(
+            "tap", lambda site: site.build(self.shape).tap(lambda services: function(Context(services)))
+        )
+
+    def tap_error(
+        self, function: Callable[[Err_co], Effect[Any, E2, R]]
+    ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
+        """Run the effect that *function* makes of the error, and keep the error."""
+        return self._going_on("tap_error", lambda site: site.build(self.shape).tap_error(function))
+
+    def tap_cause(
+        self, function: Callable[[Cause[Err_co]], Effect[Any, E2, R]]
+    ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
+        """Run the effect that *function* makes of the cause, a defect included, and keep the cause."""
+
+        def look(cause: Cause[Any]) -> Effect[Never, Any, Any]:
+            return function(cause).bind(lambda _: Effect.fail_cause(cause))
+
+        return self._going_on("tap_cause", lambda site: site.build(self.shape).catch_cause(look))
+
+    def map_error(self, function: Callable[[Err_co], E2]) -> Layer[Out_contra, E2, In_co]:
+        """Fail with what *function* makes of the error."""
+        return self._going_on("map_error", lambda site: site.build(self.shape).alt(function))
+
+    def or_die(self) -> Layer[Out_contra, Never, In_co]:
+        """Make the typed failure a defect."""
+
+        def die(error: Any) -> Effect[Services]:
+            def raise_() -> Services:
+                raise error if isinstance(error, Exception) else EffectFailed(error)
+
+            return Effect.sync(raise_)
+
+        return self._going_on("or_die", lambda site: site.build(self.shape).lash(die))
+
+    def or_else(
+        self, function: Callable[[Err_co], Layer[Out_contra, E2, In2]]
+    ) -> Layer[Out_contra, E2, In_co | In2]:
+        """Recover with another layer; what the failed one had acquired is released before."""
+        return self._going_on(
+            "or_else",
+            lambda site: site.build(self.shape).lash(lambda error: site.build(function(error).shape)),
+        )
+
+    def catch_cause(
+        self, function: Callable[[Cause[Err_co]], Layer[Out_contra, E2, In2]]
+    ) -> Layer[Out_contra, E2, In_co | In2]:
+        """Recover with another layer, also from a defect."""
+        return self._going_on(
+            "catch_cause",
+            lambda site: site.build(self.shape).catch_cause(lambda cause: site.build(function(cause).shape)),
+        )
+
+    def retry(self, schedule: Schedule[Err_co, Any]) -> Layer[Out_contra, Err_co, In_co]:
+        """Build again after a failure, as long as *schedule* goes on."""
+        return self._going_on("retry", lambda site: site.build(self.shape).retry(schedule))
+
+    def _going_on(
+        self,
+        verb: str,
+        acquire: Callable[[Site], Effect[Services, Any, Any]],
+        *,
+        gives: Sequence[str] | None = None,
+    ) -> Layer[Any, Any, Any]:
+        name = self.shape.name if isinstance(self.shape, Leaf) else "graph"
+        return Layer(Leaf(f"{name}.{verb}", acquire, gives, inner=self.shape))
+
+    # --- using it for one effect ---
+
+    @overload
+    def provide_to(self, effect: Effect[A, E, Out_contra]) -> Effect[A, Err_co | E, In_co]: ...
+    @overload
+    def provide_to(self, effect: Effect[A, E, R | Out_contra]) -> Effect[A, Err_co | E, In_co | R]: ...
+    def provide_to(self, effect: Effect[Any, Any, Any]) -> Effect[Any, Any, Any]:
+        """Build this layer, run *effect* with it, and release it."""
+
+        async def run(context: Context[Any]) -> Outcome[Any, Any]:
+            try:
+                async with MemoMap() as memo, Scope() as scope:
+                    services = await build(self.shape, context, memo, scope)
+                    inner: Context[Any] = Context(services)
+                    return await effect.run_in(context.merge(inner))
+            except LayerFailed as failed:
+                return Failure(failed.error)
+
+        return Effect.in_context(run)
+
+    def launch(self) -> Effect[Never, Err_co, In_co]:
+        """Build this layer and keep it until the effect is interrupted."""
+        forever: Effect[Never] = Effect.from_outcome(_sleep_forever)
+        return self.provide_to(forever)
+
+    def __repr__(self) -> str:
+        return f"Layer({self.shape.name if isinstance(self.shape, Leaf | Suspend) else 'graph'})"
+
+
+def _leaf(
+    tag: AnyTag, acquire: Callable[[Site], Effect[Services, Any, Any]], needs: Sequence[AnyTag] = ()
+) -> Layer[Any, Any, Any]:
+    return Layer(Leaf(short_name(tag.key), acquire, (tag.key,), needs))
+
+
+async def _sleep_forever() -> Never:
+    await anyio.sleep_forever()
+    raise AssertionError("nobody sleeps longer than that")

@@ -1,0 +1,123 @@
+"""``MemoMap``: which layers are built already, and who still uses them."""
+
+# ruff: noqa: SLF001  a map looks into its parents
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Any, Self, final
+
+import anyio
+
+from chatmemory.effect.hosting import Host
+from chatmemory.effect.outcome import Exit, exit_from_exception
+from chatmemory.effect.scope import Scope
+from chatmemory.effect.shape import Leaf, Services
+
+__all__ = ["Entry", "MemoMap"]
+
+
+@final
+class MemoMap:
+    """Built leaves by identity, each kept until its last observer leaves.
+
+    Runtimes that are to share layers are given one map, which has to outlive them:
+    ``async with MemoMap() as memo, ManagedRuntime(layer, memo) as runtime: ...``
+    """
+
+    __slots__ = ("_entries", "_parent", "host")
+
+    def __init__(self, *, parent: MemoMap | None = None) -> None:
+        self._entries: dict[Leaf, Entry] = {}
+        self._parent = parent
+        self.host: Host | None = parent.host if parent else None
+
+    def fork(self) -> MemoMap:
+        """Return a map that uses what this one has, and keeps to itself what it builds."""
+        return MemoMap(parent=self)
+
+    def fresh(self) -> MemoMap:
+        """Return an empty map under the same host."""
+        empty = MemoMap()
+        empty.host = self.host
+        return empty
+
+    async def observe(self, leaf: Leaf, scope: Scope) -> Entry:
+        """Return the entry of *leaf*, which stays in use until *scope* is closed."""
+        owner: MemoMap | None = self
+        while owner is not None:
+            if (entry := owner._entries.get(leaf)) is not None:
+                break
+            owner = owner._parent
+        else:
+            owner, entry = self, Entry()
+            self._entries[leaf] = entry
+        entry.observers += 1
+
+        async def leave(exit_: Exit[Any, Any]) -> None:
+            entry.observers -= 1
+            if entry.observers == 0:
+                del owner._entries[leaf]
+                await entry.scope.close(exit_)
+
+        await scope.add(leave)
+        return entry
+
+    async def __aenter__(self) -> Self:
+        self.host = await Host().__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        host, self.host = self.host, None
+        if host is not None:
+            await host.__aexit__(kind, exception, traceback)
+
+
+@final
+class Entry:
+    """One leaf, in the making or made."""
+
+    __slots__ = ("_failure", "_is_being_made", "_services", "_turn", "observers", "scope")
+
+    def __init__(self) -> None:
+        self.observers = 0
+        self.scope = Scope()
+        self._services: Services | None = None
+        self._failure: Exception | None = None
+        self._is_being_made = False
+        self._turn: anyio.Event | None = None  # made by the first who waits: most leaves have nobody waiting
+
+    async def services(self, acquire: Callable[[Scope], Awaitable[Services]]) -> Services:
+        """Return what the leaf gives: build it, or wait for whoever does.
+
+        If the builder is cancelled, one of those who wait builds it in its place.
+        """
+        while self._is_being_made:
+            self._turn = self._turn or anyio.Event()
+            await self._turn.wait()
+        if self._services is not None:
+            return self._services
+        if self._failure is not None:
+            raise self._failure
+        self._is_being_made = True
+        try:
+            self._services = await acquire(self.scope)
+        except BaseException as exception:
+            scope, self.scope = self.scope, Scope()
+            await scope.close(exit_from_exception(exception))
+            if isinstance(exception, Exception):
+                self._failure = exception
+            raise
+        else:
+            return self._services
+        finally:
+            self._is_being_made = False
+            if self._turn is not None:
+                self._turn.set()
+                self._turn = None

@@ -1,0 +1,149 @@
+"""``ManagedRuntime``: builds a layer, runs effects with its services, and releases it."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Generic, Never, Self, final
+
+import anyio
+from typing_extensions import TypeVar
+
+from chatmemory.effect.build import LayerFailed, build
+from chatmemory.effect.context import Context, TagOf
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.layer import Layer
+from chatmemory.effect.memo import MemoMap
+from chatmemory.effect.outcome import (
+    EffectFailed,
+    EffectInterrupted,
+    Outcome,
+    Success,
+    exit_from_exception,
+)
+from chatmemory.effect.scope import Scope
+from chatmemory.effect.suspended import run_without_waiting, shield
+
+__all__ = ["ManagedRuntime"]
+
+A = TypeVar("A")
+E = TypeVar("E")
+S = TypeVar("S")
+R_contra = TypeVar("R_contra", contravariant=True)
+
+
+@final
+class ManagedRuntime(Generic[R_contra]):
+    """The services of a layer, alive: ``async with ManagedRuntime(layer) as runtime: ...``.
+
+    Entering builds the layer; leaving cancels the effects that still run and then releases it.  Entered by a plain
+    ``with``, it needs no event loop, and neither the layer nor the effects may wait for anything.
+
+    Entering raises what the building raises: ``MissingServiceError`` and ``LayerCycleError`` before anything is
+    acquired, ``EffectFailed`` for a typed failure of a layer (or that failure itself if it is an exception), or a
+    defect.
+    """
+
+    __slots__ = ("_context", "_idle", "_layer", "_memo", "_owned", "_running", "_scope")
+
+    def __init__(self, layer: Layer[R_contra, Any, Never], memo: MemoMap | None = None) -> None:
+        """Share with other runtimes what *memo* holds; without one, share with nobody."""
+        self._layer = layer
+        self._memo = memo or MemoMap()
+        self._owned = self._memo if memo is None else None
+        self._scope = Scope()
+        self._context: Context[R_contra] | None = None
+        self._running: set[anyio.CancelScope] = set()
+        self._idle: anyio.Event | None = None
+
+    async def run(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
+        """Run *effect* with the services.
+
+        Raises:
+            EffectInterrupted: the runtime is closed, or was closed meanwhile.
+        """
+        context = self._services()
+        with anyio.CancelScope() as cancel_scope:
+            self._running.add(cancel_scope)
+            try:
+                return await effect.run_in(context)
+            finally:
+                self._running.discard(cancel_scope)
+                if self._idle is not None and not self._running:
+                    self._idle.set()
+        raise EffectInterrupted
+
+    def run_sync(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
+        """Run *effect* with the services and without an event loop.
+
+        Raises:
+            EffectInterrupted: the runtime is closed.
+            SuspendedError: *effect* waits for something.
+        """
+        return run_without_waiting(effect.run_in(self._services()))
+
+    async def service(self, tag: TagOf[R_contra, S]) -> S:
+        """Return one of the services."""
+        return self._services().get(tag)
+
+    def _services(self) -> Context[R_contra]:
+        if self._context is None:
+            raise EffectInterrupted
+        return self._context
+
+    async def _open(self) -> None:
+        try:
+            self._context = Context(await build(self._layer.shape, Context.empty(), self._memo, self._scope))
+        except LayerFailed as failed:
+            raise (
+                failed.error if isinstance(failed.error, Exception) else EffectFailed(failed.error)
+            ) from None
+
+    async def _close(self, exception: BaseException | None) -> None:
+        await self._scope.close(Success(None) if exception is None else exit_from_exception(exception))
+
+    async def _interrupt(self) -> None:
+        if not self._running:
+            return
+        self._idle = anyio.Event()
+        for cancel_scope in self._running:
+            cancel_scope.cancel()
+        with shield():
+            await self._idle.wait()
+
+    async def __aenter__(self) -> Self:
+        if self._owned is not None:
+            await self._owned.__aenter__()
+        try:
+            await self._open()
+        except BaseException:
+            if self._owned is not None:
+                await self._owned.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._context = None
+        try:
+            await self._interrupt()
+            await self._close(exception)
+        finally:
+            if self._owned is not None:
+                await self._owned.__aexit__(kind, exception, traceback)
+
+    def __enter__(self) -> Self:
+        run_without_waiting(self._open())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._context = None
+        run_without_waiting(self._close(exception))

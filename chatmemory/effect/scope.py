@@ -1,0 +1,123 @@
+"""``Scope``: finalizers in the order in which they have to run.
+
+It knows nothing of layers; ``hosting.py`` keeps resources alive in tasks of their own and leaves closing to a scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, Never, Self, TypeAlias, final
+
+import anyio
+from typing_extensions import TypeVar
+
+from chatmemory.effect.outcome import Exit, Success, exit_from_exception
+from chatmemory.effect.suspended import shield
+
+__all__ = ["Finalizer", "Scope"]
+
+A = TypeVar("A")
+
+Finalizer: TypeAlias = Callable[[Exit[Any, Any]], Awaitable[object]]
+
+_FINE: Exit[None, Never] = Success(None)
+
+
+@final
+class Scope:
+    """A list of finalizers, run when the scope is closed: last in, first out, unless ``parallel``.
+
+    All of them run, whatever becomes of the others, and they are told how the scope ended.  Closing cannot be
+    interrupted by the cancel scopes of anyio and trio; a native ``asyncio.Task.cancel()`` ends the finalizer that it
+    meets, and no other.
+
+    ``parallel`` is not for resources that hold a task group: cancel scopes have to be left in reverse order.
+    """
+
+    __slots__ = ("_finalizers", "_parallel", "_parent", "is_closed")
+
+    def __init__(self, *, parallel: bool = False) -> None:
+        self.is_closed = False
+        self._parallel = parallel
+        self._parent: Scope | None = None
+        self._finalizers: dict[object, Finalizer] = {}
+
+    async def add(self, finalizer: Finalizer) -> None:
+        """Run *finalizer* when the scope is closed; at once if it is closed already."""
+        if self.is_closed:
+            await finalizer(_FINE)
+        else:
+            self._finalizers[object()] = finalizer
+
+    async def enter(self, manager: AbstractAsyncContextManager[A]) -> A:
+        """Enter *manager*, leave it when the scope is closed, and return what it gives."""
+        value = await manager.__aenter__()
+        await self.add(lambda _: manager.__aexit__(None, None, None))
+        return value
+
+    def fork(self, *, parallel: bool = False) -> Scope:
+        """Return a scope that is closed with this one; close it before for an early release."""
+        child = Scope(parallel=parallel)
+        child.is_closed = self.is_closed
+        child._parent = self
+        self._finalizers[child] = child.close
+        return child
+
+    def forget(self, child: Scope) -> None:
+        """Drop a child that is closed before its parent."""
+        self._finalizers.pop(child, None)
+
+    async def close(self, exit_: Exit[Any, Any] = _FINE) -> None:
+        """Run the finalizers; do nothing if the scope is closed already.
+
+        Raises:
+            ExceptionGroup: several finalizers failed.  The failure of a single one is raised as it is.
+        """
+        if self.is_closed:
+            return
+        self.is_closed = True
+        if self._parent is not None:
+            self._parent.forget(self)
+        if not self._finalizers:
+            return
+        failures: list[BaseException] = []
+
+        async def run(finalizer: Finalizer) -> None:
+            try:
+                await finalizer(exit_)
+            except BaseException as failure:  # noqa: BLE001  raised below, when all finalizers have run
+                failures.append(failure)
+
+        with shield():
+            if self._parallel:
+                async with anyio.create_task_group() as tasks:
+                    for finalizer in self._finalizers.values():
+                        tasks.start_soon(run, finalizer)
+            else:
+                while self._finalizers:
+                    _, finalizer = self._finalizers.popitem()
+                    await run(finalizer)
+        _raise(failures)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close(_FINE if exception is None else exit_from_exception(exception))
+
+
+def _raise(failures: list[BaseException]) -> None:
+    for failure in failures:
+        if not isinstance(failure, Exception):
+            raise failure  # an interruption must arrive as itself, or the event loop does not know it
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise BaseExceptionGroup("finalizers failed", failures)
