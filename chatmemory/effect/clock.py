@@ -9,17 +9,19 @@ import heapq
 import time
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 from chatmemory.effect.tag import Reference
 
+if TYPE_CHECKING:
+    import asyncio
+
 __all__ = ["Clock", "ClockTag", "SystemClock", "TestClock"]
 
 NANOSECONDS = 1_000_000_000  # per second
-SETTLING_ROUNDS = 50  # turns of the event loop; a retry needs 3 from waking to its next sleep, a task group 6
 
 
 class Clock(Protocol):
@@ -75,8 +77,8 @@ class TestClock:
     ...         await clock.advance(1800)  # takes no time
     >>> anyio.run(test_a_reminder_comes_after_half_an_hour)
 
-    It knows that a task has gone to sleep by giving every task some turns of the event loop.  A task that waits for a
-    thread or a socket can need longer: let the test await what that task does before it moves on.
+    Before the clock moves, every task runs until it waits for something.  A task that waits for a thread or a socket
+    counts as waiting: let the test await what that task does before it moves on.
     """
 
     __test__ = False  # pytest: not a class of tests
@@ -145,9 +147,20 @@ class TestClock:
             await self.advance(span.total_seconds())
 
     async def _settle(self) -> None:
-        """Let every other task run until it waits for something.
+        """Let every other task run until it waits for something."""
+        import asyncio  # noqa: PLC0415  programs on trio do without it
 
-        Not ``anyio.wait_all_tasks_blocked``: on asyncio it polls every 100 ms of real time.
-        """
-        for _ in range(SETTLING_ROUNDS):
+        try:
+            this_task = asyncio.current_task()
+        except RuntimeError:  # no such loop: this is trio, which knows by itself
+            await anyio.wait_all_tasks_blocked()
+            return
+        # On asyncio that function looks only every 100 ms; it and this loop rely on the same attribute.
+        await checkpoint()
+        while any(_can_run(task) for task in asyncio.all_tasks() if task is not this_task):
             await checkpoint()
+
+
+def _can_run(task: asyncio.Task[Any]) -> bool:
+    waits_for: asyncio.Future[Any] | None = getattr(task, "_fut_waiter", None)
+    return waits_for is None or waits_for.done()

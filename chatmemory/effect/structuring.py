@@ -151,7 +151,7 @@ def fields_of(cls: Any) -> Mapping[str, Any]:
     """Return the types of the fields of an attrs class, or of one that may be None, by their keys; else nothing."""
     if get_origin(cls) in {Union, types.UnionType}:
         cls = next((option for option in get_args(cls) if attrs.has(option)), cls)
-    if not attrs.has(cls):
+    if not attrs.has(cls) or _is_a(Redacted, cls):
         return {}
     return {key_of(field.name): field.type for field in attrs.fields(attrs.resolve_types(cls)) if field.init}
 
