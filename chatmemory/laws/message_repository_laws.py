@@ -1,0 +1,32 @@
+"""``MessageRepositoryLaws``: everything that a ``MessageRepository`` has to obey, as one class of tests."""
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test  # pyright: ignore[reportUnknownVariableType]  untyped
+
+from chatmemory.laws.concurrency_laws import ConcurrencyLaws
+from chatmemory.laws.reading_laws import ReadingLaws
+from chatmemory.laws.repository_machine import Host, RepositoryMachine
+from chatmemory.laws.summary_laws import SummaryLaws
+from chatmemory.laws.work_laws import WorkLaws
+from chatmemory.laws.writing_laws import WritingLaws
+
+
+class MessageRepositoryLaws(WritingLaws, ReadingLaws, ConcurrencyLaws, SummaryLaws, WorkLaws):
+    """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""
+
+    def test_l21_equivalence(self) -> None:
+        """L21 equivalence: any program of operations is answered as by the plain model, on every backend, errors included."""
+        with Host(self.repository, event_loop=self.event_loop) as host:
+            run_state_machine_as_test(
+                lambda: RepositoryMachine(host, is_durable=self.is_durable),
+                settings=settings(
+                    max_examples=self.examples,
+                    stateful_step_count=self.steps,
+                    # The same programs in every run, and no clock that could fail a slow machine.
+                    derandomize=True,
+                    database=None,
+                    deadline=None,
+                    suppress_health_check=list(HealthCheck),
+                    phases=(Phase.generate, Phase.shrink),
+                ),
+            )

@@ -1,0 +1,246 @@
+"""``RepositoryMachine``: any program of operations, on the repository under test and on the model side by side.
+
+Hypothesis writes the programs and shrinks one that fails.  Whatever an operation answers, and whatever can be read
+afterwards in any conversation, has to be what the model says.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, ExitStack
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Self, TypeVar, final
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from attrs import evolve
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from returns.result import Success
+
+from chatmemory.contracts import Appended, MessageDraft, MessageRepositoryTag, PageQuery
+from chatmemory.effect import Layer, Outcome
+from chatmemory.laws.law import EventLoop, expect
+from chatmemory.laws.model import ModelRepository
+from chatmemory.laws.samples import START, always, batch, batches, instants, names, never, summary_of
+from chatmemory.laws.witness import Observation, Witness, open_witness
+from chatmemory.messages import Conversation, SummarizationMetadata, View
+
+T = TypeVar("T")
+
+APPEND = "L1 append: a conversation reads as before, and then the batch"
+ATOMIC = "L2 atomic batch: a batch that is refused is refused with its reason, and changes nothing"
+ISOLATION = "L3 isolation: an operation on one conversation leaves every other one unchanged"
+CLEAR = "L4 clear: a cleared conversation is gone, and begins anew at a later version"
+REOPEN = "L5 reopen: closing and opening changes nothing that can be read"
+WINDOW = "L10 window: a page is the stretch of the whole that its query names"
+RETRY = "L12 retry: what is stored already is reported as a duplicate, and stored once"
+COVERAGE = "L14 coverage: every message is in view, or one summary stands for it"
+
+
+@final
+class Host(AbstractContextManager["Host"]):
+    """A repository on an event loop in a thread of its own, for the machine, which is not asynchronous."""
+
+    def __init__(self, repository: Layer[MessageRepositoryTag, Any, Any], *, event_loop: EventLoop) -> None:
+        self._layer = repository
+        self._event_loop = event_loop
+        self._running = ExitStack()
+        self._opened = ExitStack()
+        self._portal: BlockingPortal
+        self.witness: Witness
+
+    def __enter__(self) -> Self:
+        self._portal = self._running.enter_context(start_blocking_portal(self._event_loop))
+        self._running.push(self._opened)
+        self.reopen()
+        return self
+
+    def reopen(self) -> None:
+        """Close the repository if it is open, and open it (again)."""
+        self._opened.close()
+        opening = self._portal.wrap_async_context_manager(open_witness(self._layer))
+        self.witness = self._opened.enter_context(opening)
+
+    def call(self, function: Callable[..., Awaitable[T]], *args: object) -> T:
+        """Await *function* on the event loop."""
+        return self._portal.call(function, *args)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._running.__exit__(kind, error, trace)
+
+
+which = st.integers(0, 2)
+cursors = st.none() | st.integers(0, 20)
+
+
+class RepositoryMachine(RuleBasedStateMachine):
+    """Up to three conversations with names that are alike, and everything that can happen to them.
+
+    Args:
+        host: of the repository, which may be used before and afterwards.
+        is_durable: whether it may be closed and opened in between.
+    """
+
+    def __init__(self, host: Host, *, is_durable: bool) -> None:
+        super().__init__()
+        self.host = host
+        self.is_durable = is_durable
+        self.model = ModelRepository()
+        self.space = Witness(host.witness.repository).space
+        self.ids: list[str] = []
+        self.known: set[tuple[str, str]] = set()
+        self.minutes = 0
+
+    @initialize(chosen=st.lists(names, min_size=3, max_size=3, unique=True))
+    def name_conversations(self, chosen: list[str]) -> None:
+        """Choose the names."""
+        self.ids = [self.space + name for name in chosen]
+
+    @rule(
+        which=which,
+        drafts=batches,
+        is_due=st.sampled_from((always, never)),
+        lag=st.sampled_from((None, None, None, 0, 1)),
+    )
+    def append(
+        self,
+        which: int,
+        drafts: tuple[MessageDraft, ...],
+        is_due: Callable[[Conversation], bool],
+        lag: int | None,
+    ) -> None:
+        """Add a batch, perhaps with an expectation about the version that may be wrong."""
+        conversation_id = self.ids[which]
+        version = None if lag is None else abs(self.model.version(conversation_id) - lag)
+        appending = batch(conversation_id, *drafts, expected_version=version, is_due=is_due, now=self._now())
+        predicted = self.model.append(appending)
+        law = ATOMIC
+        if isinstance(predicted, Success):
+            law = APPEND if predicted.unwrap().stored else RETRY
+            self.known |= {(conversation_id, draft.id) for draft in drafts}
+        answered = self._ask(lambda witness: witness.ask(witness.repository.append(appending)))
+        expect(_without_queue(answered), _without_queue(predicted), "the append answered", law=law)
+        self._agree(law, conversation_id)
+
+    @rule(which=which)
+    def clear(self, which: int) -> None:
+        """Clear a conversation, which may be empty."""
+        conversation_id, now = self.ids[which], self._now()
+        predicted = self.model.clear(conversation_id, now=now)
+        answered = self._ask(lambda witness: witness.get(witness.repository.clear(conversation_id, now=now)))
+        expect(answered, predicted, "the clear answered", law=CLEAR)
+        self._agree(CLEAR, conversation_id)
+
+    @rule(
+        which=which,
+        start=st.integers(0, 2),
+        size=st.integers(1, 6),
+        delete=st.booleans(),
+        lag=st.integers(0, 2),
+    )
+    def summarize(self, which: int, start: int, size: int, delete: bool, lag: int) -> None:
+        """Summarize a stretch of the view, perhaps planned before it was last rewritten."""
+        conversation_id = self.ids[which]
+        covered = self.model.observe(conversation_id).model[start : start + size]
+        if not covered:
+            return
+        summary = summary_of(
+            conversation_id,
+            covered,
+            message_id=f"summary {self.minutes}",
+            planned_at_version=max(0, self.model.version(conversation_id) - lag),
+            delete_covered=delete,
+            now=self._now(),
+        )
+        predicted = self.model.summarize(summary)
+        self.known.add((conversation_id, summary.draft.id))
+        answered = self._ask(lambda witness: witness.ask(witness.repository.summarize(summary)))
+        expect(answered, predicted, "the summarizing answered", law=COVERAGE)
+        self._agree(COVERAGE, conversation_id)
+
+    @rule(
+        which=which,
+        view=st.sampled_from(("model", "full")),
+        limit=st.none() | st.integers(0, 6),
+        before=st.none() | instants,
+        older_than=cursors,
+        newer_than=cursors,
+    )
+    def read_page(
+        self,
+        which: int,
+        view: View,
+        limit: int | None,
+        before: datetime | None,
+        older_than: int | None,
+        newer_than: int | None,
+    ) -> None:
+        """Read a stretch."""
+        older_than = None if newer_than is not None else older_than
+        query = PageQuery(self.ids[which], view, limit, before, older_than, newer_than)
+        predicted = self.model.page(query)
+        answered = self._ask(lambda witness: witness.get(witness.repository.page(query)))
+        if predicted is not None and answered is not None:
+            # Which number names a cursor is the repository's business, within the gaps of the sequence.
+            answered = evolve(answered, older=predicted.older, newer=predicted.newer)
+        expect(answered, predicted, f"the page of {query}", law=WINDOW)
+
+    @rule(limit=st.integers(1, 3), after=which)
+    def list_conversations(self, limit: int, after: int) -> None:
+        """List the conversations behind one of them."""
+        listed = self._ask(
+            lambda witness: witness.get(witness.repository.conversations(limit=limit, after=self.ids[after]))
+        )
+        ours = [
+            conversation for conversation in listed if conversation.conversation_id.startswith(self.space)
+        ]
+        behind = [found for found in self.model.listed() if found.conversation_id > self.ids[after]]
+        expect(ours, behind[:limit], f"the conversations behind {self.ids[after]!r}", law=WINDOW)
+
+    @precondition(lambda self: self.is_durable)
+    @rule()
+    def reopen(self) -> None:
+        """Close the repository and open it again."""
+        self.host.reopen()
+        self._agree(REOPEN, *self.ids)
+
+    def _now(self) -> datetime:
+        self.minutes += 1
+        return START + timedelta(minutes=self.minutes)
+
+    def _ask(self, question: Callable[[Witness], Awaitable[T]]) -> T:
+        return self.host.call(question, self.host.witness)
+
+    def _agree(self, law: str, *touched: str) -> None:
+        """Compare all that can be read; what differs in an untouched conversation breaks the law of isolation."""
+        observed = self._ask(self._observe)
+        for conversation_id, observation in observed.items():
+            expect(
+                observation,
+                self.model.observe(conversation_id),
+                f"what is read of {conversation_id!r}",
+                law=law if conversation_id in touched else ISOLATION,
+            )
+        chains = self._ask(self._chains)
+        for (conversation_id, message_id), chain in chains.items():
+            expect(
+                chain,
+                self.model.summarizations_of(conversation_id, message_id),
+                f"the summaries that stand for {message_id!r} in {conversation_id!r}",
+                law=COVERAGE,
+            )
+
+    async def _observe(self, witness: Witness) -> dict[str, Observation]:
+        return {conversation_id: await witness.observe(conversation_id) for conversation_id in self.ids}
+
+    async def _chains(self, witness: Witness) -> dict[tuple[str, str], tuple[SummarizationMetadata, ...]]:
+        return {
+            pair: await witness.get(witness.repository.summarizations_of(*pair))
+            for pair in sorted(self.known)
+        }
+
+
+def _without_queue(outcome: Outcome[Appended, Any]) -> Outcome[Appended, Any]:
+    """Leave the work queue to its own laws."""
+    return outcome.map(lambda appended: evolve(appended, work_is_due=False))

@@ -1,0 +1,38 @@
+"""``RepositoryUnderTest``: what every group of laws knows of the repository that it tests, and how it opens it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from chatmemory.contracts import MessageRepositoryTag
+from chatmemory.effect import Layer
+from chatmemory.laws.law import EventLoop
+from chatmemory.laws.witness import Witness, open_witness
+
+
+class RepositoryUnderTest:
+    """To be set by a subclass, on the class or in a fixture.
+
+    Attributes:
+        repository: a layer that needs nothing more; built and released again in every case.
+        is_durable: whether what it keeps outlives its release.  The laws about that are skipped otherwise.
+        event_loop: what the cases run on.
+        examples: how many programs the equivalence law tries.
+        steps: operations in each of them.
+        rounds: how often the laws of cancelling cancel.
+        patience_seconds: how long one answer may take before the repository counts as hanging.
+    """
+
+    repository: Layer[MessageRepositoryTag, Any, Any]
+    is_durable: bool = True
+    event_loop: EventLoop = "asyncio"
+    examples: int = 25
+    steps: int = 20
+    rounds: int = 60
+    patience_seconds: float = 20.0
+
+    @asynccontextmanager
+    async def open(self, **witness: Any) -> AsyncGenerator[Witness]:
+        """Open the repository, in a space of conversations of its own."""
+        async with open_witness(self.repository, patience_seconds=self.patience_seconds, **witness) as opened:
+            yield opened
