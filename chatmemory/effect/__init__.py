@@ -1,1 +1,57 @@
 """The kernel: effects, services, layers, in Python's own manners on ``returns`` and ``anyio``."""
+
+from chatmemory.effect.catch import catch
+from chatmemory.effect.clock import Clock, ClockTag, SystemClock, TestClock
+from chatmemory.effect.context import Context, MissingServiceError
+from chatmemory.effect.do import Do
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.ids import Ids, IdsTag, SequentialIds, TimeOrderedIds
+from chatmemory.effect.layer import Layer
+from chatmemory.effect.outcome import (
+    Cause,
+    Die,
+    EffectFailed,
+    Exit,
+    Fail,
+    Failure,
+    Interrupt,
+    Outcome,
+    Success,
+)
+from chatmemory.effect.runtime import ManagedRuntime
+from chatmemory.effect.schedule import Schedule
+from chatmemory.effect.scope import Scope
+from chatmemory.effect.tag import Reference, Tag
+from chatmemory.effect.wiring import wire
+
+__all__ = [
+    "Cause",
+    "Clock",
+    "ClockTag",
+    "Context",
+    "Die",
+    "Do",
+    "Effect",
+    "EffectFailed",
+    "Exit",
+    "Fail",
+    "Failure",
+    "Ids",
+    "IdsTag",
+    "Interrupt",
+    "Layer",
+    "ManagedRuntime",
+    "MissingServiceError",
+    "Outcome",
+    "Reference",
+    "Schedule",
+    "Scope",
+    "SequentialIds",
+    "Success",
+    "SystemClock",
+    "Tag",
+    "TestClock",
+    "TimeOrderedIds",
+    "catch",
+    "wire",
+]
