@@ -1,0 +1,113 @@
+"""Where settings come from: defaults, then a TOML file, then the environment, each winning over the one before.
+
+A setting is written ``memory.chat.strategy.summarizeEveryN`` in the file, and
+``CHATMEMORY_MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N`` in the environment.  ``config/chatmemory.toml`` explains them all;
+``chatmemory.settings`` defines them.  Nothing is guessed: what is misspelt is an error, with all the others.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from returns.result import Failure, Success
+
+from chatmemory.effect import Layer, Outcome
+from chatmemory.effect.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
+from chatmemory.effect.structuring import (
+    ConfigError,
+    ConfigProblem,
+    InvalidValue,
+    UnreadableSource,
+    did_you_mean,
+    fields_of,
+)
+from chatmemory.settings import (
+    PostgresSettingsTag,
+    Settings,
+    SkillSettingsTag,
+    SqliteSettingsTag,
+    StrategySettingsTag,
+)
+
+PREFIX: Final = "CHATMEMORY"
+
+SettingsTags: TypeAlias = StrategySettingsTag | SkillSettingsTag | SqliteSettingsTag | PostgresSettingsTag
+
+
+def read_settings(
+    path: str | os.PathLike[str] | None = None, *, environment: Mapping[str, str] | None = None
+) -> Outcome[Settings, ConfigError]:
+    """Read every setting, or fail with everything that is wrong.
+
+    Args:
+        path: the TOML file; None: there is none.
+        environment: None: that of this process.
+    """
+    table, problems = _read_toml(path)
+    variables = EnvironmentProvider(os.environ if environment is None else environment, PREFIX)
+    read = Config.of(Settings).parse(LayeredProvider(variables, MappingProvider(table)))
+    if isinstance(read, Failure):
+        problems += read.failure().problems
+    problems += _unknown_variables(variables)
+    return Failure(ConfigError(tuple(problems))) if problems else read
+
+
+def settings_layer(
+    path: str | os.PathLike[str] | None = None, *, environment: Mapping[str, str] | None = None
+) -> Layer[SettingsTags, ConfigError]:
+    """Give what ``read_settings`` reads when the layer is built."""
+
+    def read() -> Layer[SettingsTags, ConfigError]:
+        match read_settings(path, environment=environment):
+            case Success(settings):
+                return settings_given(settings)
+            case Failure(error):
+                return (
+                    Layer.fail(StrategySettingsTag, error)
+                    | Layer.fail(SkillSettingsTag, error)
+                    | Layer.fail(SqliteSettingsTag, error)
+                    | Layer.fail(PostgresSettingsTag, error)
+                )
+
+    return Layer.suspend(read)
+
+
+def settings_given(settings: Settings) -> Layer[SettingsTags]:
+    """Give *settings*, each part under the tag by which others ask for it."""
+    memory = settings.memory
+    return (
+        Layer.succeed(StrategySettingsTag, memory.chat.strategy)
+        | Layer.succeed(SkillSettingsTag, memory.skill)
+        | Layer.succeed(SqliteSettingsTag, memory.store.sqlite)
+        | Layer.succeed(PostgresSettingsTag, memory.store.postgres)
+    )
+
+
+def setting_paths(kind: Any = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Return the path of every single setting: ``("memory", "chat", "strategy", "summarizeEveryN")``."""
+    for key, inner in fields_of(kind).items():
+        if fields_of(inner):
+            yield from setting_paths(inner, (*path, key))
+        else:
+            yield (*path, key)
+
+
+def _read_toml(path: str | os.PathLike[str] | None) -> tuple[Mapping[str, object], list[ConfigProblem]]:
+    if path is None:
+        return {}, []
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8")), []
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except ValueError as error:  # no UTF-8, or no TOML; says where
+        reason = str(error)
+    return {}, [UnreadableSource(os.fspath(path), reason)]
+
+
+def _unknown_variables(variables: EnvironmentProvider) -> list[ConfigProblem]:
+    known = [variables.variable(path) for path in setting_paths()]
+    ours = (name for name in variables.variables if name.startswith(f"{PREFIX}_"))
+    unknown = sorted(set(ours) - set(known))
+    return [InvalidValue(name, f"unknown variable{did_you_mean(name, known)}") for name in unknown]
