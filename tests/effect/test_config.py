@@ -231,7 +231,7 @@ def test_a_config_error_reads_as_one_line_per_problem() -> None:
 def test_nothing_is_converted_but_what_an_environment_variable_must_write_as_text(
     type_: type, raw: object, value: object
 ) -> None:
-    outcome = structure(type_, raw)
+    outcome: Outcome[object, ConfigError] = structure(type_, raw)
     if value is None:
         assert type(outcome) is Failure
     else:

@@ -1,0 +1,76 @@
+"""``Effect.gen`` declares the errors and services of a coroutine; what it does beyond them is a type error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Never, assert_type
+
+from attrs import frozen
+
+from chatmemory.effect.clock import Clock, ClockTag
+from chatmemory.effect.effect import Do, Effect
+from tests.typing.programs.world import (
+    Chat,
+    ChatTag,
+    NotFound,
+    PrefixTag,
+    ReadError,
+    Store,
+    StoreBroken,
+    StoreTag,
+)
+
+
+@Effect.gen
+async def count(do: Do[ReadError, ChatTag], conversation_id: str, *, limit: int | None = None) -> int:
+    chat = do.service(ChatTag)
+    assert_type(chat, Chat)
+    messages = await do(chat.messages(conversation_id, limit=limit))
+    assert_type(messages, list[str])
+    if not messages:
+        do.fail(NotFound(conversation_id))
+    return len(messages)
+
+
+@Effect.gen
+async def wait(do: Do[Never]) -> None:
+    assert_type(do.service(ClockTag), Clock)  # a reference is there without being declared
+
+
+@frozen
+class Messages:
+    store: Store
+
+    @Effect.gen
+    async def read(
+        self, do: Do[ReadError], conversation_id: str, *, limit: int | None = None
+    ) -> Sequence[str]:
+        rows = await do(self.store.rows(conversation_id))
+        return rows[:limit] if rows else do.fail(NotFound(conversation_id))
+
+    @Effect.gen
+    async def hide_an_error(self, do: Do[NotFound], conversation_id: str) -> Sequence[str]:
+        return await do(self.store.rows(conversation_id))  # type error: StoreBroken is not declared
+
+
+def calls_are_typed(messages: Messages) -> None:
+    assert_type(count("c1", limit=3), Effect[int, ReadError, ChatTag])
+    assert_type(messages.read("c1"), Effect[Sequence[str], ReadError])
+    count(1)  # type error: an id is text
+    count("c1", limits=3)  # type error: no such parameter
+    messages.read(1)  # type error: an id is text
+
+
+@Effect.gen
+async def use_what_is_not_declared(do: Do[StoreBroken, StoreTag], chat: Chat) -> None:
+    await do(do.service(StoreTag).rows("c1"))
+    await do(chat.messages("c1"))  # type error: NotFound is not declared
+    await do(PrefixTag.get())  # type error: PrefixTag is not declared
+    do.service(ChatTag)  # type error: ChatTag is not declared
+    do.fail(NotFound("c1"))  # type error: NotFound is not declared
+
+
+async def run_what_still_needs_something() -> None:
+    await count("c1")  # type error: ChatTag is required
+    await count("c1").or_raise()  # type error: ChatTag is required
+    count("c1").run_sync()  # type error: ChatTag is required
