@@ -314,12 +314,12 @@ class MessageRepositoryTag(Tag[MessageRepository]):
 class HistoryStrategy(Protocol):
     """Decides when a history is too long, and shortens it."""
 
-    def is_due(self, conversation: Conversation) -> bool:
+    def is_due(self, conversation: Conversation, /) -> bool:
         """Tell whether there is work; pure and quick, see ``WorkIsDue``."""
         ...
 
     def after_add(
-        self, conversation_id: str
+        self, conversation_id: str, /
     ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
         """Do the work.  May be called again after any failure, and by two processes at once."""
         ...

@@ -138,9 +138,7 @@ def _of_class(kind: Any, definitions: dict[str, Json]) -> JsonObject:
         },
         # A tag is always there to tell values apart, though Python fills it in.
         "required": [
-            key_of(field.name)
-            for field in fields
-            if field.default is attrs.NOTHING or field.name == "tag"
+            key_of(field.name) for field in fields if field.default is attrs.NOTHING or field.name == "tag"
         ],
         "additionalProperties": False,
     }

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final, get_args
+from typing import Final, cast, get_args
 
 from chatmemory.errors import Problem
 from chatmemory.messages import NewMessage, Role
@@ -85,10 +85,11 @@ def metadata_problems(path: str, metadata: object) -> list[Problem]:
     while waiting:
         here, value, depth = waiting.pop()
         if isinstance(value, Mapping | list | tuple):
+            container = cast("Mapping[object, object] | Sequence[object]", value)
             if depth >= MAX_METADATA_DEPTH:
                 problems.append(Problem(path, f"nested deeper than {MAX_METADATA_DEPTH} levels"))
                 break
-            members = _members(here, value, problems)
+            members = _members(here, container, problems)
             waiting.extend((place, member, depth + 1) for place, member in members)
         elif (problem := _scalar_problem(value)) is not None:
             problems.append(Problem(here, problem))
@@ -100,7 +101,7 @@ def message_problems(messages: object) -> list[Problem]:
     if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
         return [Problem("$.messages", f"expected a sequence of NewMessage, not {type(messages).__name__}")]
     problems: list[Problem] = []
-    for index, message in enumerate(messages):
+    for index, message in enumerate(cast("Sequence[object]", messages)):
         _check_message(index, message, problems)
     return problems
 
@@ -129,7 +130,9 @@ def _check_message(index: int, message: object, problems: list[Problem]) -> None
 
 
 def _names_its_origin(metadata: object) -> bool:
-    return isinstance(metadata, Mapping) and isinstance(metadata.get("summaryMetadataId"), str)
+    if not isinstance(metadata, Mapping):
+        return False
+    return isinstance(cast("Mapping[object, object]", metadata).get("summaryMetadataId"), str)
 
 
 def _members(

@@ -12,7 +12,7 @@ from chatmemory.effect import Tag
 
 _positive = validators.ge(1)
 _not_negative = validators.ge(0)
-_some_time = validators.gt(0)
+_some_time = validators.gt(0.0)
 
 
 @final

@@ -106,13 +106,13 @@ class HistoryKeeper:
             match await self._claim(seconds, conversation_id=conversation_id):
                 case Failure(error):
                     return HistoryReport("failed", summary_ids, GenericMemoryError(error))
-                case Success(None):  # done, or in the hands of somebody else
-                    return HistoryReport("done", summary_ids) if summary_ids else QUEUED
-                case Success(work):
+                case Success(HistoryWork() as work):
                     step = await self._do(work, seconds).or_raise()
                     summary_ids += step.summary_ids
                     if step.status != "done":
                         return evolve(step, summary_ids=summary_ids)
+                case _:  # nothing left, or in the hands of somebody else
+                    return HistoryReport("done", summary_ids) if summary_ids else QUEUED
         return HistoryReport("queued", summary_ids)
 
     @asynccontextmanager

@@ -1,0 +1,277 @@
+"""Summaries come when they are due, and nothing that a skill does costs a message."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import anyio
+import pytest
+from returns.result import Success
+
+from chatmemory.contracts import Append, ChatMemory, MessageDraft
+from chatmemory.conversation.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS
+from chatmemory.effect import Effect
+from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
+from chatmemory.messages import ChatMessage, Conversation, HistoryReport, NewMessage
+from chatmemory.settings import StrategySettings
+from tests.unit.conversation.conftest import Desk
+
+pytestmark = pytest.mark.anyio
+
+EVERY_4 = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
+IN_BACKGROUND = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1, execution="background")
+IMPATIENT = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1, timeout_seconds=0.05)
+
+
+def said(*words: str) -> list[NewMessage]:
+    return [NewMessage("user" if index % 2 == 0 else "assistant", word) for index, word in enumerate(words)]
+
+
+async def view(memory: ChatMemory, conversation_id: str = "c") -> list[str]:
+    messages: Sequence[ChatMessage] = await memory.get_messages(conversation_id).or_raise()
+    return [message.content for message in messages]
+
+
+async def eventually(memory: ChatMemory, expected: list[str]) -> None:
+    with anyio.fail_after(2):
+        while await view(memory) != expected:  # noqa: ASYNC110  other processes ring no bell either
+            await anyio.sleep(0.01)
+
+
+async def test_the_message_that_makes_it_due_finds_the_summary_written(desk: Desk) -> None:
+    async with desk.open(EVERY_4) as memory:
+        assert (await memory.add_messages("c", said("a", "b", "c")).or_raise()).history.status == "idle"
+        report = await memory.add_messages("c", said("d")).or_raise()
+        assert report.history.status == "done"
+        assert await view(memory) == ["summary of 3", "d"]
+
+
+async def test_a_long_batch_is_summarized_in_stretches(desk: Desk) -> None:
+    async with desk.open(EVERY_4) as memory:
+        report = await memory.add_messages("c", said(*"abcdefghijk")).or_raise()
+        assert len(report.history.summary_ids) == 2
+        assert await view(memory) == ["summary of 5", "i", "j", "k"]
+        assert [len(request.messages) for request in desk.skills.requests] == [4, 5]
+
+
+async def test_summaries_stand_side_by_side_when_they_do_not_roll(desk: Desk) -> None:
+    settings = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1, rolling=False)
+    async with desk.open(settings) as memory:
+        await memory.add_messages("c", said(*"abcdefgh")).or_raise()
+        assert await view(memory) == ["summary of 4", "summary of 3", "h"]
+
+
+async def test_a_rolling_summary_leads_back_to_every_message(desk: Desk) -> None:
+    async with desk.open(EVERY_4) as memory:
+        await memory.add_messages("c", said(*"abcdefgh")).or_raise()
+        full = await memory.get_messages("c", view="full").or_raise()
+        first, second = (message for message in full if message.role == "summary")
+        origin = await memory.get_summarization("c", second.id).or_raise()
+        assert origin is not None
+        assert origin.summarized_message_ids[0] == first.id
+        assert origin.timestamp_range.start == full[0].timestamp
+        chain = await memory.get_summarizations_of("c", full[0].id).or_raise()
+        assert [link.summary_message_id for link in chain] == [first.id, second.id]
+        assert second.metadata == {"summaryMetadataId": origin.id}
+
+
+async def test_a_system_message_is_never_summarized(desk: Desk) -> None:
+    async with desk.open(EVERY_4) as memory:
+        await memory.add_messages("c", [NewMessage("system", "Be brief."), *said(*"abcd")]).or_raise()
+        assert await view(memory) == ["Be brief.", "summary of 3", "d"]
+
+
+async def test_covered_messages_go_when_they_shall(desk: Desk) -> None:
+    settings = StrategySettings(
+        type="summarize", summarize_every_n=4, keep_last=1, delete_summarized_messages=True
+    )
+    async with desk.open(settings) as memory:
+        report = await memory.add_messages("c", said(*"abcd")).or_raise()
+        full = await memory.get_messages("c", view="full").or_raise()
+        assert [message.content for message in full] == ["d", "summary of 3"]
+        origin = await memory.get_summarization("c", report.history.summary_ids[0]).or_raise()
+        assert origin is not None
+        assert origin.summarized_message_ids == report.stored[:3]
+        assert origin.messages_deleted
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ("", "empty"),
+        (" \n", "empty"),
+        ("x" * 4001, "oversized"),
+        ("a\0", "malformed"),
+        (SkillExecutionError("conversation-summary", "unavailable"), "unavailable"),
+        (ValueError("a bug"), "raised"),
+    ],
+)
+async def test_a_failing_skill_costs_no_message_and_is_tried_again(
+    desk: Desk, answer: str | SkillExecutionError | Exception, problem: str
+) -> None:
+    desk.skills.answers = [answer]
+    async with desk.open(EVERY_4) as memory:
+        report = await memory.add_messages("c", said(*"abcd")).or_raise()
+        assert report.history.status == "failed"
+        assert report.history.failure is not None
+        assert isinstance(report.history.failure.reason, SkillExecutionError)
+        assert report.history.failure.reason.problem == problem
+        assert await view(memory) == ["a", "b", "c", "d"]
+        await desk.clock.advance(EVERY_4.retry_seconds + POLL_SECONDS)
+        assert await view(memory) == ["summary of 3", "d"]
+
+
+async def test_pauses_between_attempts_grow(desk: Desk) -> None:
+    desk.skills.answers = [SkillExecutionError("s", "unavailable") for _ in range(4)]
+    async with desk.open(EVERY_4) as memory:
+        await memory.add_messages("c", said(*"abcd")).or_raise()
+        attempts: list[int] = []
+        for _ in range(16):
+            await desk.clock.advance(POLL_SECONDS)
+            attempts.append(len(desk.skills.requests))
+        # with retry_seconds=5: after 5, 15, 35 and 75 seconds
+        assert attempts == [2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5]
+
+
+async def test_an_endpoint_that_asks_for_patience_gets_it(desk: Desk) -> None:
+    desk.skills.answers = [SkillExecutionError("s", "rate_limited", retry_after_seconds=600)]
+    async with desk.open(EVERY_4) as memory:
+        await memory.add_messages("c", said(*"abcd")).or_raise()
+        await desk.clock.advance(595)
+        assert len(desk.skills.requests) == 1
+        await desk.clock.advance(2 * POLL_SECONDS)
+        assert len(desk.skills.requests) == 2
+
+
+async def test_a_hanging_skill_holds_no_add_longer_than_its_time_and_no_other_conversation(
+    desk: Desk,
+) -> None:
+    desk.skills.hangs = True
+    async with desk.open(IMPATIENT) as memory:
+        with anyio.fail_after(2):
+            report = await memory.add_messages("c", said(*"abcd")).or_raise()
+            other = await memory.add_messages("other", said("a")).or_raise()
+        desk.skills.hangs = False
+        expected = GenericMemoryError(SkillExecutionError("conversation-summary", "timeout"))
+        assert report.history == HistoryReport("failed", failure=expected)
+        assert other.history.status == "idle"
+        assert await view(memory) == ["a", "b", "c", "d"]
+
+
+async def test_in_the_background_no_add_waits(desk: Desk) -> None:
+    desk.skills.hangs = True
+    async with desk.open(IN_BACKGROUND) as memory:
+        report = await memory.add_messages("c", said(*"abcd")).or_raise()
+        assert report.history.status == "queued"
+        assert await view(memory) == ["a", "b", "c", "d"]
+        desk.skills.hangs = False
+        await eventually(memory, ["summary of 3", "d"])
+
+
+async def test_closing_finishes_what_is_due(desk: Desk) -> None:
+    async with desk.open(IN_BACKGROUND) as memory:
+        for name in ("一", "二", "三"):
+            await memory.add_messages(name, said(*"abcd")).or_raise()
+    async with desk.open(EVERY_4) as memory:
+        for name in ("一", "二", "三"):
+            assert await view(memory, name) == ["summary of 3", "d"]
+
+
+async def test_closing_gives_up_on_a_skill_that_hangs(desk: Desk) -> None:
+    desk.skills.hangs = True
+    settings = StrategySettings(
+        type="summarize", summarize_every_n=4, keep_last=1, execution="background", timeout_seconds=0.05
+    )
+    with anyio.fail_after(2):
+        async with desk.open(settings) as memory:
+            await memory.add_messages("c", said(*"abcd")).or_raise()
+
+
+async def leave_work_behind(desk: Desk, conversation_id: str) -> None:
+    """Append as a process does that dies before its strategy runs."""
+    now = desk.clock.now()
+    drafts = tuple(MessageDraft(desk.ids.message_id(), "user", word, now, None, 1) for word in "abcd")
+    await desk.repository.append(Append(conversation_id, drafts, now, lambda _: True)).or_raise()
+
+
+async def test_work_of_a_process_that_died_is_resumed_at_the_start(desk: Desk) -> None:
+    await leave_work_behind(desk, "c")
+    async with desk.open(EVERY_4) as memory:
+        await eventually(memory, ["summary of 3", "d"])
+
+
+async def test_a_lease_that_expired_is_taken_over(desk: Desk) -> None:
+    await leave_work_behind(desk, "c")
+    now = desk.clock.now()
+    until = now + timedelta(seconds=LEASE_MARGIN_SECONDS)
+    assert await desk.repository.claim_work(now=now, lease_id="of the dead", lease_until=until).or_raise()
+    async with desk.open(EVERY_4) as memory:
+        await desk.clock.advance(LEASE_MARGIN_SECONDS - 1)
+        assert await view(memory) == ["a", "b", "c", "d"]
+        await desk.clock.advance(POLL_SECONDS + 1)
+        assert await view(memory) == ["summary of 3", "d"]
+
+
+async def test_a_cancelled_add_gives_its_lease_back(desk: Desk) -> None:
+    desk.skills.hangs = True
+    async with desk.open(EVERY_4) as memory:
+        with anyio.move_on_after(0.05):
+            await memory.add_messages("c", said(*"abcd")).or_raise()
+        desk.skills.hangs = False
+        assert await view(memory) == ["a", "b", "c", "d"]
+        await desk.clock.advance(POLL_SECONDS)
+        assert await view(memory) == ["summary of 3", "d"]
+
+
+async def test_two_processes_write_one_summary(desk: Desk) -> None:
+    async with desk.open(EVERY_4) as here, desk.open(EVERY_4) as there:
+        await here.add_messages("c", said("a", "b", "c")).or_raise()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(here.add_messages("c", said("d")).or_raise)
+            tasks.start_soon(there.add_messages("c", said("e")).or_raise)
+        full = await here.get_messages("c", view="full").or_raise()
+        covered = [message.id for message in full if message.covered_by]
+        assert len(covered) == len(set(covered))
+        assert sum(message.role == "summary" for message in full) == 1
+
+
+async def test_a_strategy_with_nothing_to_do_is_not_asked_for_ever(desk: Desk) -> None:
+    class Restless:
+        asked = 0
+
+        def is_due(self, conversation: Conversation) -> bool:
+            return True
+
+        def after_add(self, conversation_id: str) -> Effect[HistoryReport]:
+            self.asked += 1
+            return Effect.succeed(HistoryReport("idle"))
+
+    strategy = Restless()
+    async with desk.open(StrategySettings(), strategy) as memory:
+        await memory.add_messages("c", said("a")).or_raise()
+        await desk.clock.advance(60)
+        assert strategy.asked == 1
+
+
+async def test_the_view_stays_within_its_token_budget(desk: Desk) -> None:
+    settings = StrategySettings(type="token_budget", token_budget=400, keep_last=2)
+    async with desk.open(settings) as memory:
+        for turn in range(60):
+            call = {"tool_calls": [{"name": "search", "arguments": "q" * 40}]} if turn % 7 == 0 else None
+            words = "我想去北京旅行。" * 3 if turn % 2 else "I would like to travel to Beijing. " * 3
+            await memory.add_messages("c", [NewMessage("user", words, metadata=call)]).or_raise()
+            conversation = await memory.get_conversation("c").or_raise()
+            assert conversation.view_tokens <= settings.token_budget
+        assert len(desk.skills.requests) < 20
+        full = await memory.get_messages("c", view="full").or_raise()
+        assert sum(message.role == "user" for message in full) == 60
+
+
+async def test_a_store_that_cannot_be_claimed_from_still_takes_messages(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = RepositoryError("claim work", "busy")
+    monkeypatch.setattr(desk.repository, "claim_work", lambda **_: Effect.fail(broken))
+    async with desk.open(EVERY_4) as memory:
+        report = await memory.add_messages("c", said(*"abcd")).or_raise()
+        assert report.history == HistoryReport("failed", failure=GenericMemoryError(broken))
+        assert await memory.count("c") == Success(4)

@@ -1,0 +1,54 @@
+"""Which messages a summary covers."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from chatmemory.conversation.summary_range import summary_range
+from chatmemory.messages import ChatMessage, Role
+
+ROLES: dict[str, Role] = {"u": "user", "a": "assistant", "t": "tool", "s": "system", "S": "summary"}
+
+
+def chat(roles: str) -> list[ChatMessage]:
+    """One message per letter: u(ser) a(ssistant) t(ool) s(ystem) S(ummary)."""
+    return [
+        ChatMessage(str(seq), seq, ROLES[role], role, datetime(2026, 1, 1, tzinfo=UTC))
+        for seq, role in enumerate(roles)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("roles", "needed", "most", "covered"),
+    [
+        ("uauaua", 4, 6, "0123"),
+        ("uauaua", 4, 2, "01"),
+        ("uauaua", 9, 9, "012345"),
+        ("suaua", 2, 4, "12"),  # policy is never summarized
+        ("usaua", 2, 4, "02"),
+        ("uatua", 2, 5, "0"),  # the cut moves before the call
+        ("uattua", 3, 6, "0"),
+        ("attua", 1, 5, "012"),  # or behind the results, when nothing else is left
+        ("attua", 1, 2, ""),  # but never into what is to be kept
+        ("", 3, 3, ""),
+        ("ss", 3, 3, ""),
+        ("uaua", 2, 0, ""),
+        ("uaua", 0, 4, ""),
+    ],
+)
+def test_the_oldest_open_messages_are_covered(roles: str, needed: int, most: int, covered: str) -> None:
+    chosen = summary_range(chat(roles), size=lambda _: 1, needed=needed, most=most, rolling=True)
+    assert "".join(message.id for message in chosen) == covered
+
+
+@pytest.mark.parametrize(("rolling", "covered"), [(True, "012"), (False, "12")])
+def test_an_earlier_summary_is_covered_when_summaries_roll(rolling: bool, covered: str) -> None:
+    chosen = summary_range(chat("SuauS"), size=lambda _: 1, needed=2, most=3, rolling=rolling)
+    assert "".join(message.id for message in chosen) == covered
+
+
+def test_sizes_are_added_up_in_the_unit_of_what_is_needed() -> None:
+    chosen = summary_range(
+        chat("uaua"), size=lambda message: 10 * (message.seq + 1), needed=25, most=4, rolling=True
+    )
+    assert [message.seq for message in chosen] == [0, 1]
