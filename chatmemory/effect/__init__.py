@@ -1,16 +1,18 @@
 """The kernel: effects, services, layers, in Python's own manners on ``returns`` and ``anyio``."""
 
-from chatmemory.effect.catch import catch
+from chatmemory.effect.catch import catch, catch_layer
 from chatmemory.effect.clock import Clock, ClockTag, SystemClock, TestClock
 from chatmemory.effect.context import Context, MissingServiceError
 from chatmemory.effect.do import Do
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.ids import Ids, IdsTag, SequentialIds, TimeOrderedIds
 from chatmemory.effect.layer import Layer
+from chatmemory.effect.memo import MemoMap
 from chatmemory.effect.outcome import (
     Cause,
     Die,
     EffectFailed,
+    EffectInterrupted,
     Exit,
     Fail,
     Failure,
@@ -18,13 +20,16 @@ from chatmemory.effect.outcome import (
     Outcome,
     Success,
 )
+from chatmemory.effect.plan import LayerCycleError
 from chatmemory.effect.runtime import ManagedRuntime
 from chatmemory.effect.schedule import Schedule
 from chatmemory.effect.scope import Scope
+from chatmemory.effect.suspended import SuspendedError
 from chatmemory.effect.tag import Reference, Tag
-from chatmemory.effect.wiring import wire
+from chatmemory.effect.wiring import AmbiguousServiceError, wire
 
 __all__ = [
+    "AmbiguousServiceError",
     "Cause",
     "Clock",
     "ClockTag",
@@ -33,6 +38,7 @@ __all__ = [
     "Do",
     "Effect",
     "EffectFailed",
+    "EffectInterrupted",
     "Exit",
     "Fail",
     "Failure",
@@ -40,7 +46,9 @@ __all__ = [
     "IdsTag",
     "Interrupt",
     "Layer",
+    "LayerCycleError",
     "ManagedRuntime",
+    "MemoMap",
     "MissingServiceError",
     "Outcome",
     "Reference",
@@ -48,10 +56,12 @@ __all__ = [
     "Scope",
     "SequentialIds",
     "Success",
+    "SuspendedError",
     "SystemClock",
     "Tag",
     "TestClock",
     "TimeOrderedIds",
     "catch",
+    "catch_layer",
     "wire",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from contextlib import AbstractAsyncContextManager
 from typing import Any, final
 
@@ -107,7 +106,7 @@ async def build(
     except BaseException as exception:
         await own_scope.close(exit_of_layer(exception))
         raise
-    return {key: step.services[key] for key, step in plan.gives.items() if step.services is not None}
+    return {key: step.made[key] for key, step in plan.gives.items()}
 
 
 async def _build_step(step: Step, scope: Scope, path: tuple[Leaf, ...]) -> None:
@@ -144,7 +143,7 @@ class _Crew:
         for point in plan.points:
             for earlier in point.after:
                 self._followers[earlier].append(point)
-        self._ready = deque(point for point in plan.points if not point.after)
+        self._ready = [point for point in reversed(plan.points) if not point.after]
 
     async def work_through(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -160,7 +159,7 @@ class _Crew:
         """
         self._is_help_coming = False
         while self._ready and not self._failures:
-            point = self._ready.popleft()
+            point = self._ready.pop()
             if isinstance(point, Step):
                 if self._ready and not self._is_help_coming:
                     self._is_help_coming = True
@@ -171,7 +170,8 @@ class _Crew:
                     self._failures.append(failure)
                     tasks.cancel_scope.cancel()
                     return
-            for follower in self._followers[point]:
+            # On top of the stack: a consumer follows its dependency before what stands to the right of both.
+            for follower in reversed(self._followers[point]):
                 self._open[follower] -= 1
                 if self._open[follower] == 0:
                     self._ready.append(follower)

@@ -68,15 +68,15 @@ def short_name(key: str) -> str:
 
 @final
 class Context(Generic[R_contra]):
-    """An immutable map from tag to service, in order of insertion.
+    """An immutable map from tag to service, in order of insertion; ``services`` is keyed by the tags' keys.
 
     Contravariant: a context that offers more serves where less is asked for.
     """
 
-    __slots__ = ("_services",)
+    __slots__ = ("services",)
 
     def __init__(self, services: Mapping[str, Any] | None = None) -> None:
-        self._services: Mapping[str, Any] = {} if services is None else services
+        self.services: Mapping[str, Any] = {} if services is None else services
 
     @staticmethod
     def empty() -> Context[Never]:
@@ -95,55 +95,55 @@ class Context(Generic[R_contra]):
             MissingServiceError: there is neither.
         """
         try:
-            return cast("S", self._services[tag.key])
+            return cast("S", self.services[tag.key])
         except KeyError:
             pass
         if tag.has_default:
             return tag.fallback()
-        raise MissingServiceError(tag.key, available=self._services)
+        raise MissingServiceError(tag.key, available=self.services)
 
     def get_or(self, tag: TagOf[Any, S], otherwise: Fallback) -> S | Fallback:
         """Return the service of *tag* if it is present (it may be ``None``), else *otherwise*."""
-        return cast("S | Fallback", self._services.get(tag.key, otherwise))
+        return cast("S | Fallback", self.services.get(tag.key, otherwise))
 
     def add(self, tag: TagOf[Id, S], service: S) -> Context[R_contra | Id]:
         """Return a context in which *tag* is *service*; a replaced tag keeps its place in the order."""
-        return Context({**self._services, tag.key: service})
+        return Context({**self.services, tag.key: service})
 
     def merge(self, other: Context[R2]) -> Context[R_contra | R2]:
         """Return the services of both; *other* wins where they meet."""
-        if not other._services:
+        if not other.services:
             return cast("Context[R_contra | R2]", self)
-        if not self._services:
+        if not self.services:
             return cast("Context[R_contra | R2]", other)
-        return Context({**self._services, **other._services})
+        return Context({**self.services, **other.services})
 
     def pick(self, *tags: TagOf[Id, Any]) -> Context[Id]:
         """Return only the services of *tags*; an absent one stays absent."""
         wanted = {tag.key for tag in tags}
-        return Context({key: service for key, service in self._services.items() if key in wanted})
+        return Context({key: service for key, service in self.services.items() if key in wanted})
 
     def omit(self, *tags: TagOf[Any, Any]) -> Context[Any]:
         """Return all services but those of *tags*."""
         unwanted = {tag.key for tag in tags}
-        return Context({key: service for key, service in self._services.items() if key not in unwanted})
+        return Context({key: service for key, service in self.services.items() if key not in unwanted})
 
     def __contains__(self, tag: TagOf[Any, Any]) -> bool:
-        return tag.key in self._services
+        return tag.key in self.services
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._services)
+        return iter(self.services)
 
     def __len__(self) -> int:
-        return len(self._services)
+        return len(self.services)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Context) and self._services == other._services
+        return isinstance(other, Context) and self.services == other.services
 
     __hash__ = None  # type: ignore[assignment]  # services need not be hashable
 
     def __repr__(self) -> str:
-        return f"Context({', '.join(map(short_name, self._services))})"
+        return f"Context({', '.join(map(short_name, self.services))})"
 
 
 _EMPTY: Context[Never] = Context()

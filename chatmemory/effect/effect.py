@@ -5,7 +5,7 @@ concurrency and cleaning up in ``concurrent.py`` and ``resource.py``, the contai
 ``containers.py``.
 """
 
-# ruff: noqa: SLF001  run_in walks a chain of effects and reads the slots of each
+# ruff: noqa: SLF001  run_in walks a chain of effects; it reads their slots and those of the outcomes
 
 from __future__ import annotations
 
@@ -355,15 +355,15 @@ class Effect(Generic[A_co, E_co, R_co]):
                 kind = step._kind
                 if succeeded:
                     if kind == _BIND:
-                        effect = step._function(outcome.unwrap())
+                        effect = step._function(outcome._inner_value)
                         break
                     if kind == _MAP:
-                        outcome = Success(step._function(outcome.unwrap()))
+                        outcome = Success(step._function(outcome._inner_value))
                 elif kind == _LASH:
-                    effect = step._function(outcome.failure())
+                    effect = step._function(outcome._inner_value)
                     break
                 elif kind == _ALT:
-                    outcome = Failure(step._function(outcome.failure()))
+                    outcome = Failure(step._function(outcome._inner_value))
             else:
                 return cast("Outcome[A, E]", outcome)
 

@@ -1,0 +1,223 @@
+"""Every container of ``returns``, into an effect and out of one.
+
+``Result`` needs no door: ``Effect.from_result`` takes one, and the outcome of an effect *is* one.  ``IOResult`` and
+``FutureResult`` stand as methods too (``Effect.awaitable``, ``Effect.future_result``).  A container that runs anything
+is given as a function that makes it, because an effect can run again and a ``Future`` cannot.  The containers with a
+context read it as ``Context``.
+
+``returns`` is imported piece by piece on use, so that those who use none of this do not wait for it.
+"""
+
+# ruff: noqa: PLC0415  see above
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Never
+
+from returns.result import Failure, Result, Success
+from typing_extensions import TypeVar
+
+from chatmemory.effect.context import Context
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.suspended import run_without_waiting
+
+if TYPE_CHECKING:
+    from returns.context import (
+        RequiresContext,
+        RequiresContextFutureResult,
+        RequiresContextIOResult,
+        RequiresContextResult,
+    )
+    from returns.future import Future, FutureResult
+    from returns.io import IO, IOResult
+    from returns.maybe import Maybe
+
+A = TypeVar("A")
+E = TypeVar("E")
+R = TypeVar("R")
+
+
+# --- into an effect ---
+
+
+def from_maybe(maybe: Maybe[A]) -> Effect[A, None]:
+    """Succeed with the value, or fail with ``None``."""
+    from returns.converters import maybe_to_result
+
+    return Effect.from_result(maybe_to_result(maybe))
+
+
+def from_io(make: Callable[[], IO[A]]) -> Effect[A]:
+    """Call *make* and succeed with what is in the ``IO``."""
+    from returns.unsafe import unsafe_perform_io
+
+    return Effect.sync(lambda: unsafe_perform_io(make()))
+
+
+def from_io_result(make: Callable[[], IOResult[A, E]]) -> Effect[A, E]:
+    """Call *make* and end as the ``IOResult`` does."""
+
+    async def run() -> Outcome[A, E]:
+        return _outcome_of_io(make())
+
+    return Effect.from_outcome(run)
+
+
+def from_future(make: Callable[[], Future[A]]) -> Effect[A]:
+    """Await what *make* returns and succeed with its value."""
+    from returns.unsafe import unsafe_perform_io
+
+    async def run() -> Outcome[A, Never]:
+        return Success(unsafe_perform_io(await make()))
+
+    return Effect.from_outcome(run)
+
+
+def from_future_result(make: Callable[[], FutureResult[A, E]]) -> Effect[A, E]:
+    """Await what *make* returns and end as it does."""
+
+    async def run() -> Outcome[A, E]:
+        return _outcome_of_io(await make())
+
+    return Effect.from_outcome(run)
+
+
+def from_context(reader: RequiresContext[A, Context[R]]) -> Effect[A, Never, R]:
+    """Succeed with what *reader* reads from the services."""
+
+    async def run(context: Context[R]) -> Outcome[A, Never]:
+        return Success(reader(context))
+
+    return Effect.in_context(run)
+
+
+def from_context_result(reader: RequiresContextResult[A, E, Context[R]]) -> Effect[A, E, R]:
+    """End as *reader* does, given the services."""
+
+    async def run(context: Context[R]) -> Outcome[A, E]:
+        return _outcome(reader(context))
+
+    return Effect.in_context(run)
+
+
+def from_context_io_result(reader: RequiresContextIOResult[A, E, Context[R]]) -> Effect[A, E, R]:
+    """End as *reader* does, given the services."""
+
+    async def run(context: Context[R]) -> Outcome[A, E]:
+        return _outcome_of_io(reader(context))
+
+    return Effect.in_context(run)
+
+
+def from_context_future_result(reader: RequiresContextFutureResult[A, E, Context[R]]) -> Effect[A, E, R]:
+    """End as *reader* does, given the services."""
+
+    async def run(context: Context[R]) -> Outcome[A, E]:
+        return _outcome_of_io(await reader(context))
+
+    return Effect.in_context(run)
+
+
+# --- out of an effect ---
+
+
+def to_result(effect: Effect[A, E]) -> Result[A, E]:
+    """Run *effect* at once.
+
+    Raises:
+        SuspendedError: *effect* waits for something.
+    """
+    return effect.run_sync()
+
+
+def to_maybe(effect: Effect[A, object]) -> Maybe[A]:
+    """Run *effect* at once; a failure and ``None`` are ``Nothing``.
+
+    Raises:
+        SuspendedError: *effect* waits for something.
+    """
+    from returns.maybe import Maybe
+
+    return Maybe.from_optional(effect.run_sync().value_or(None))
+
+
+def to_io(effect: Effect[A]) -> IO[A]:
+    """Run *effect*, which cannot fail, at once.
+
+    Raises:
+        SuspendedError: *effect* waits for something.
+    """
+    from returns.io import IO
+
+    return IO(effect.run_sync().unwrap())
+
+
+def to_io_result(effect: Effect[A, E]) -> IOResult[A, E]:
+    """Run *effect* at once.
+
+    Raises:
+        SuspendedError: *effect* waits for something.
+    """
+    from returns.io import IOResult
+
+    return IOResult.from_result(effect.run_sync())
+
+
+def to_future(effect: Effect[A]) -> Future[A]:
+    """Return a future of *effect*, which cannot fail.  It runs once and must be awaited."""
+    from returns.future import Future
+
+    return Future(effect.or_raise())
+
+
+def to_future_result(effect: Effect[A, E]) -> FutureResult[A, E]:
+    """Return a future of *effect*.  It runs once and must be awaited."""
+    return effect.future_result()
+
+
+def to_context(effect: Effect[A, Never, R]) -> RequiresContext[A, Context[R]]:
+    """Return a function that runs *effect*, which cannot fail, with given services and at once."""
+    from returns.context import RequiresContext
+
+    return RequiresContext(lambda context: run_without_waiting(effect.run_in(context)).unwrap())
+
+
+def to_context_result(effect: Effect[A, E, R]) -> RequiresContextResult[A, E, Context[R]]:
+    """Return a function that runs *effect* with given services and at once."""
+    from returns.context import RequiresContextResult
+
+    return RequiresContextResult(lambda context: run_without_waiting(effect.run_in(context)))
+
+
+def to_context_io_result(effect: Effect[A, E, R]) -> RequiresContextIOResult[A, E, Context[R]]:
+    """Return a function that runs *effect* with given services and at once."""
+    from returns.context import RequiresContextIOResult
+    from returns.io import IOResult
+
+    return RequiresContextIOResult(
+        lambda context: IOResult.from_result(run_without_waiting(effect.run_in(context)))
+    )
+
+
+def to_context_future_result(effect: Effect[A, E, R]) -> RequiresContextFutureResult[A, E, Context[R]]:
+    """Return a function that makes a future of *effect* with given services."""
+    from returns.context import RequiresContextFutureResult
+    from returns.future import FutureResult
+
+    return RequiresContextFutureResult(lambda context: FutureResult(effect.run_in(context)))
+
+
+def _outcome(result: Result[A, E]) -> Outcome[A, E]:
+    """Narrow to the closed union: ``Result`` has no other subclasses, but no checker knows."""
+    return result if isinstance(result, Success | Failure) else Failure(result.failure())
+
+
+def _outcome_of_io(result: IOResult[A, E]) -> Outcome[A, E]:
+    from returns.io import IOFailure
+    from returns.unsafe import unsafe_perform_io
+
+    if isinstance(result, IOFailure):
+        return Failure(unsafe_perform_io(result.failure()))
+    return Success(unsafe_perform_io(result.unwrap()))
