@@ -1,0 +1,1 @@
+"""What runs skills: ``extractive`` offline, ``openai_compatible`` over HTTP, ``functions`` of the user's own."""

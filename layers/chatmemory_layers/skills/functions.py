@@ -1,0 +1,78 @@
+"""Skills that are functions of the user's own: ``skills({"conversation-summary": summarize})``."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias, cast, final
+
+from anyio import to_thread
+from attrs import frozen
+from returns.result import Failure, Success
+
+from chatmemory.contracts import SkillRequest, SkillRunnerTag
+from chatmemory.effect import Effect, EffectFailed, Layer, Outcome
+from chatmemory.errors import SkillExecutionError
+
+SkillFunction: TypeAlias = Callable[[SkillRequest], str | Awaitable[str] | Effect[str, Any]]
+"""Makes a text of a request: at once, as a coroutine, or as an effect.
+
+A plain function runs in a worker thread, where it delays nobody and must not touch what belongs to the event loop.
+"""
+
+
+@final
+@frozen
+class FunctionSkills:
+    """Runs the function that stands under the skill's id."""
+
+    functions: Mapping[str, SkillFunction]
+
+    def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
+        """Run the skill.
+
+        Fails with ``unknown_skill``, with ``raised`` (the exception is the cause), with ``malformed`` when something
+        other than text comes back, or with the skill's own ``SkillExecutionError``, returned or raised by ``or_raise``.
+        """
+
+        async def text() -> Outcome[str, SkillExecutionError]:
+            function = self.functions.get(skill_id)
+            if function is None:
+                known = ", ".join(map(repr, sorted(self.functions))) or "none"
+                return Failure(SkillExecutionError(skill_id, "unknown_skill", f"known: {known}"))
+            try:
+                answer = await _call(function, request)
+            # A skill is foreign code at the edge: whatever it raises is its failure and not a defect of ours.
+            except Exception as exception:  # noqa: BLE001
+                failure = exception.error if isinstance(exception, EffectFailed) else exception
+                return Failure(_failed(skill_id, failure))
+            if isinstance(answer, Failure):
+                return Failure(_failed(skill_id, cast("Failure[object]", answer).failure()))
+            if isinstance(answer, Success):
+                answer = cast("Success[object]", answer).unwrap()
+            if isinstance(answer, str):
+                return Success(answer)
+            return Failure(
+                SkillExecutionError(skill_id, "malformed", f"expected text, not {type(answer).__name__}")
+            )
+
+        return Effect.from_outcome(text)
+
+
+def skills(functions: Mapping[str, SkillFunction]) -> Layer[SkillRunnerTag]:
+    """Make the layer that runs *functions*, by skill id.  Keep it: made twice, it is two layers."""
+    return Layer.succeed(SkillRunnerTag, FunctionSkills(dict(functions)))
+
+
+async def _call(function: SkillFunction, request: SkillRequest) -> object:
+    """Return what *function* comes to: its value, or the outcome of the effect that it returns."""
+    if inspect.iscoroutinefunction(function):
+        return await function(request)
+    answer = await to_thread.run_sync(function, request, abandon_on_cancel=True)
+    return await cast("Awaitable[object]", answer) if inspect.isawaitable(answer) else answer
+
+
+def _failed(skill_id: str, failure: object) -> SkillExecutionError:
+    """Say in our terms how it failed; the text of an exception may quote the conversation and stays in the cause."""
+    if isinstance(failure, SkillExecutionError):
+        return failure
+    cause = failure if isinstance(failure, BaseException) else None
+    return SkillExecutionError(skill_id, "raised", type(failure).__name__, cause=cause)

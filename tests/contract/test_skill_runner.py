@@ -1,0 +1,122 @@
+"""What every skill runner promises, whatever runs the skill."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import anyio
+import pytest
+from returns.result import Failure, Success
+
+from chatmemory.contracts import SkillRequest, SkillRunner, SkillRunnerTag
+from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.message_rules import text_problem
+from chatmemory.messages import ChatMessage, Role
+from chatmemory.settings import SkillSettings, SkillSettingsTag
+from chatmemory_layers.skills.extractive import extractive
+from chatmemory_layers.skills.functions import skills
+from chatmemory_layers.skills.openai_compatible import openai_compatible
+from tests.http_server import Reply, http_server
+
+SUMMARY = "conversation-summary"
+START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+
+
+def conversation(*said: tuple[Role, str]) -> tuple[ChatMessage, ...]:
+    return tuple(
+        ChatMessage(
+            id=f"m{seq}", seq=seq, role=role, content=content, timestamp=START + timedelta(minutes=seq)
+        )
+        for seq, (role, content) in enumerate(said, start=1)
+    )
+
+
+ENGLISH = conversation(
+    ("user", "Hello! My name is Ines and I am planning a trip to Lisbon in June."),
+    ("assistant", "How nice! How many days do you have?"),
+    ("user", "Six days. I am allergic to peanuts, please keep that in mind."),
+)
+CHINESE = conversation(
+    ("user", "你好，我叫王峰。我打算六月去里斯本旅行，一共六天。"),
+    ("assistant", "好的，请问您有什么特别的要求吗？"),
+    ("user", "我对花生过敏，请记住。"),
+)
+
+
+@asynccontextmanager
+async def run_extractive() -> AsyncGenerator[SkillRunner]:
+    async with ManagedRuntime(extractive) as runtime:
+        yield await runtime.service(SkillRunnerTag)
+
+
+@asynccontextmanager
+async def run_functions() -> AsyncGenerator[SkillRunner]:
+    layer = skills({SUMMARY: lambda request: request.messages[-1].content[: request.max_characters]})
+    async with ManagedRuntime(layer) as runtime:
+        yield await runtime.service(SkillRunnerTag)
+
+
+@asynccontextmanager
+async def run_openai_compatible() -> AsyncGenerator[SkillRunner]:
+    async with http_server(Reply.completion("Ines: Lisbon, June, 6 days; peanut allergy.")) as server:
+        settings = Layer.succeed(SkillSettingsTag, SkillSettings(base_url=server.url))
+        layer = settings >> openai_compatible
+        async with ManagedRuntime(layer) as runtime:
+            yield await runtime.service(SkillRunnerTag)
+
+
+Runs = Callable[[], AbstractAsyncContextManager[SkillRunner]]
+
+
+@pytest.fixture(params=[run_extractive, run_functions, run_openai_compatible])
+def runs(request: pytest.FixtureRequest) -> Runs:
+    """Opened by each test itself: a runtime is left in the task that entered it, which a fixture cannot promise."""
+    opens: Runs = request.param
+    return opens
+
+
+@pytest.mark.parametrize("messages", [ENGLISH, CHINESE], ids=["english", "chinese"])
+async def test_a_summary_is_text_that_can_be_stored_within_its_bound(
+    runs: Runs, messages: tuple[ChatMessage, ...]
+) -> None:
+    async with runs() as runner:
+        text = await runner.run(SUMMARY, SkillRequest(messages, 200)).or_raise()
+    assert text.strip()
+    assert len(text) <= 200
+    assert text_problem(text) is None
+
+
+@pytest.mark.parametrize("skill_id", ["conversation-summery", "", "对话摘要"])
+async def test_an_unknown_skill_is_a_typed_failure_that_names_it(runs: Runs, skill_id: str) -> None:
+    async with runs() as runner:
+        outcome = await runner.run(skill_id, SkillRequest(ENGLISH, 200))
+    assert isinstance(outcome, Failure)
+    error = outcome.failure()
+    assert (error.skill_id, error.problem, error.retry_is_safe) == (skill_id, "unknown_skill", False)
+    assert SUMMARY in error.detail
+
+
+async def test_a_run_is_a_value_that_can_be_awaited_again(runs: Runs) -> None:
+    async with runs() as runner:
+        run = runner.run(SUMMARY, SkillRequest(ENGLISH, 200))
+        first = await run
+        assert isinstance(first, Success)
+        assert await run == first
+
+
+async def test_runs_do_not_disturb_each_other(runs: Runs) -> None:
+    async with runs() as runner:
+        run = runner.run(SUMMARY, SkillRequest(ENGLISH, 200))
+        alone = await run.or_raise()
+        assert await Effect.all([run] * 8, concurrency=None).or_raise() == [alone] * 8
+
+
+async def test_a_cancelled_run_is_cancelled_and_the_next_one_succeeds(runs: Runs) -> None:
+    async with runs() as runner:
+        run = runner.run(SUMMARY, SkillRequest(ENGLISH, 200))
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await run
+            pytest.fail("it went on after it was cancelled")
+        assert scope.cancelled_caught
+        assert isinstance(await run, Success)
