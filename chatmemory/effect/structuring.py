@@ -40,6 +40,7 @@ __all__ = [
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
 
+LIKENESS = 0.7  # of 1; with difflib's 0.6 a long common prefix alone makes two variables look alike
 _BOOLEANS = {
     "true": True,
     "yes": True,
@@ -158,7 +159,7 @@ def fields_of(cls: Any) -> Mapping[str, Any]:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a suggestion to end a message with; empty when nothing *known* comes close to *name*."""
-    close = get_close_matches(name, list(known), n=1)
+    close = get_close_matches(name, list(known), n=1, cutoff=LIKENESS)
     return f": did you mean {close[0]!r}?" if close else ""
 
 

@@ -1,0 +1,245 @@
+"""Settings from a file and the environment: which wins, and how every mistake is told."""
+
+import os
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from returns.result import Failure, Success
+
+from chatmemory import ChatMemoryService, EffectFailed, ManagedRuntime, NewMessage, Settings
+from chatmemory.effect.structuring import (
+    ConfigError,
+    ConfigProblem,
+    InvalidValue,
+    UnreadableSource,
+    structure,
+)
+from chatmemory.json_schema import json_schema
+from chatmemory.settings import PostgresSettingsTag, StrategySettingsTag
+from chatmemory_layers import stacks
+from chatmemory_layers.configuration import read_settings, setting_paths, settings_layer
+
+CONFIG = Path(__file__).parents[2] / "config"
+NOTHING: dict[str, str] = {}
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "settings.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def problems_of(path: Path | None, environment: dict[str, str] = NOTHING) -> tuple[ConfigProblem, ...]:
+    outcome = read_settings(path, environment=environment)
+    assert isinstance(outcome, Failure), outcome
+    return outcome.failure().problems
+
+
+def flat(table: dict[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], object]:
+    leaves: dict[tuple[str, ...], object] = {}
+    for key, value in table.items():
+        leaves |= flat(value, (*path, key)) if isinstance(value, dict) else {(*path, key): value}
+    return leaves
+
+
+# --- the files that ship -----------------------------------------------------------------------------------------
+
+
+def test_the_documented_file_names_every_setting_and_its_default() -> None:
+    table = tomllib.loads((CONFIG / "chatmemory.toml").read_text(encoding="utf-8"))
+    assert set(flat(table)) == set(setting_paths())
+    assert structure(Settings, table) == Success(Settings())
+
+
+def test_the_documented_file_says_something_about_every_setting() -> None:
+    lines = (CONFIG / "chatmemory.toml").read_text(encoding="utf-8").splitlines()
+    bare = [line for before, line in pairwise(lines) if " = " in line and not before.startswith("#")]
+    assert [line for line in bare if not line.startswith("#")] == []
+
+
+@pytest.mark.parametrize("file", sorted(CONFIG.glob("*.toml")), ids=lambda file: file.name)
+def test_every_file_that_ships_can_be_read_and_obeys_the_schema(file: Path) -> None:
+    assert isinstance(read_settings(file, environment=NOTHING), Success)
+    Draft202012Validator(json_schema(Settings)).validate(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+# --- what wins ---------------------------------------------------------------------------------------------------
+
+
+def test_without_a_file_and_variables_there_are_the_defaults() -> None:
+    assert read_settings(environment=NOTHING) == Success(Settings())
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:
+    file = written(
+        tmp_path, '[memory.chat.strategy]\ntype = "summarize"\nsummarizeEveryN = 30\nkeepLast = 8\n'
+    )
+    environment = {"CHATMEMORY_MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N": "12", "PATH": "/bin"}
+    strategy = read_settings(file, environment=environment).unwrap().memory.chat.strategy
+    assert (strategy.type, strategy.summarize_every_n, strategy.keep_last) == ("summarize", 12, 8)
+    assert strategy.skill_id == "conversation-summary"
+
+
+@pytest.mark.parametrize("path", list(setting_paths()), ids=".".join)
+def test_every_setting_has_a_variable(path: tuple[str, ...]) -> None:
+    default = read_settings(environment=NOTHING).unwrap()
+    value: Any = default
+    for key in path:
+        value = getattr(value, "".join(f"_{c.lower()}" if c.isupper() else c for c in key))
+    name = "_".join(
+        ("CHATMEMORY", *("".join(f"_{c}" if c.isupper() else c.upper() for c in key) for key in path))
+    )
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    assert read_settings(environment={name: text}) == Success(default)
+    if not isinstance(value, str):
+        (problem,) = problems_of(None, {name: "many"})
+        assert isinstance(problem, InvalidValue)
+        assert problem.path == ".".join(path)
+
+
+def test_an_empty_variable_leaves_the_setting_alone() -> None:
+    assert read_settings(environment={"CHATMEMORY_MEMORY_STORE_BACKEND": ""}) == Success(Settings())
+
+
+def test_the_environment_of_the_process_is_read_unless_another_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CHATMEMORY_MEMORY_CHAT_STRATEGY_KEEP_LAST", "3")
+    assert read_settings().unwrap().memory.chat.strategy.keep_last == 3
+
+
+# --- what goes wrong ---------------------------------------------------------------------------------------------
+
+
+def test_all_problems_are_told_at_once_with_their_paths(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        """
+        [memory.chat.strategy]
+        type = "sumarize"
+        summarizeEveryN = 0
+        keepLast = "four"
+        deleteSummarizedMessages = 1
+        timeoutSecond = 30
+        [memory.store]
+        sqlite = "here"
+        [memroy]
+        """,
+    )
+    environment = {
+        "CHATMEMORY_MEMORY_SKILL_MAX_RETRIES": "-1",
+        "CHATMEMORY_MEMORY_SKIL_MODEL": "x",
+        "CHATMEMORY_COLOUR": "red",
+    }
+    strategy = "memory.chat.strategy"
+    assert set(problems_of(file, environment)) == {
+        InvalidValue(
+            f"{strategy}.type",
+            "expected one of 'none', 'summarize', 'token_budget', not 'sumarize': did you mean 'summarize'?",
+        ),
+        InvalidValue(f"{strategy}.summarizeEveryN", "'summarizeEveryN' must be >= 1: 0"),
+        InvalidValue(f"{strategy}.keepLast", "expected an integer, not 'four'"),
+        InvalidValue(f"{strategy}.deleteSummarizedMessages", "expected true or false, not 1"),
+        InvalidValue(f"{strategy}.timeoutSecond", "unknown key: did you mean 'timeoutSeconds'?"),
+        InvalidValue("memory.store.sqlite", "expected named fields, not 'here'"),
+        InvalidValue("memroy", "unknown key: did you mean 'memory'?"),
+        InvalidValue("memory.skill.maxRetries", "'maxRetries' must be >= 0: -1"),
+        InvalidValue(
+            "CHATMEMORY_MEMORY_SKIL_MODEL", "unknown variable: did you mean 'CHATMEMORY_MEMORY_SKILL_MODEL'?"
+        ),
+        InvalidValue("CHATMEMORY_COLOUR", "unknown variable"),
+    }
+
+
+def test_settings_that_contradict_each_other_are_refused() -> None:
+    (problem,) = problems_of(
+        None,
+        {
+            "CHATMEMORY_MEMORY_CHAT_STRATEGY_TYPE": "summarize",
+            "CHATMEMORY_MEMORY_CHAT_STRATEGY_KEEP_LAST": "20",
+        },
+    )
+    expected = "keepLast (20) must be less than summarizeEveryN (20)"
+    assert problem == InvalidValue("memory.chat.strategy", expected)
+
+
+def test_malformed_toml_is_told_with_its_line_and_the_environment_is_checked_all_the_same(
+    tmp_path: Path,
+) -> None:
+    file = written(tmp_path, "[memory]\n\nchat = \n")
+    unreadable, unknown = problems_of(file, {"CHATMEMORY_X": "1"})
+    assert isinstance(unreadable, UnreadableSource)
+    assert unreadable.source == str(file)
+    assert "line 3" in unreadable.message
+    assert unknown == InvalidValue("CHATMEMORY_X", "unknown variable")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda path: None, "No such file or directory"),
+        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.write_bytes(b"\xff\xfe"), "utf-8"),
+    ],
+    ids=["missing", "folder", "no text"],
+)
+def test_a_file_that_cannot_be_read_is_told_with_the_reason(tmp_path: Path, make: Any, reason: str) -> None:
+    path = tmp_path / "settings.toml"
+    make(path)
+    (problem,) = problems_of(path)
+    assert isinstance(problem, UnreadableSource)
+    assert reason in problem.message
+
+
+# --- as layers ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_layer_gives_each_part_under_its_tag(tmp_path: Path) -> None:
+    file = written(tmp_path, "[memory.chat.strategy]\nkeepLast = 1\n[memory.store.postgres]\npoolSize = 3\n")
+    async with ManagedRuntime(settings_layer(file, environment=NOTHING)) as runtime:
+        assert (await runtime.service(StrategySettingsTag)).keep_last == 1
+        assert (await runtime.service(PostgresSettingsTag)).pool_size == 3
+
+
+async def test_a_layer_reads_when_it_is_built_and_not_when_it_is_made(tmp_path: Path) -> None:
+    layer = settings_layer(tmp_path / "settings.toml", environment=NOTHING)
+    written(tmp_path, "[memory.chat.strategy]\nkeepLast = 1\n")
+    async with ManagedRuntime(layer) as runtime:
+        assert (await runtime.service(StrategySettingsTag)).keep_last == 1
+
+
+async def test_a_stack_is_chosen_by_configuration() -> None:
+    layer = stacks.from_configuration(CONFIG / "testing.toml", environment=NOTHING)
+    async with ManagedRuntime(layer) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        lines = [NewMessage("user", f"We meet in room {number}.") for number in range(6)]
+        report = await memory.add_messages("c", lines).or_raise()
+        assert report.history.status == "done"
+        assert [message.role for message in await memory.get_messages("c").or_raise()] == [
+            "summary",
+            "user",
+            "user",
+        ]
+
+
+async def test_the_embedded_store_is_one_setting_away(tmp_path: Path) -> None:
+    environment = {"CHATMEMORY_MEMORY_STORE_SQLITE_PATH": os.fspath(tmp_path / "chat.db")}
+    for expected in (1, 2):
+        async with ManagedRuntime(stacks.from_configuration(environment=environment)) as runtime:
+            memory = await runtime.service(ChatMemoryService)
+            await memory.add_messages("c", [NewMessage("user", "你好")]).or_raise()
+            assert await memory.count("c").or_raise() == expected
+
+
+async def test_a_wrong_configuration_is_the_typed_failure_of_the_stack() -> None:
+    layer = stacks.from_configuration(environment={"CHATMEMORY_MEMORY_STORE_BACKEND": "oracle"})
+    with pytest.raises(EffectFailed) as failed:
+        await ManagedRuntime(layer).__aenter__()
+    assert isinstance(failed.value.error, ConfigError)
+    assert "memory.store.backend: expected one of 'in_memory', 'sqlite', 'postgres', not 'oracle'" in str(
+        failed.value
+    )
