@@ -18,7 +18,7 @@ from chatmemory.effect.context import Context, TagOf, short_name
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.memo import MemoMap
 from chatmemory.effect.mock import Mock
-from chatmemory.effect.outcome import Cause, EffectFailed, Exit, Failure, Outcome, Success
+from chatmemory.effect.outcome import Cause, Die, EffectFailed, Exit, Failure, Outcome, Success
 from chatmemory.effect.schedule import Schedule
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Suspend
@@ -309,6 +309,23 @@ class Layer(Generic[Out_contra, Err_co, In_co]):
             return function(cause).bind(lambda _: Effect.fail_cause(cause))
 
         return self._going_on("tap_cause", lambda site: site.build(self.shape).catch_cause(look))
+
+    def failing_with(self, error: type[E2]) -> Layer[Out_contra, Err_co | E2, In_co]:
+        """Fail with the *error* that a raised ``EffectFailed`` carries; any other exception stays a defect.
+
+        So a context manager, which can only raise, fails by a value:
+        ``Layer.scoped(DatabaseTag, open_database).failing_with(RepositoryError)``.
+        """
+
+        def read(cause: Cause[Any]) -> Effect[Never, Any]:
+            for reason in cause.reasons:
+                if isinstance(reason, Die) and isinstance(reason.defect, EffectFailed):
+                    carried = reason.defect.error
+                    if isinstance(carried, error):
+                        return Effect.fail(carried)
+            return Effect.fail_cause(cause)
+
+        return self._going_on("failing_with", lambda site: site.build(self.shape).catch_cause(read))
 
     def map_error(self, function: Callable[[Err_co], E2]) -> Layer[Out_contra, E2, In_co]:
         """Fail with what *function* makes of the error."""
