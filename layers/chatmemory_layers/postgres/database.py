@@ -1,0 +1,245 @@
+"""``Database``: the connections to one store, and the two ways to use them, ``read`` and ``write``.
+
+A read is one statement.  A write is one transaction of one conversation, in line behind the other writers of that
+conversation.  Both end in bounded time, and no exception of asyncpg leaves them.  Tables and statements are the
+business of the repositories.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any, Final, TypeAlias, TypeVar, cast, final
+from weakref import WeakValueDictionary
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
+
+from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success, Tag
+from chatmemory.errors import RepositoryError
+from chatmemory.settings import PostgresSettings, PostgresSettingsTag
+from chatmemory_layers.postgres.connection import Connection, Pool
+from chatmemory_layers.postgres.migrations import migrate
+from chatmemory_layers.postgres.postgres_problem import DRIVER_ERRORS, repository_error
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+E = TypeVar("E")
+
+Read: TypeAlias = Callable[[Connection, Q], Awaitable[A]]
+"""A read: one statement, because two would see two snapshots."""
+
+Work: TypeAlias = Callable[[Connection, Q], Awaitable[Outcome[A, E]]]
+"""A write: its statements are committed when it answers with a success, and undone otherwise."""
+
+_GRACE_SECONDS: Final = (
+    2.0  # the server ends a slow transaction and says why; the client, a server that is silent
+)
+
+# One round trip.  READ COMMITTED, whatever the database's default: the statement that reads must see what the writer
+# before has committed, so its snapshot has to be younger than the lock.  No setting outlives the transaction, as
+# PgBouncer's transaction mode demands.  The last timeout frees the lock of a client that stands still.
+_BEGIN: Final = """
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL lock_timeout = {milliseconds};
+SET LOCAL statement_timeout = {milliseconds};
+SET LOCAL idle_in_transaction_session_timeout = {milliseconds};
+SELECT pg_advisory_xact_lock({key})
+"""
+
+
+@final
+class Database:
+    """The primary and its reader (which may be the same), for one event loop."""
+
+    def __init__(self, primary: Pool, reader: Pool, settings: PostgresSettings) -> None:
+        """Belong to the running event loop."""
+        self._primary = primary
+        self._reader = reader
+        self._seconds = settings.timeout_seconds
+        # Without a cache asyncpg prepares and executes an unnamed statement in two round trips, between which
+        # PgBouncer may change the session unless a transaction holds it.
+        self._reads_in_transaction = settings.statement_cache_size == 0
+        self._loop = asyncio.get_running_loop()
+        self._is_closed = False
+        self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._writes: set[asyncio.Task[Any]] = set()
+
+    async def read(self, operation: str, work: Read[Q, A], request: Q) -> Outcome[A, RepositoryError]:
+        """Run *work* on the reader, whose answer may lag behind the last write when it is a replica."""
+        return await self._read(self._reader, operation, work, request)
+
+    async def read_primary(self, operation: str, work: Read[Q, A], request: Q) -> Outcome[A, RepositoryError]:
+        """Run *work* where the writes go."""
+        return await self._read(self._primary, operation, work, request)
+
+    async def write(
+        self, operation: str, conversation_id: str, work: Work[Q, A, E], request: Q
+    ) -> Outcome[A, E | RepositoryError]:
+        """Run *work* in a transaction of the conversation; answer once it is durable.
+
+        A caller that is cancelled does not stop a transaction that has begun: it happens whole, or not at all.
+        """
+        if (refusal := self._refusal(operation)) is not None:
+            return refusal
+        # In line before the pool: a conversation that many write to must not hold every connection.
+        line = self._lines.setdefault(conversation_id, asyncio.Lock())
+        try:
+            async with asyncio.timeout(self._seconds):
+                await line.acquire()
+        except TimeoutError as error:
+            return Failure(RepositoryError(operation, "busy", "many write to one conversation", cause=error))
+        try:
+            transaction = asyncio.create_task(self._transaction(operation, conversation_id, work, request))
+            self._writes.add(transaction)
+            transaction.add_done_callback(self._writes.discard)
+            return await asyncio.shield(transaction)
+        finally:
+            line.release()
+
+    async def prepare(self) -> None:
+        """Bring the store up to date, and see that the reader answers.
+
+        Raises:
+            EffectFailed: with a ``RepositoryError``, see ``migrate``; or an exception of the driver.
+        """
+        async with self._lend(self._primary) as connection:
+            await migrate(connection)
+        if self._reader is not self._primary:
+            async with self._lend(self._reader):
+                pass
+
+    async def close(self) -> None:
+        """Take no more calls, and let the writes that have begun end."""
+        self._is_closed = True
+        if self._writes:
+            await asyncio.wait(self._writes)
+
+    def _refusal(self, operation: str) -> Failure[RepositoryError] | None:
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:  # trio
+            here = None
+        if here is not self._loop:
+            return Failure(RepositoryError(operation, "wrong_loop"))
+        return Failure(RepositoryError(operation, "closed")) if self._is_closed else None
+
+    async def _read(
+        self, pool: Pool, operation: str, work: Read[Q, A], request: Q
+    ) -> Outcome[A, RepositoryError]:
+        if (refusal := self._refusal(operation)) is not None:
+            return refusal
+        try:
+            async with self._lend(pool) as connection, asyncio.timeout(self._seconds):
+                if not self._reads_in_transaction:
+                    return Success(await work(connection, request))
+                async with connection.transaction(isolation="read_committed"):
+                    return Success(await work(connection, request))
+        except DRIVER_ERRORS as error:
+            return Failure(repository_error(operation, error))
+
+    async def _transaction(
+        self, operation: str, conversation_id: str, work: Work[Q, A, E], request: Q
+    ) -> Outcome[A, E | RepositoryError]:
+        is_committing = is_over = False
+        try:
+            async with self._lend(self._primary) as connection:
+                try:
+                    async with asyncio.timeout(self._seconds + _GRACE_SECONDS):
+                        await connection.execute(self._begin(conversation_id))
+                        outcome = await work(connection, request)
+                        if isinstance(outcome, Success):
+                            is_committing = True
+                            await connection.execute("COMMIT")
+                            is_over = True
+                        return outcome
+                finally:
+                    if not is_over:
+                        await _roll_back(connection)
+        except DRIVER_ERRORS as error:
+            return Failure(repository_error(operation, error, at_commit=is_committing))
+
+    def _begin(self, conversation_id: str) -> str:
+        digest = hashlib.blake2b(conversation_id.encode(), digest_size=8).digest()
+        key = int.from_bytes(
+            digest, signed=True
+        )  # a number, so that no text has to be quoted into the statement
+        return _BEGIN.format(key=key, milliseconds=max(1, round(self._seconds * 1000)))
+
+    @asynccontextmanager
+    async def _lend(self, pool: Pool) -> AsyncGenerator[Connection]:
+        try:
+            connection = await pool.acquire(timeout=self._seconds)
+        except TimeoutError as error:
+            if pool.get_size() < pool.get_max_size():
+                raise  # the server does not answer
+            msg = f"all {pool.get_max_size()} connections of the pool are in use"
+            raise asyncpg.TooManyConnectionsError(msg) from error
+        try:
+            yield connection
+        finally:
+            await pool.release(connection)
+
+
+async def _roll_back(connection: Connection) -> None:
+    """Leave no transaction behind; a connection that cannot do even that is dropped."""
+    try:
+        await connection.execute("ROLLBACK", timeout=_GRACE_SECONDS)
+    except DRIVER_ERRORS:
+        connection.terminate()
+
+
+class DatabaseTag(Tag[Database]):
+    """Where layers provide ``Database``."""
+
+
+@asynccontextmanager
+async def open_database(settings: PostgresSettings) -> AsyncGenerator[Database]:
+    """Connect, bring the store up to date, lend it, and leave no connection open."""
+    async with AsyncExitStack() as pools:
+        try:
+            primary = await pools.enter_async_context(_open_pool(settings.dsn, settings))
+            reader = (
+                await pools.enter_async_context(_open_pool(settings.reader_dsn, settings))
+                if settings.reader_dsn
+                else primary
+            )
+            database = Database(primary, reader, settings)
+            await database.prepare()
+        except DRIVER_ERRORS as error:
+            raise EffectFailed(repository_error("open", error)) from error
+        try:
+            yield database
+        finally:
+            await database.close()
+
+
+@asynccontextmanager
+async def _open_pool(dsn: str, settings: PostgresSettings) -> AsyncGenerator[Pool]:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError as error:  # trio
+        raise EffectFailed(
+            RepositoryError("open", "wrong_loop", "asyncpg needs asyncio", cause=error)
+        ) from error
+    pool: Any = asyncpg.create_pool(  # pyright: ignore[reportUnknownMemberType]  asyncpg brings no types
+        dsn,
+        min_size=0,
+        max_size=settings.pool_size,
+        timeout=settings.timeout_seconds,
+        statement_cache_size=settings.statement_cache_size,
+        reset=_leave_as_it_is,
+    )
+    await pool
+    try:
+        yield cast("Pool", pool)
+    finally:
+        with suppress(*DRIVER_ERRORS):
+            async with asyncio.timeout(settings.timeout_seconds):
+                await pool.close()  # which drops the connections when it is interrupted
+
+
+async def _leave_as_it_is(_: object) -> None:
+    """Save the round trip with which asyncpg resets a session: nothing here outlives its transaction."""
+
+
+database = Layer.scoped(DatabaseTag, open_database, PostgresSettingsTag)

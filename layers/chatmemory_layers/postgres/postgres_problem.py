@@ -1,0 +1,64 @@
+"""From the exceptions of asyncpg and of the network to ``RepositoryError``: the only table of its kind."""
+
+from typing import Final
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
+
+from chatmemory.errors import RepositoryError, RepositoryProblem
+
+DRIVER_ERRORS: Final[tuple[type[Exception], ...]] = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+    TimeoutError,
+)
+"""What a call of asyncpg may raise; anything else is a defect."""
+
+_PROBLEM_OF_STATE: Final[dict[str, RepositoryProblem]] = {
+    "22021": "not_a_store",  # character_not_in_repertoire: the database cannot hold every text
+    "23505": "busy",  # unique_violation: somebody wrote past the lock, as two coordinators of a sharded store can
+    "25006": "read_only",  # read_only_sql_transaction
+    "40001": "busy",  # serialization_failure
+    "40P01": "busy",  # deadlock_detected
+    "42501": "read_only",  # insufficient_privilege
+    "42703": "not_a_store",  # undefined_column
+    "42P01": "not_a_store",  # undefined_table
+    "42P07": "not_a_store",  # duplicate_table: a migration met a table of another program
+    "53100": "full",  # disk_full
+    "55P03": "busy",  # lock_not_available
+    "57014": "busy",  # query_canceled: the server ended what took longer than timeout_seconds
+    "XX001": "damaged",  # data_corrupted
+    "XX002": "damaged",  # index_corrupted
+}
+
+_PROBLEM_OF_CLASS: Final[dict[str, RepositoryProblem]] = {
+    "08": "unavailable",  # connection_exception
+    "25": "busy",  # invalid_transaction_state: the server ended a transaction in which the client fell silent
+    "28": "unavailable",  # invalid_authorization_specification
+    "3D": "unavailable",  # invalid_catalog_name: no such database
+    "53": "busy",  # insufficient_resources: connections, memory
+    "57": "unavailable",  # operator_intervention: shutting down, starting up
+}
+
+_LOST_CONNECTION: Final = frozenset({"08", "57"})
+
+
+def repository_error(operation: str, error: Exception, *, at_commit: bool = False) -> RepositoryError:
+    """Say what *error* means for *operation*, and keep it as the cause.
+
+    *at_commit*: the COMMIT was sent, and only a server that answers with a refusal has certainly not obeyed.
+    """
+    detail = str(error).partition("\n")[0] or type(error).__name__
+    return RepositoryError(operation, _problem_of(error, at_commit=at_commit), detail, cause=error)
+
+
+def _problem_of(error: Exception, *, at_commit: bool) -> RepositoryProblem:
+    if isinstance(error, asyncpg.PostgresError):
+        state = str(error.sqlstate or "")
+        if at_commit and state[:2] in _LOST_CONNECTION:
+            return "outcome_unknown"
+        return _PROBLEM_OF_STATE.get(state) or _PROBLEM_OF_CLASS.get(state[:2], "unexpected")
+    if at_commit:
+        return "outcome_unknown"
+    return "unexpected" if isinstance(error, asyncpg.DataError) else "unavailable"
