@@ -75,6 +75,7 @@ class HttpServer:
     replies: tuple[Reply, ...]
     requests: list[Request] = Factory(list)
     connections: int = 0
+    left_alone: asyncio.Event = Factory(asyncio.Event)
 
     @property
     def url(self) -> str:
@@ -91,6 +92,8 @@ class HttpServer:
                         return
         finally:
             self.connections -= 1
+            if not self.connections:
+                self.left_alone.set()
             writer.close()
 
 

@@ -7,7 +7,7 @@ exact figures provides a counter of his own model under ``TokenCounterTag``.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, final
+from typing import Final, cast, final
 
 from chatmemory.contracts import TokenCounterTag
 from chatmemory.effect import Layer
@@ -48,9 +48,9 @@ def estimate(text: str) -> int:
 def _plain(value: object) -> object:
     """Turn mappings and sequences that are no dict and no list into what ``json`` can write."""
     if isinstance(value, Mapping):
-        return dict[object, object](value)
+        return dict(cast("Mapping[object, object]", value))
     if isinstance(value, Sequence):
-        return list[object](value)
+        return list(cast("Sequence[object]", value))
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 

@@ -54,7 +54,7 @@ class ChatCompletionSkills:
         seconds = self.settings.timeout_seconds
         too_late = SkillExecutionError(skill_id, "timeout", f"no answer within {seconds:g} s")
         return (
-            Effect.in_context(lambda context: self._ask(skill_id, request, context.get(ClockTag)))
+            ClockTag.use(lambda clock: Effect.from_outcome(lambda: self._ask(skill_id, request, clock)))
             # One limit around it all: httpx's own start anew with every byte that drips in.
             .timeout(seconds, lambda: too_late)
             .tap_error(_note)
@@ -140,8 +140,8 @@ def _as_asked(moment: Moment[SkillExecutionError]) -> Run[None, SkillExecutionEr
         moment = yield None, moment.input.retry_after_seconds or 0.0
 
 
-PAUSES: Final = Schedule.exponential(FIRST_PAUSE_SECONDS).jittered() & Schedule(_as_asked)
-"""The longer one of a growing pause and what the endpoint asks for."""
+PAUSES: Final = Schedule(_as_asked) & Schedule.exponential(FIRST_PAUSE_SECONDS).jittered()
+"""The longer one of what the endpoint asks for and a growing pause."""
 
 
 def _will_pass(error: SkillExecutionError) -> bool:

@@ -20,6 +20,7 @@ Vector: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 
 DAMPING: Final = 0.85  # PageRank's: the share of a sentence's rank that comes from sentences like it
+ROUNDING: Final = 1e-9  # below it, a sum of cosines is 0
 STEPS: Final = 30  # the rest of the error is below 0.85 ** 30 = 0.8 %
 
 _TERM: Final = re.compile(f"[{CJK}]+|[^\\W_{CJK}]+(?:['’][^\\W_]+)?")
@@ -52,24 +53,20 @@ class SentenceVectors:
     """
 
     def __init__(self, sentences: Sequence[Sequence[str]]) -> None:
-        """Weigh *sentences*, each given as its terms."""
+        """Weigh *sentences*, each given as its terms; at least one has some."""
         numbers: dict[str, int] = {}
-        rows: list[int] = []
-        columns: list[int] = []
-        for row, sentence in enumerate(sentences):
-            columns.extend(numbers.setdefault(term, len(numbers)) for term in sentence)
-            rows.extend([row] * len(sentence))
-        self.count = len(sentences)
-        self._terms = len(numbers)
-        cells, frequency = np.unique(
-            np.array(rows, np.intp) * max(self._terms, 1) + np.array(columns, np.intp), return_counts=True
+        columns = np.array(
+            [numbers.setdefault(term, len(numbers)) for terms in sentences for term in terms], np.intp
         )
-        self._rows: Indices
-        self._columns: Indices
-        self._rows, self._columns = np.divmod(cells, max(self._terms, 1))
-        document_frequency = np.bincount(self._columns, minlength=self._terms)
-        weights = (1 + np.log(frequency)) * np.log1p(self.count / document_frequency[self._columns])
-        lengths = np.sqrt(np.bincount(self._rows, weights**2, minlength=self.count))
+        rows = np.repeat(np.arange(len(sentences)), [len(terms) for terms in sentences])
+        cells, frequencies = np.unique(rows * len(numbers) + columns, return_counts=True)
+        self.count = len(sentences)
+        self._term_count = len(numbers)
+        # The matrix without its zeros: cell k stands in row _rows[k] and column _columns[k].
+        self._rows, self._columns = cells // len(numbers), cells % len(numbers)
+        document_frequencies = np.bincount(self._columns)
+        weights = (1 + np.log(frequencies)) * np.log1p(self.count / document_frequencies[self._columns])
+        lengths = np.sqrt(_sums(self._rows, weights**2, self.count))
         self._weights: Vector = weights / lengths[self._rows]
 
     def centrality(self, prior: Vector) -> Vector:
@@ -87,13 +84,16 @@ class SentenceVectors:
         prior = prior / prior.sum()
         has_terms = np.bincount(self._rows, minlength=self.count) > 0
         degree = self._similar(np.ones(self.count)) - has_terms  # a vector has cosine 1 with itself
-        alone = degree < 1e-9  # noqa: PLR2004
-        scale = np.where(alone, 0.0, 1 / np.where(alone, 1.0, degree))
+        is_alone = degree < ROUNDING
+        scale = np.where(is_alone, 0.0, 1 / np.where(is_alone, 1.0, degree))
         rank = prior
         for _ in range(STEPS):
-            sent = rank * scale
-            rank = (1 - DAMPING) * prior + DAMPING * (self._similar(sent) - sent + prior * rank[alone].sum())
-        return rank / rank.max()
+            given = rank * scale
+            taken = self._similar(given) - given * has_terms
+            # Who has nothing in common with anybody gives to all by the prior, or rank would leak away.
+            rank = (1 - DAMPING) * prior + DAMPING * (taken + prior * rank[is_alone].sum())
+        largest_is_1: Vector = rank / rank.max()
+        return largest_is_1
 
     def cosines(self, row: int) -> Vector:
         """Return the similarity of every sentence to sentence *row*, shape ``(count,)``, 0 to 1."""
@@ -103,5 +103,10 @@ class SentenceVectors:
 
     def _similar(self, vector: Vector) -> Vector:
         """Multiply the matrix of all cosines by *vector*, shapes ``(count,)``, without making the matrix."""
-        by_term = np.bincount(self._columns, self._weights * vector[self._rows], minlength=self._terms)
-        return np.bincount(self._rows, self._weights * by_term[self._columns], minlength=self.count)
+        by_term = _sums(self._columns, self._weights * vector[self._rows], self._term_count)
+        return _sums(self._rows, self._weights * by_term[self._columns], self.count)
+
+
+def _sums(places: Indices, values: Vector, count: int) -> Vector:
+    """Add up *values* by place: shapes ``(n,)`` and ``(n,)`` to ``(count,)``."""
+    return np.bincount(places, values, minlength=count).astype(np.float64, copy=False)

@@ -124,6 +124,7 @@ def worth_in_place(sentences: Sequence[Sentence], answers: dict[int, int]) -> li
     """Say by what to multiply the worth of each sentence for where it is said.
 
     Args:
+        sentences: at least one, in order.
         answers: as ``questions_answered`` gives them.
     """
     first_request = next((sentence.turn for sentence in sentences if sentence.role == "user"), None)

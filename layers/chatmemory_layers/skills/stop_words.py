@@ -12,7 +12,7 @@ STOP_WORDS: Final = frozenset(
     than thank thanks that that's the their them then there there's these they they're thing things think this those
     though through to too try under until up us use ve very want wants was wasn't way we we'd we'll we're we've well
     were what what's when where which while who why will with won't would wouldn't wow yeah yes yep you you'd you'll
-    you're you've your yours""".split()
+    you're you've your yours""".split()  # noqa: SIM905  a list of quoted words is hard to read
 )
 
 STOP_CHARACTERS: Final = frozenset(

@@ -349,5 +349,4 @@ async def test_the_layer_lets_go_of_its_connections() -> None:
             assert isinstance(await skills.run(SUMMARY, REQUEST), Success)
             assert server.connections == 1, "the second run uses the connection of the first"
         with anyio.fail_after(5):
-            while server.connections:
-                await anyio.sleep(0.01)
+            await server.left_alone.wait()

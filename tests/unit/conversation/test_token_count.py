@@ -1,0 +1,46 @@
+"""The estimate of how large a message is for a model."""
+
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from chatmemory.conversation.token_count import EstimatedTokens, estimate
+from chatmemory.messages import NewMessage
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("a", 1),
+        ("abcd", 1),
+        ("abcde", 2),
+        ("我们在哪里见面？", 8),
+        ("我用 Python 写代码。", 6 + 2),
+        ("café naïve", 3),
+        ("你" * 1000, 1000),
+        ("𠀀", 1),
+        ("한국어", 3),
+    ],
+)
+def test_text_is_counted_by_its_script(text: str, tokens: int) -> None:
+    assert estimate(text) == tokens
+
+
+def test_a_message_is_at_least_one_token() -> None:
+    assert EstimatedTokens().count(NewMessage("user", "")) == 1
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"tool_calls": [{"name": "search", "arguments": {"query": "天气"}}]},
+        MappingProxyType(
+            {"tool_calls": ({"name": "search", "arguments": MappingProxyType({"query": "天气"})},)}
+        ),
+    ],
+)
+def test_metadata_counts_by_its_json_text(metadata: Any) -> None:
+    text = '{"tool_calls": [{"name": "search", "arguments": {"query": "天气"}}]}'
+    assert EstimatedTokens().count(NewMessage("assistant", "abcd", metadata=metadata)) == 1 + estimate(text)
