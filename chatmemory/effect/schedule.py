@@ -1,4 +1,4 @@
-"""When to do something again: ``Schedule``, an immutable plan, and ``Driver``, one run of it.
+"""When to do something again: ``Schedule``, an immutable plan, of which ``driver.py`` defines one run.
 
 A schedule answers one question, "how many seconds until the next time?", from what the last time came to and the
 time on a clock.  It neither sleeps nor runs anything: ``retry`` and ``repeat`` do.  The words are those of Effect:
@@ -7,86 +7,25 @@ https://effect.website/docs/scheduling/built-in-schedules/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from random import Random
-from typing import Any, Generic, TypeAlias, final, overload
+from typing import Any, Generic, final, overload
 
 from attrs import frozen
 from typing_extensions import TypeVar
 
-__all__ = ["Driver", "Moment", "Schedule"]
+from chatmemory.effect.driver import Driver, Moment, Run
+
+__all__ = ["Driver", "Moment", "Run", "Schedule"]
 
 In = TypeVar("In")
 Out = TypeVar("Out")
 Out2 = TypeVar("Out2")
-In_co = TypeVar("In_co", covariant=True)
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
 
 JITTER = (0.8, 1.2)  # Effect's Schedule.jittered: enough to part a crowd, too little to change the plan
-
-
-@final
-@frozen
-class Moment(Generic[In_co]):
-    """What a schedule decides by.
-
-    Attributes:
-        input: the error to retry after, or the value to repeat after.
-        now: seconds on a monotonic clock.
-        random: where jitter comes from.
-    """
-
-    input: In_co
-    now: float
-    random: Random
-
-
-# A run is given its first moment as an argument and the others by `yield`; it yields outputs with their delays, and
-# returns the output with which it is over.
-Run: TypeAlias = Generator[tuple[Out, float], Moment[In], Out]
-
-
-@final
-class Driver(Generic[In_contra, Out_co]):
-    """One run of a schedule, as ``Schedule.start`` makes it.
-
-    Attributes:
-        output: what the schedule told last; there is none before the first ``next``.
-    """
-
-    __slots__ = ("_begin", "_over", "_random", "_run", "output")
-
-    output: Out_co
-
-    def __init__(self, begin: Callable[[Moment[In_contra]], Run[Out_co, In_contra]], random: Random) -> None:
-        self._begin = begin
-        self._random = random
-        self._run: Run[Out_co, In_contra] | None = None
-        self._over = False
-
-    def next(self, value: In_contra, now: float) -> float | None:
-        """Return the seconds to wait before the next time, or None when there is none, now and ever after.
-
-        Args:
-            value: the error or the result of the last time.
-            now: seconds on a monotonic clock.
-        """
-        if self._over:
-            return None
-        moment = Moment(value, now, self._random)
-        try:
-            if self._run is None:
-                self._run = self._begin(moment)
-                self.output, delay = next(self._run)
-            else:
-                self.output, delay = self._run.send(moment)
-        except StopIteration as end:
-            self.output = end.value
-            self._over = True
-            return None
-        return delay
 
 
 @final
@@ -188,7 +127,7 @@ class Schedule(Generic[In_contra, Out_co]):
         _require_span(base)
 
         def rests() -> Iterator[float]:
-            rest, following = base, base
+            rest = following = base
             while True:
                 yield rest
                 rest, following = following, rest + following
@@ -201,8 +140,7 @@ class Schedule(Generic[In_contra, Out_co]):
         def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:
             mine, theirs = self.start(moment.random), other.start(moment.random)
             while True:
-                delays = [mine.next(moment.input, moment.now), theirs.next(moment.input, moment.now)]
-                going = [delay for delay in delays if delay is not None]
+                going = [delay for delay in (mine.step(moment), theirs.step(moment)) if delay is not None]
                 if not going:
                     return mine.output, theirs.output
                 moment = yield (mine.output, theirs.output), min(going)
@@ -215,7 +153,7 @@ class Schedule(Generic[In_contra, Out_co]):
         def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:
             mine, theirs = self.start(moment.random), other.start(moment.random)
             while True:
-                one, two = mine.next(moment.input, moment.now), theirs.next(moment.input, moment.now)
+                one, two = mine.step(moment), theirs.step(moment)
                 if one is None or two is None:
                     return mine.output, theirs.output
                 moment = yield (mine.output, theirs.output), max(one, two)
@@ -227,10 +165,10 @@ class Schedule(Generic[In_contra, Out_co]):
 
         def begin(moment: Moment[In]) -> Run[Out | Out2, In]:
             mine = self.start(moment.random)
-            while (delay := mine.next(moment.input, moment.now)) is not None:
+            while (delay := mine.step(moment)) is not None:
                 moment = yield mine.output, delay
             theirs = other.start(moment.random)
-            while (delay := theirs.next(moment.input, moment.now)) is not None:
+            while (delay := theirs.step(moment)) is not None:
                 moment = yield theirs.output, delay
             return theirs.output
 
@@ -269,7 +207,7 @@ class Schedule(Generic[In_contra, Out_co]):
 
         def begin(moment: Moment[In_contra]) -> Run[Out_co, In_contra]:
             plan = self.start(moment.random)
-            while (delay := plan.next(moment.input, moment.now)) is not None:
+            while (delay := plan.step(moment)) is not None:
                 moment = yield plan.output, delay * moment.random.uniform(*JITTER)
             return plan.output
 
@@ -278,11 +216,11 @@ class Schedule(Generic[In_contra, Out_co]):
     def _bounded(
         self, bound: Callable[[Moment[In_contra]], Callable[[Moment[In_contra]], bool]]
     ) -> Schedule[In_contra, Out_co]:
-        """This plan while the condition holds that *bound* makes for each run, of its first moment."""
+        """Return this plan, to be followed while the condition holds that *bound* makes of a run's first moment."""
 
         def begin(moment: Moment[In_contra]) -> Run[Out_co, In_contra]:
             plan, holds = self.start(moment.random), bound(moment)
-            while (delay := plan.next(moment.input, moment.now)) is not None and holds(moment):
+            while (delay := plan.step(moment)) is not None and holds(moment):
                 moment = yield plan.output, delay
             return plan.output
 
@@ -290,7 +228,7 @@ class Schedule(Generic[In_contra, Out_co]):
 
 
 def _rests(rests: Callable[[], Iterator[float]]) -> Schedule[object, float]:
-    """A plan that looks at nothing and rests as told."""
+    """Return a plan that looks at nothing and rests as told."""
 
     def begin(_: Moment[object]) -> Run[float, object]:
         delays = rests()

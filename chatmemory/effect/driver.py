@@ -1,0 +1,86 @@
+"""One run of a schedule: ``Driver`` says step by step how long to wait, deciding by a ``Moment``.
+
+The plans themselves are defined in ``schedule.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from random import Random
+from typing import Generic, TypeAlias, final
+
+from attrs import frozen
+from typing_extensions import TypeVar
+
+__all__ = ["Driver", "Moment", "Run"]
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+In_co = TypeVar("In_co", covariant=True)
+In_contra = TypeVar("In_contra", contravariant=True)
+Out_co = TypeVar("Out_co", covariant=True)
+
+
+@final
+@frozen
+class Moment(Generic[In_co]):
+    """What a schedule decides by.
+
+    Attributes:
+        input: the error to retry after, or the value to repeat after.
+        now: seconds on a monotonic clock.
+        random: where jitter comes from.
+    """
+
+    input: In_co
+    now: float
+    random: Random
+
+
+# A run is given its first moment as an argument and the others by `yield`; it yields outputs with their delays, and
+# returns the output with which it is over.
+Run: TypeAlias = Generator[tuple[Out, float], Moment[In], Out]
+
+
+@final
+class Driver(Generic[In_contra, Out_co]):
+    """One run of a schedule, as ``Schedule.start`` makes it.
+
+    Attributes:
+        output: what the schedule told last; there is none before the first ``next``.
+    """
+
+    __slots__ = ("_begin", "_over", "_random", "_run", "output")
+
+    output: Out_co
+
+    def __init__(self, begin: Callable[[Moment[In_contra]], Run[Out_co, In_contra]], random: Random) -> None:
+        self._begin = begin
+        self._random = random
+        self._run: Run[Out_co, In_contra] | None = None
+        self._over = False
+
+    def next(self, value: In_contra, now: float) -> float | None:
+        """Return the seconds to wait before the next time, or None when there is none, now and ever after.
+
+        Args:
+            value: the error or the result of the last time.
+            now: seconds on a monotonic clock.
+        """
+        return self.step(Moment(value, now, self._random))
+
+    def step(self, moment: Moment[In_contra]) -> float | None:
+        """Do what ``next`` does, as a part of a greater plan."""
+        if self._over:
+            return None
+        try:
+            if self._run is None:
+                self._run = self._begin(moment)
+                self.output, delay = next(self._run)
+            else:
+                self.output, delay = self._run.send(moment)
+        except StopIteration as end:
+            self.output = end.value
+            self._over = True
+            return None
+        return delay
