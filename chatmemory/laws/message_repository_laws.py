@@ -27,6 +27,6 @@ class MessageRepositoryLaws(WritingLaws, ReadingLaws, ConcurrencyLaws, SummaryLa
                     database=None,
                     deadline=None,
                     suppress_health_check=list(HealthCheck),
-                    phases=(Phase.generate, Phase.shrink),
+                    phases=[Phase.generate, Phase.shrink] if self.shrinks else [Phase.generate],
                 ),
             )

@@ -20,7 +20,18 @@ from chatmemory.contracts import Appended, MessageDraft, MessageRepositoryTag, P
 from chatmemory.effect import Layer, Outcome
 from chatmemory.laws.law import EventLoop, expect
 from chatmemory.laws.model import ModelRepository
-from chatmemory.laws.samples import START, always, batch, batches, instants, names, never, summary_of
+from chatmemory.laws.samples import (
+    START,
+    TEXTS,
+    always,
+    batch,
+    batches,
+    instants,
+    names,
+    never,
+    said,
+    summary_of,
+)
 from chatmemory.laws.witness import Observation, Witness, open_witness
 from chatmemory.messages import Conversation, SummarizationMetadata, View
 
@@ -71,7 +82,14 @@ class Host(AbstractContextManager["Host"]):
 
 
 which = st.integers(0, 2)
-cursors = st.none() | st.integers(0, 20)
+cursors = st.none() | st.integers(0, 8)
+lags = st.sampled_from((None, None, None, 0, 1))
+CHANGES: tuple[dict[str, Any], ...] = (
+    {},
+    {"timestamp": START},
+    {"content": "changed"},
+    {"metadata": {"changed": True}},
+)
 
 
 class RepositoryMachine(RuleBasedStateMachine):
@@ -89,40 +107,57 @@ class RepositoryMachine(RuleBasedStateMachine):
         self.model = ModelRepository()
         self.space = Witness(host.witness.repository).space
         self.ids: list[str] = []
-        self.known: set[tuple[str, str]] = set()
+        self.sent: dict[str, list[MessageDraft]] = {}
         self.minutes = 0
 
-    @initialize(chosen=st.lists(names, min_size=3, max_size=3, unique=True))
-    def name_conversations(self, chosen: list[str]) -> None:
-        """Choose the names."""
-        self.ids = [self.space + name for name in chosen]
+    @initialize(names=names, sizes=st.tuples(*[st.sampled_from((4, 5, 0))] * 3))
+    def begin_conversations(self, names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
+        """Choose the names, and say something, so that every program has something to work on."""
+        self.ids = [self.space + name for name in names]
+        self.sent = {conversation_id: [] for conversation_id in self.ids}
+        for conversation_id, size in zip(self.ids, sizes, strict=True):
+            if size:
+                self._append(conversation_id, [said(f"{index}", TEXTS[index]) for index in range(size)])
 
-    @rule(
-        which=which,
-        drafts=batches,
-        is_due=st.sampled_from((always, never)),
-        lag=st.sampled_from((None, None, None, 0, 1)),
-    )
+    @rule(which=which, drafts=batches, is_due=st.sampled_from((always, never)), lag=lags)
     def append(
-        self,
-        which: int,
-        drafts: tuple[MessageDraft, ...],
-        is_due: Callable[[Conversation], bool],
-        lag: int | None,
+        self, which: int, drafts: list[MessageDraft], is_due: Callable[[Conversation], bool], lag: int | None
     ) -> None:
-        """Add a batch, perhaps with an expectation about the version that may be wrong."""
+        """Add new messages, perhaps with an expectation about the version that may be wrong."""
         conversation_id = self.ids[which]
+        number = self.minutes
+        new = [evolve(draft, id=f"{number}.{index}{draft.id}") for index, draft in enumerate(drafts)]
         version = None if lag is None else abs(self.model.version(conversation_id) - lag)
-        appending = batch(conversation_id, *drafts, expected_version=version, is_due=is_due, now=self._now())
+        self._append(conversation_id, new, is_due=is_due, expected_version=version)
+
+    @rule(which=which, start=st.integers(0, 5), size=st.integers(1, 4), change=st.sampled_from(CHANGES))
+    def append_again(self, which: int, start: int, size: int, change: dict[str, Any]) -> None:
+        """Repeat messages that were sent before, stored, refused or deleted, and perhaps change the last of them."""
+        again = self.sent[self.ids[which]][start : start + size]
+        if again:
+            self._append(self.ids[which], [*again[:-1], evolve(again[-1], **change)])
+
+    def _append(
+        self,
+        conversation_id: str,
+        drafts: list[MessageDraft],
+        *,
+        is_due: Callable[[Conversation], bool] = never,
+        expected_version: int | None = None,
+    ) -> None:
+        self.sent[conversation_id] += drafts
+        appending = batch(
+            conversation_id, *drafts, expected_version=expected_version, is_due=is_due, now=self._now()
+        )
         predicted = self.model.append(appending)
         law = ATOMIC
         if isinstance(predicted, Success):
             law = APPEND if predicted.unwrap().stored else RETRY
-            self.known |= {(conversation_id, draft.id) for draft in drafts}
         answered = self._ask(lambda witness: witness.ask(witness.repository.append(appending)))
         expect(_without_queue(answered), _without_queue(predicted), "the append answered", law=law)
         self._agree(law, conversation_id)
 
+    @precondition(lambda self: self.minutes % 3 == 0)  # or programs would clear more than they say
     @rule(which=which)
     def clear(self, which: int) -> None:
         """Clear a conversation, which may be empty."""
@@ -137,7 +172,7 @@ class RepositoryMachine(RuleBasedStateMachine):
         start=st.integers(0, 2),
         size=st.integers(1, 6),
         delete=st.booleans(),
-        lag=st.integers(0, 2),
+        lag=st.sampled_from((0, 0, 1, 2)),
     )
     def summarize(self, which: int, start: int, size: int, delete: bool, lag: int) -> None:
         """Summarize a stretch of the view, perhaps planned before it was last rewritten."""
@@ -154,7 +189,7 @@ class RepositoryMachine(RuleBasedStateMachine):
             now=self._now(),
         )
         predicted = self.model.summarize(summary)
-        self.known.add((conversation_id, summary.draft.id))
+        self.sent[conversation_id].append(summary.draft)
         answered = self._ask(lambda witness: witness.ask(witness.repository.summarize(summary)))
         expect(answered, predicted, "the summarizing answered", law=COVERAGE)
         self._agree(COVERAGE, conversation_id)
@@ -235,9 +270,9 @@ class RepositoryMachine(RuleBasedStateMachine):
         return {conversation_id: await witness.observe(conversation_id) for conversation_id in self.ids}
 
     async def _chains(self, witness: Witness) -> dict[tuple[str, str], tuple[SummarizationMetadata, ...]]:
+        known = {(key, draft.id) for key, drafts in self.sent.items() for draft in drafts}
         return {
-            pair: await witness.get(witness.repository.summarizations_of(*pair))
-            for pair in sorted(self.known)
+            pair: await witness.get(witness.repository.summarizations_of(*pair)) for pair in sorted(known)
         }
 
 

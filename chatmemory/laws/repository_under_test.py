@@ -19,6 +19,7 @@ class RepositoryUnderTest:
         event_loop: what the cases run on.
         examples: how many programs the equivalence law tries.
         steps: operations in each of them.
+        shrinks: whether a program that fails is made as short as can be, which may take a minute.
         rounds: how often the laws of cancelling cancel.
         patience_seconds: how long one answer may take before the repository counts as hanging.
     """
@@ -26,9 +27,10 @@ class RepositoryUnderTest:
     repository: Layer[MessageRepositoryTag, Any, Any]
     is_durable: bool = True
     event_loop: EventLoop = "asyncio"
-    examples: int = 25
+    examples: int = 60
     steps: int = 20
-    rounds: int = 60
+    shrinks: bool = True
+    rounds: int = 100
     patience_seconds: float = 20.0
 
     @asynccontextmanager

@@ -1,6 +1,7 @@
 """The laws of adding and clearing, one writer at a time: L1, L2, L3, L4, L11, L12."""
 
 import json
+from itertools import chain
 
 from returns.result import Failure, Success
 
@@ -8,9 +9,9 @@ from chatmemory.contracts import PageQuery
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.samples import INSTANTS, METADATA, NAMES, START, TEXTS, batch, said, summary_of
+from chatmemory.laws.samples import ALIKE, INSTANTS, METADATA, START, TEXTS, batch, said, summary_of
 from chatmemory.laws.witness import Observation
-from chatmemory.messages import Role
+from chatmemory.messages import Json, Role
 
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 
@@ -52,6 +53,20 @@ class WritingLaws(RepositoryUnderTest):
                 expect(sequence, sorted(set(sequence)), "the sequence, which grows with every message")
 
     @law
+    async def test_l1_append_copies(self) -> None:
+        """L1 append: what is kept is a copy; changing the metadata that was given or read changes nothing that is kept."""
+        async with self.open() as witness:
+            talk = witness.named("a")
+            given: dict[str, Json] = {"tags": ["工作"]}
+            await witness.get(witness.repository.append(batch(talk, said("1", metadata=given))))
+            given["tags"] = "changed by the writer"
+            for _ in range(2):
+                read = (await witness.read(talk))[0].metadata
+                expect(read, {"tags": ["工作"]}, "the metadata")
+                if isinstance(read, dict):
+                    read.clear()  # as a careless reader might
+
+    @law
     async def test_l2_atomic_batch(self) -> None:
         """L2 atomic batch: a batch with one message that cannot be stored fails with its reason and changes nothing."""
         async with self.open() as witness:
@@ -76,7 +91,7 @@ class WritingLaws(RepositoryUnderTest):
     async def test_l3_isolation(self) -> None:
         """L3 isolation: an operation on one conversation leaves every other one unchanged, however alike their names."""
         async with self.open() as witness:
-            talks = [witness.named(name) for name in NAMES]
+            talks = [witness.named(name) for name in dict.fromkeys(chain(*ALIKE))]
             seen: dict[str, Observation] = {}
             for talk in talks:
                 for number in "12":

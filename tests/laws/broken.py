@@ -1,0 +1,294 @@
+"""Repositories that each break one promise, the way stores in the field have broken it."""
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from copy import deepcopy
+from datetime import UTC, datetime
+from typing import Any
+
+from anyio.lowlevel import checkpoint
+from attrs import evolve
+from returns.result import Failure
+
+from chatmemory.contracts import Append, Appended, HistoryWork, PageQuery, Summary
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
+from chatmemory.messages import ClearReport, Conversation, MessagePage
+from chatmemory_layers.in_memory.history import History
+from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
+
+
+class Broken:
+    """Passes every call on to a sound repository; each subclass gets one of them wrong."""
+
+    def __init__(self, inner: InMemoryMessageRepository) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def history(self, conversation_id: str) -> History | None:
+        return self.inner._histories.get(conversation_id)
+
+
+def joined(answers: Sequence[Appended]) -> Appended:
+    return evolve(
+        answers[-1],
+        stored=tuple(message_id for answer in answers for message_id in answer.stored),
+        duplicates=tuple(message_id for answer in answers for message_id in answer.duplicates),
+    )
+
+
+class CommitsRowByRow(Broken):
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        answers = []
+        for draft in batch.drafts:
+            answers.append(await do(self.inner.append(evolve(batch, drafts=(draft,)))))
+            await checkpoint()
+        return joined(answers)
+
+
+class NeverRollsBack(Broken):
+    """A cancelled append leaves its transaction open, and the next one commits both."""
+
+    def __init__(self, inner: InMemoryMessageRepository) -> None:
+        super().__init__(inner)
+        self.open_transaction: tuple[Any, ...] = ()
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        for draft in batch.drafts:
+            self.open_transaction += (draft,)
+            await checkpoint()
+        drafts, self.open_transaction = self.open_transaction, ()
+        return await do(self.inner.append(evolve(batch, drafts=drafts)))
+
+
+class OrdersByTimestamp(Broken):
+    def page(self, query: PageQuery) -> Effect[MessagePage | None, Any]:
+        def by_time(page: MessagePage | None) -> MessagePage | None:
+            return page and evolve(
+                page, messages=tuple(sorted(page.messages, key=lambda message: message.timestamp))
+            )
+
+        return self.inner.page(query).map(by_time)
+
+
+class LetsTheLastWriteWin(Broken):
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        outcome = await self.inner.append(batch)
+        if isinstance(outcome, Failure) and isinstance(outcome.failure(), MessageConflictError):
+            history = self.history(batch.conversation_id)
+            for draft in batch.drafts:
+                if history is not None and draft.id in history.by_id:
+                    kept = history.by_id[draft.id]
+                    history.by_id[draft.id].message = evolve(
+                        kept.message, content=draft.content, role=draft.role
+                    )
+                    kept.metadata = None
+            return await do(self.inner.append(evolve(batch, drafts=())))
+        return await do(Effect.from_result(outcome))
+
+
+class SummarizesBeforeItDeletes(Broken):
+    """The summary is committed first; what it replaces is taken out of the view in a transaction of its own."""
+
+    @Effect.gen
+    async def summarize(self, do: Do[Any], summary: Summary) -> Conversation:
+        history = self.history(summary.conversation_id)
+        if history is None or not history.can_take(summary):
+            return await do(self.inner.summarize(summary))
+        early = history._row(summary.draft, seq=history.next_seq)
+        history._store(early)
+        await checkpoint()
+        del history.by_id[summary.draft.id]
+        history.full.remove(early)
+        history.view.remove(early)
+        history.next_seq -= 1
+        history.view_tokens -= early.tokens
+        return await do(self.inner.summarize(summary))
+
+
+class DeletesBeforeItSummarizes(Broken):
+    @Effect.gen
+    async def summarize(self, do: Do[Any], summary: Summary) -> Conversation:
+        history = self.history(summary.conversation_id)
+        if history is None or not history.can_take(summary):
+            return await do(self.inner.summarize(summary))
+        view = history.view
+        history.view = [row for row in view if row.message.id not in summary.covers]
+        await checkpoint()
+        history.view = view
+        return await do(self.inner.summarize(summary))
+
+
+class SummarizesWhatItLikes(Broken):
+    """Nobody asks whether the history was rewritten since the summary was planned."""
+
+    @Effect.gen
+    async def summarize(self, do: Do[Any], summary: Summary) -> Conversation:
+        history = self.history(summary.conversation_id)
+        version = summary.planned_at_version if history is None else history.version
+        return await do(self.inner.summarize(evolve(summary, planned_at_version=version)))
+
+
+class SwallowsDriverErrors(Broken):
+    """Works over any repository: whatever goes wrong, the caller hears that all is well."""
+
+    def append(self, batch: Append) -> Effect[Appended, AppendError]:
+        ids = tuple(draft.id for draft in batch.drafts)
+        fine = Conversation(batch.conversation_id, 1, 1, 1, 1, 1, batch.now, batch.now)
+
+        def swallow(error: AppendError) -> Effect[Appended, AppendError]:
+            if isinstance(error, MessageConflictError | VersionConflictError):
+                return Effect.fail(error)
+            return Effect.succeed(Appended(ids, (), fine, work_is_due=False))
+
+        return self.inner.append(batch).lash(swallow)
+
+
+class LetsDriverErrorsEscape(Broken):
+    def append(self, batch: Append) -> Effect[Appended, AppendError]:
+        def escape(error: AppendError) -> Effect[Appended, AppendError]:
+            raise sqlite3.IntegrityError(str(error))
+
+        return self.inner.append(batch).lash(escape)
+
+
+class ClearsWithLike(Broken):
+    @Effect.gen
+    async def clear(self, do: Do[Any], conversation_id: str, *, now: datetime) -> ClearReport | None:
+        parts = ({"%": ".*", "_": "."}.get(character, re.escape(character)) for character in conversation_id)
+        pattern = re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
+        report = await do(self.inner.clear(conversation_id, now=now))
+        for other in list(self.inner._histories):
+            if pattern.fullmatch(other):
+                await do(self.inner.clear(other, now=now))
+        return report
+
+
+class CountsDuplicates(Broken):
+    def __init__(self, inner: InMemoryMessageRepository) -> None:
+        super().__init__(inner)
+        self.drift = Counter[str]()
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        answer = await do(self.inner.append(batch))
+        self.drift[batch.conversation_id] += len(answer.duplicates)
+        return answer
+
+    def conversation(self, conversation_id: str) -> Effect[Conversation | None, Any]:
+        drift = self.drift[conversation_id]
+        return self.inner.conversation(conversation_id).map(
+            lambda found: found and evolve(found, message_count=found.message_count + drift)
+        )
+
+
+class ForgetsDeletedIds(Broken):
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        history = self.history(batch.conversation_id)
+        if history is not None:
+            history.covered = {key: value for key, value in history.covered.items() if key in history.by_id}
+        return await do(self.inner.append(batch))
+
+
+class CountsVersionsAnew(Broken):
+    @Effect.gen
+    async def clear(self, do: Do[Any], conversation_id: str, *, now: datetime) -> ClearReport | None:
+        report = await do(self.inner.clear(conversation_id, now=now))
+        self.inner._histories.pop(conversation_id, None)
+        return report
+
+
+class AcknowledgesBeforeItStores(Broken):
+    """Answers from memory; a batch reaches the disk with the next one, and the last one never does."""
+
+    def __init__(self, disk: InMemoryMessageRepository) -> None:
+        super().__init__(deepcopy(disk))
+        self.disk = disk
+        self.waiting: list[Append] = []
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        while self.waiting:
+            await do(self.disk.append(self.waiting.pop()))
+        self.waiting.append(batch)
+        return await do(self.inner.append(batch))
+
+
+class CursorsIncludeTheirMessage(Broken):
+    def page(self, query: PageQuery) -> Effect[MessagePage | None, Any]:
+        newer_than = query.newer_than and query.newer_than - 1
+        return self.inner.page(evolve(query, newer_than=newer_than))
+
+
+class ChecksTheVersionTooEarly(Broken):
+    """Compares before its transaction begins, so that two writers may both be right."""
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        history = self.history(batch.conversation_id)
+        version = 0 if history is None else history.version
+        if batch.expected_version not in {None, version}:
+            return await do(self.inner.append(batch))
+        await checkpoint()
+        return await do(self.inner.append(evolve(batch, expected_version=None)))
+
+
+class SharesMetadata(Broken):
+    def __init__(self, inner: InMemoryMessageRepository) -> None:
+        super().__init__(inner)
+        self.shared: dict[str, Any] = {}
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        self.shared |= {draft.id: draft.metadata for draft in batch.drafts}
+        return await do(self.inner.append(batch))
+
+    def page(self, query: PageQuery) -> Effect[MessagePage | None, Any]:
+        def with_shared(page: MessagePage | None) -> MessagePage | None:
+            return page and evolve(
+                page,
+                messages=tuple(
+                    evolve(message, metadata=self.shared[message.id]) for message in page.messages
+                ),
+            )
+
+        return self.inner.page(query).map(with_shared)
+
+
+class IgnoresLeases(Broken):
+    def claim_work(self, **claim: Any) -> Effect[HistoryWork | None, Any]:
+        for work in self.inner._work.values():
+            work.lease_until = None
+        return self.inner.claim_work(**claim)
+
+
+class QueuesNoWork(Broken):
+    """The work is announced, and lost with the process that wanted to do it."""
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        answer = await do(self.inner.append(batch))
+        self.inner._work.pop(batch.conversation_id, None)
+        return answer
+
+
+class RetriesAtOnce(Broken):
+    def settle_work(self, work: HistoryWork, **settlement: Any) -> Effect[None, Any]:
+        if settlement.get("retry_at") is not None:
+            settlement["retry_at"] = datetime.min.replace(tzinfo=UTC)
+        return self.inner.settle_work(work, **settlement)
+
+
+class CreatesWhatIsAskedFor(Broken):
+    def conversation(self, conversation_id: str) -> Effect[Conversation | None, Any]:
+        now = datetime.min.replace(tzinfo=UTC)
+        empty = Conversation(conversation_id, 0, 0, 0, 0, 0, now, now)
+        return self.inner.conversation(conversation_id).map(lambda found: found or empty)

@@ -1,0 +1,116 @@
+"""The laws catch what they are there for: each broken repository by the law that it breaks, and a sound one by none."""
+
+from pathlib import Path
+
+import pytest
+from broken import (
+    AcknowledgesBeforeItStores,
+    Broken,
+    ChecksTheVersionTooEarly,
+    ClearsWithLike,
+    CommitsRowByRow,
+    CountsDuplicates,
+    CountsVersionsAnew,
+    CreatesWhatIsAskedFor,
+    CursorsIncludeTheirMessage,
+    DeletesBeforeItSummarizes,
+    ForgetsDeletedIds,
+    IgnoresLeases,
+    LetsDriverErrorsEscape,
+    LetsTheLastWriteWin,
+    NeverRollsBack,
+    OrdersByTimestamp,
+    QueuesNoWork,
+    RetriesAtOnce,
+    SharesMetadata,
+    SummarizesBeforeItDeletes,
+    SummarizesWhatItLikes,
+    SwallowsDriverErrors,
+)
+
+from chatmemory.contracts import MessageRepositoryTag
+from chatmemory.effect import Layer
+from chatmemory.laws import LawBrokenError, MessageRepositoryLaws
+from chatmemory.settings import SqliteSettings, SqliteSettingsTag
+from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
+from chatmemory_layers.sqlite import database, message_repository
+
+CAUGHT = [
+    (SharesMetadata, "test_l1_append_copies", "L1 append"),
+    (OrdersByTimestamp, "test_l1_append", "L1 append"),
+    (LetsTheLastWriteWin, "test_l2_atomic_batch", "L2 atomic batch"),
+    (ClearsWithLike, "test_l3_isolation", "L3 isolation"),
+    (CountsVersionsAnew, "test_l4_clear", "L4 clear"),
+    (AcknowledgesBeforeItStores, "test_l5_reopen", "L5 reopen"),
+    (NeverRollsBack, "test_l6_cancel", "L6 cancel"),
+    (CommitsRowByRow, "test_l6_cancel", "L6 cancel"),
+    (CommitsRowByRow, "test_l7_race", "L7 race"),
+    (ChecksTheVersionTooEarly, "test_l7_race_for_a_version", "L7 race"),
+    (CursorsIncludeTheirMessage, "test_l10_window_waits", "L10 window"),
+    (CreatesWhatIsAskedFor, "test_l11_empty", "L11 empty"),
+    (ForgetsDeletedIds, "test_l12_retry", "L12 retry"),
+    (SummarizesWhatItLikes, "test_l14_coverage_is_guarded", "L14 coverage"),
+    (SummarizesBeforeItDeletes, "test_l14_coverage_is_whole", "L14 coverage"),
+    (DeletesBeforeItSummarizes, "test_l14_coverage_is_whole", "L14 coverage"),
+    (LetsDriverErrorsEscape, "test_l2_atomic_batch", "L20 errors"),
+    (QueuesNoWork, "test_w1_outbox", "W1 outbox"),
+    (IgnoresLeases, "test_w2_lease", "W2 lease"),
+    (RetriesAtOnce, "test_w3_settle", "W3 settle"),
+]
+
+# By generated programs, which find what no case was written for; the message names the law of the step that went wrong.
+CAUGHT_BY_PROGRAMS = [
+    (OrdersByTimestamp, "L1 append"),
+    (LetsTheLastWriteWin, "L2 atomic batch"),
+    (ClearsWithLike, "L3 isolation"),
+    (AcknowledgesBeforeItStores, "L5 reopen"),
+    (CursorsIncludeTheirMessage, "L10 window"),
+    (CountsDuplicates, "L12 retry"),
+    (SummarizesWhatItLikes, "L14 coverage"),
+]
+
+
+def laws_of(kind: type[Broken]) -> MessageRepositoryLaws:
+    """Return the laws of a broken repository over a dictionary that survives being opened again."""
+    kept = InMemoryMessageRepository()
+    laws = MessageRepositoryLaws()
+    laws.repository = Layer.sync(MessageRepositoryTag, lambda: kind(kept))
+    laws.shrinks = False
+    return laws
+
+
+@pytest.mark.parametrize(("kind", "case", "law"), CAUGHT)
+def test_a_broken_repository_is_caught_by_the_law_that_it_breaks(
+    kind: type[Broken], case: str, law: str
+) -> None:
+    with pytest.raises(LawBrokenError) as broken:
+        getattr(laws_of(kind), case)()
+    assert str(broken.value).startswith(f"{law}: ")
+
+
+@pytest.mark.parametrize(("kind", "law"), CAUGHT_BY_PROGRAMS)
+def test_a_broken_repository_is_caught_by_a_program(kind: type[Broken], law: str) -> None:
+    with pytest.raises(LawBrokenError) as broken:
+        laws_of(kind).test_l21_equivalence()
+    assert str(broken.value).startswith(f"{law}: ")
+
+
+def test_a_repository_that_swallows_driver_errors_is_caught_by_l20(tmp_path: Path) -> None:
+    settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
+    sound = settings >> database.database >> message_repository.message_repository
+    laws = MessageRepositoryLaws()
+    laws.repository = sound >> Layer.effect(
+        MessageRepositoryTag,
+        MessageRepositoryTag.get().map(SwallowsDriverErrors),
+        needs=[MessageRepositoryTag],
+    )
+    with pytest.raises(LawBrokenError, match=r"^L20 errors: "):
+        laws.test_l20_errors()
+
+
+class TestASoundRepositoryBehindTheSameWrapper(MessageRepositoryLaws):
+    """The control: what is caught above is the fault, not the wrapper."""
+
+    @pytest.fixture(autouse=True)
+    def unbroken(self) -> None:
+        self.repository = laws_of(Broken).repository
