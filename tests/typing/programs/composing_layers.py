@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Never, assert_type
 
-from chatmemory.effect.effect import Effect
-from chatmemory.effect.layer import Layer
-from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.runtime import ManagedRuntime
-from chatmemory.effect.tag import Tag
+from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome, Tag
 from tests.typing.programs.do_notation import count
 from tests.typing.programs.world import (
     Chat,

@@ -7,8 +7,7 @@ from typing import Never, assert_type
 
 from attrs import frozen
 
-from chatmemory.effect.clock import Clock, ClockTag
-from chatmemory.effect.effect import Do, Effect
+from chatmemory.effect import Clock, ClockTag, Do, Effect
 from tests.typing.programs.world import (
     Chat,
     ChatTag,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never, assert_type
 
-from chatmemory.effect.outcome import Failure, Outcome, Success
+from chatmemory.effect import Failure, Outcome, Success
 from tests.typing.programs.world import Chat, NotFound, ReadError, StoreBroken
 
 

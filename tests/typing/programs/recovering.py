@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import assert_type
 
-from chatmemory.effect.catch import catch
-from chatmemory.effect.effect import Effect
-from chatmemory.effect.schedule import Schedule
+from chatmemory.effect import Effect, Schedule, catch
 from tests.typing.programs.world import Chat, NotFound, ReadError, StoreBroken, TooSlow
 
 

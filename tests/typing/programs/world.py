@@ -8,9 +8,7 @@ from typing import Literal, Protocol, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.effect.effect import Effect
-from chatmemory.effect.layer import Layer
-from chatmemory.effect.tag import Tag
+from chatmemory.effect import Effect, Layer, Tag
 
 
 @final
