@@ -1,0 +1,39 @@
+"""How values become columns and come back: instants as microseconds, metadata as JSON text."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from chatmemory.messages import JsonObject
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SECONDS_PER_DAY: Final = 86_400
+_US_PER_SECOND: Final = 1_000_000
+
+
+def to_us(instant: datetime) -> int:
+    """Return microseconds since 1970, exact from year 1 to 9999; a float of seconds would not be."""
+    since = instant - EPOCH
+    return (since.days * _SECONDS_PER_DAY + since.seconds) * _US_PER_SECOND + since.microseconds
+
+
+def from_us(us: int) -> datetime:
+    """Return the instant, in UTC."""
+    return EPOCH + timedelta(0, 0, us)
+
+
+def to_json(metadata: JsonObject | None) -> str | None:
+    """Write *metadata*, whatever mappings it is made of, with Chinese readable."""
+    return None if metadata is None else json.dumps(metadata, ensure_ascii=False, default=dict)
+
+
+def from_json(text: str | None) -> JsonObject | None:
+    """Read *metadata* back."""
+    return None if text is None else json.loads(text)
+
+
+def same_json(one: str | None, other: str | None) -> bool:
+    """Tell whether two texts mean one value: the order of keys does not matter, ``1``, ``1.0`` and ``true`` differ."""
+    if one is None or other is None or one == other:
+        return one == other
+    return json.dumps(json.loads(one), sort_keys=True) == json.dumps(json.loads(other), sort_keys=True)

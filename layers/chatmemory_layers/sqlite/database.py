@@ -1,0 +1,119 @@
+"""``Database``: one SQLite file, one writing connection and one reading one, for one event loop.
+
+Writes go through ``group_commit.py``, files and pragmas are the business of ``store_file.py``, tables and statements
+that of the repositories.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeAlias, TypeVar, final
+
+from returns.result import Failure, Success
+
+from chatmemory.effect import Layer, Outcome, Tag
+from chatmemory.effect.outcome import EffectFailed
+from chatmemory.errors import RepositoryError
+from chatmemory.settings import SqliteSettings, SqliteSettingsTag
+from chatmemory_layers.sqlite.group_commit import GroupCommit, Work
+from chatmemory_layers.sqlite.sqlite_problem import repository_error
+from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, prepare
+from chatmemory_layers.sqlite.worker_connection import WorkerConnection
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+E = TypeVar("E")
+
+Read: TypeAlias = Callable[[sqlite3.Connection, Q], A]
+"""A read: it fetches all that it needs, for a cursor that stays open keeps the log from being emptied."""
+
+
+@final
+class Database:
+    """What repositories write to and read from.
+
+    Their functions run whole on a thread, in one hop.  No reader waits for a writer.
+    """
+
+    def __init__(self, writer: WorkerConnection, reader: WorkerConnection) -> None:
+        """Belong to the running event loop."""
+        self._loop = asyncio.get_running_loop()
+        self._commits = GroupCommit(writer)
+        self._reader = reader
+        self._is_closed = False
+
+    def write(
+        self, operation: str, work: Work[Q, A, E], request: Q
+    ) -> Awaitable[Outcome[A, E | RepositoryError]]:
+        """Commit *work*, perhaps together with others; answer once it is durable.
+
+        A caller that is cancelled does not stop it: it happens whole, or not at all.
+        """
+        if self._is_closed or asyncio.get_running_loop() is not self._loop:
+            return self._refused(operation)
+        return self._commits.submit(operation, work, request)
+
+    def read(self, operation: str, work: Read[Q, A], request: Q) -> Awaitable[Outcome[A, RepositoryError]]:
+        """Run *work* on one snapshot of the file."""
+        if self._is_closed or asyncio.get_running_loop() is not self._loop:
+            return self._refused(operation)
+        return self._reader.run(partial(_read_snapshot, operation, work, request))
+
+    async def close(self) -> None:
+        """Refuse further calls, finish those under way and close the file."""
+        self._is_closed = True
+        try:
+            await self._reader.close()
+        finally:
+            await self._commits.close()  # last, because it empties the log
+
+    async def _refused(self, operation: str) -> Failure[RepositoryError]:
+        # The futures of one loop cannot be awaited in another: without this, the caller would wait for ever.
+        return Failure(RepositoryError(operation, "closed" if self._is_closed else "wrong_loop"))
+
+
+class DatabaseTag(Tag[Database]):
+    """Where layers provide ``Database``."""
+
+
+def _read_snapshot(
+    operation: str, work: Read[Q, A], request: Q, connection: sqlite3.Connection
+) -> Outcome[A, RepositoryError]:
+    try:
+        connection.execute("BEGIN")
+        try:
+            return Success(work(connection, request))
+        finally:
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        return Failure(repository_error(operation, error))
+
+
+@asynccontextmanager
+async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
+    """Open the file, creating and migrating it when need be, and leave nothing open.
+
+    Raises:
+        EffectFailed: with the ``RepositoryError`` that says why it cannot be opened.
+    """
+    try:
+        writer = await WorkerConnection.opened(
+            partial(connect_writer, settings), partial(prepare, settings=settings)
+        )
+        try:
+            reader = await WorkerConnection.opened(partial(connect_reader, settings))
+        except BaseException:
+            writer.stop()
+            raise
+    except (sqlite3.Error, OSError) as error:
+        raise EffectFailed(repository_error("open the store", error)) from error
+    opened = Database(writer, reader)
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+database = Layer.scoped(DatabaseTag, open_database, SqliteSettingsTag).failing_with(RepositoryError)

@@ -1,0 +1,59 @@
+"""From the exceptions of ``sqlite3`` and of the file system to ``RepositoryError``: the only table of its kind."""
+
+import errno
+import sqlite3
+from typing import Final
+
+from chatmemory.errors import RepositoryError, RepositoryProblem
+
+_PRIMARY_CODE: Final = 0xFF  # the low byte; the rest of an extended code only refines it
+
+_PROBLEM_OF_CODE: Final[dict[int, RepositoryProblem]] = {
+    sqlite3.SQLITE_BUSY: "busy",
+    sqlite3.SQLITE_LOCKED: "busy",
+    sqlite3.SQLITE_FULL: "full",
+    # A quota or a size limit (EDQUOT, EFBIG) arrives as a failed write; only ENOSPC becomes SQLITE_FULL.
+    sqlite3.SQLITE_IOERR_WRITE: "full",
+    sqlite3.SQLITE_IOERR_SHMSIZE: "full",
+    sqlite3.SQLITE_READONLY: "read_only",
+    sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_IOERR_SHORT_READ: "damaged",
+    sqlite3.SQLITE_NOTADB: "not_a_store",
+    sqlite3.SQLITE_CANTOPEN: "unavailable",
+    sqlite3.SQLITE_IOERR: "unavailable",
+    sqlite3.SQLITE_PERM: "unavailable",
+    sqlite3.SQLITE_AUTH: "unavailable",
+}
+
+_PROBLEM_OF_ERRNO: Final[dict[int | None, RepositoryProblem]] = {
+    errno.EACCES: "read_only",
+    errno.EPERM: "read_only",
+    errno.EROFS: "read_only",
+    errno.ENOSPC: "full",
+    errno.EDQUOT: "full",
+    errno.EFBIG: "full",
+}
+
+
+def repository_error(
+    operation: str, error: sqlite3.Error | OSError, *, at_commit: bool = False
+) -> RepositoryError:
+    """Say what *error* means for *operation*, and keep it as the cause.
+
+    *at_commit*: the log may hold the whole transaction although syncing it failed, and a crash now would bring it back.
+    """
+    if isinstance(error, OSError):
+        problem = _PROBLEM_OF_ERRNO.get(error.errno, "unavailable")
+        return RepositoryError(operation, problem, error.strerror or str(error), cause=error)
+    problem = _problem_of(error)
+    if at_commit and problem == "unavailable":
+        problem = "outcome_unknown"
+    return RepositoryError(operation, problem, str(error), cause=error)
+
+
+def _problem_of(error: sqlite3.Error) -> RepositoryProblem:
+    # Errors that the module raises itself have no code.
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return "closed" if "closed database" in str(error) else "unexpected"
+    return _PROBLEM_OF_CODE.get(code) or _PROBLEM_OF_CODE.get(code & _PRIMARY_CODE, "unexpected")
