@@ -1,14 +1,17 @@
 """The laws of writing at once and of being cancelled: L6, L7."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
 
 import anyio
 from anyio.lowlevel import checkpoint
 from returns.result import Failure, Success
 
-from chatmemory.contracts import Appended
+from chatmemory.contracts import Append, Appended, MessageDraft
 from chatmemory.effect import Outcome
 from chatmemory.errors import AppendError, VersionConflictError
+from chatmemory.laws.cancellation import Cancellation
 from chatmemory.laws.law import expect, expect_one_of, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
 from chatmemory.laws.samples import batch, said
@@ -22,18 +25,6 @@ TURN_SECONDS = (
 )
 
 
-async def cancelled(work: Callable[[], Awaitable[object]], *, after: int) -> None:
-    """Run *work* and cancel it after some turns of the event loop, or on odd counts after some real time."""
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(work)
-        if after % 2:
-            await anyio.sleep(after * TURN_SECONDS)
-        else:
-            for _ in range(after):
-                await checkpoint()
-        tasks.cancel_scope.cancel()
-
-
 class ConcurrencyLaws(RepositoryUnderTest):
     """Many writers, each as if it were alone."""
 
@@ -42,7 +33,7 @@ class ConcurrencyLaws(RepositoryUnderTest):
         """L6 cancel: a cancelled append is whole or absent, the next operation succeeds, and a retry makes it whole once."""
         async with self.open() as witness:
             for round_ in range(self.rounds):
-                await _cancel_once(witness, witness.named(f"{round_}"), after=round_ % 20)
+                await _cancel_once(witness, witness.named(f"{round_}"), self.cancellation(round_))
 
     @law
     async def test_l7_race(self) -> None:
@@ -53,8 +44,8 @@ class ConcurrencyLaws(RepositoryUnderTest):
 
             async def write(writer: int) -> None:
                 for number in range(BATCHES):
-                    drafts = [said(f"{writer}.{number}.{part}") for part in range(SIZE)]
-                    await witness.get(witness.repository.append(batch(talk, *drafts)))
+                    append = batch(talk, *_batch(f"{writer}.{number}"))
+                    await witness.get(witness.repository.append(append))
 
             async def read() -> None:
                 while True:
@@ -62,7 +53,7 @@ class ConcurrencyLaws(RepositoryUnderTest):
                     sizes_seen.add(len(await witness.read(talk, "model")) % SIZE)
                     await checkpoint()
 
-            await _race([lambda writer=writer: write(writer) for writer in range(WRITERS)], meanwhile=read)
+            await _race([partial(write, writer) for writer in range(WRITERS)], meanwhile=read)
             expect(sizes_seen, {0}, f"remainders of a batch of {SIZE} that a reader saw")
             full = await witness.read(talk)
             names = [message.id.rpartition(".")[0] for message in full]
@@ -88,38 +79,40 @@ class ConcurrencyLaws(RepositoryUnderTest):
         """L7 race: of several writers that expect the same version, one wins, and the others are told which it is now."""
         async with self.open() as witness:
             talk = witness.named("a")
+
+            async def write(outcomes: list[Outcome[Appended, AppendError]], append: Append) -> None:
+                outcomes.append(await witness.ask(witness.repository.append(append)))
+
             for version in range(4):
                 outcomes: list[Outcome[Appended, AppendError]] = []
 
-                async def write(
-                    writer: int, version: int = version, outcomes: list[object] = outcomes
-                ) -> None:
-                    drafts = [said(f"{version}.{writer}.{part}") for part in range(SIZE)]
-                    append = witness.repository.append(batch(talk, *drafts, expected_version=version))
-                    outcomes.append(await witness.ask(append))
-
-                await _race([lambda writer=writer: write(writer) for writer in range(WRITERS)])
+                writes = [
+                    batch(talk, *_batch(f"{version}.{writer}"), expected_version=version)
+                    for writer in range(WRITERS)
+                ]
+                await _race([partial(write, outcomes, append) for append in writes])
                 failures = [outcome for outcome in outcomes if not isinstance(outcome, Success)]
                 stale = Failure(VersionConflictError(talk, version, version + 1))
                 expect(failures, [stale] * (WRITERS - 1), "the answers to those who came late")
             expect(len(await witness.read(talk)), 4 * SIZE, "messages kept")
 
 
-async def _cancel_once(witness: Witness, talk: str, *, after: int) -> None:
-    first, lost, next_ = (
-        [said(f"{name}.{part}", role="assistant") for part in range(SIZE)]
-        for name in ("first", "lost", "next")
-    )
+def _batch(name: str) -> list[MessageDraft]:
+    return [said(f"{name}.{part}") for part in range(SIZE)]
+
+
+async def _cancel_once(witness: Witness, talk: str, cancellation: Cancellation) -> None:
+    first, lost, next_ = (_batch(name) for name in ("first", "lost", "next"))
     append = witness.repository.append
     await witness.get(append(batch(talk, *first)))
-    await cancelled(lambda: witness.ask(append(batch(talk, *lost))), after=after)
+    await cancellation.of(lambda: witness.ask(append(batch(talk, *lost))))
     await witness.get(append(batch(talk, *next_)))
     ids = [message.id for message in await witness.read(talk)]
     without, with_, late = (
         [draft.id for draft in drafts]
         for drafts in (first + next_, first + lost + next_, first + next_ + lost)
     )
-    expect_one_of(ids, (without, with_, late), f"the messages after an append cancelled after {after} turns")
+    expect_one_of(ids, (without, with_, late), f"the messages after {cancellation}")
     answer = await witness.get(append(batch(talk, *lost)))
     expect(answer.stored + answer.duplicates, tuple(draft.id for draft in lost), "what the retry answers for")
     conversation = await witness.get(witness.repository.conversation(talk))
@@ -130,12 +123,13 @@ async def _cancel_once(witness: Witness, talk: str, *, after: int) -> None:
 
 
 async def _race(
-    runners: list[Callable[[], Awaitable[None]]], meanwhile: Callable[[], Awaitable[None]] | None = None
+    runners: list[Callable[[], Coroutine[Any, Any, None]]],
+    meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None,
 ) -> None:
     """Run all *runners* at once, and *meanwhile* until they are done; the first broken law is raised by itself."""
     broken: list[AssertionError] = []
 
-    async def run(runner: Callable[[], Awaitable[None]]) -> None:
+    async def run(runner: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
             await runner()
         except AssertionError as error:

@@ -1,7 +1,7 @@
 """``MessageRepositoryLaws``: everything that a ``MessageRepository`` has to obey, as one class of tests."""
 
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test  # pyright: ignore[reportUnknownVariableType]  untyped
+from hypothesis.stateful import run_state_machine_as_test
 
 from chatmemory.laws.concurrency_laws import ConcurrencyLaws
 from chatmemory.laws.reading_laws import ReadingLaws
@@ -17,8 +17,14 @@ class MessageRepositoryLaws(WritingLaws, ReadingLaws, ConcurrencyLaws, SummaryLa
     def test_l21_equivalence(self) -> None:
         """L21 equivalence: any program of operations is answered as by the plain model, on every backend, errors included."""
         with Host(self.repository, event_loop=self.event_loop) as host:
+            is_durable = self.is_durable
+
+            class Machine(RepositoryMachine):
+                def __init__(self) -> None:
+                    super().__init__(host, is_durable=is_durable)
+
             run_state_machine_as_test(
-                lambda: RepositoryMachine(host, is_durable=self.is_durable),
+                Machine,
                 settings=settings(
                     max_examples=self.examples,
                     stateful_step_count=self.steps,
@@ -26,7 +32,7 @@ class MessageRepositoryLaws(WritingLaws, ReadingLaws, ConcurrencyLaws, SummaryLa
                     derandomize=True,
                     database=None,
                     deadline=None,
-                    suppress_health_check=list(HealthCheck),
+                    suppress_health_check=[HealthCheck.too_slow],
                     phases=[Phase.generate, Phase.shrink] if self.shrinks else [Phase.generate],
                 ),
             )

@@ -278,4 +278,4 @@ class RepositoryMachine(RuleBasedStateMachine):
 
 def _without_queue(outcome: Outcome[Appended, Any]) -> Outcome[Appended, Any]:
     """Leave the work queue to its own laws."""
-    return outcome.map(lambda appended: evolve(appended, work_is_due=False))
+    return Success(evolve(outcome.unwrap(), work_is_due=False)) if isinstance(outcome, Success) else outcome

@@ -2,12 +2,15 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 from chatmemory.contracts import MessageRepositoryTag
 from chatmemory.effect import Layer
+from chatmemory.laws.cancellation import Cancellation
 from chatmemory.laws.law import EventLoop
 from chatmemory.laws.witness import Witness, open_witness
+
+MOMENTS: Final = 20  # at which a cancellation can strike
 
 
 class RepositoryUnderTest:
@@ -32,6 +35,11 @@ class RepositoryUnderTest:
     shrinks: bool = True
     rounds: int = 100
     patience_seconds: float = 20.0
+
+    def cancellation(self, round_: int) -> Cancellation:
+        """Return the way to cancel in a round: sooner or later, by anyio and, on asyncio, by every other group of rounds."""
+        groups, after = divmod(round_, MOMENTS)
+        return Cancellation(after, by_asyncio=self.event_loop == "asyncio" and groups % 2 == 1)
 
     @asynccontextmanager
     async def open(self, **witness: Any) -> AsyncGenerator[Witness]:

@@ -122,7 +122,7 @@ def summary_of(
     )
 
 
-_any_text = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=30)
+_any_text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
 _any_json = st.recursive(
     st.none()
     | st.booleans()

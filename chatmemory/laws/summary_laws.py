@@ -7,7 +7,7 @@ from returns.result import Failure, Success
 from chatmemory.contracts import PageQuery, Summary
 from chatmemory.effect import Outcome
 from chatmemory.errors import RepositoryError, VersionConflictError
-from chatmemory.laws.concurrency_laws import cancelled
+from chatmemory.laws.cancellation import Cancellation
 from chatmemory.laws.law import LawBrokenError, expect, expect_one_of, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
 from chatmemory.laws.samples import INSTANTS, START, batch, said, summary_of
@@ -114,16 +114,18 @@ class SummaryLaws(RepositoryUnderTest):
     async def test_l14_coverage_is_whole(self) -> None:
         """L14 coverage: a summary and what it replaces are never seen together, nor both missing, even if it is cancelled."""
         async with self.open() as witness:
-            for round_ in range(self.rounds // 2):
+            for round_ in range(self.rounds):
                 await _watch_and_cancel(
                     witness,
                     witness.named(f"{round_}"),
-                    after=round_ % 20,
+                    self.cancellation(round_),
                     delete_covered=bool(round_ // 2 % 2),
                 )
 
 
-async def _watch_and_cancel(witness: Witness, talk: str, *, after: int, delete_covered: bool) -> None:
+async def _watch_and_cancel(
+    witness: Witness, talk: str, cancellation: Cancellation, *, delete_covered: bool
+) -> None:
     await _talk(witness, talk)
     plan = await _plan(witness, talk, 0, 4, message_id="s", delete_covered=delete_covered)
     views: list[list[str]] = []
@@ -137,7 +139,7 @@ async def _watch_and_cancel(witness: Witness, talk: str, *, after: int, delete_c
 
     async with anyio.create_task_group() as watching:
         watching.start_soon(watch)
-        await cancelled(lambda: witness.ask(witness.repository.summarize(plan)), after=after)
+        await cancellation.of(lambda: witness.ask(witness.repository.summarize(plan)))
         watching.cancel_scope.cancel()
     await witness.get(witness.repository.append(batch(talk, said("next"))))
     whole, short = [*"012345"], ["s", "4", "5"]
@@ -145,9 +147,7 @@ async def _watch_and_cancel(witness: Witness, talk: str, *, after: int, delete_c
         expect_one_of(view, (whole, short), "a view while a summary was written")
     observed = await witness.observe(talk)
     view = [message.id for message in observed.model]
-    expect_one_of(
-        view, ([*whole, "next"], [*short, "next"]), f"the view after a summary cancelled after {after} turns"
-    )
+    expect_one_of(view, ([*whole, "next"], [*short, "next"]), f"the view after a summary and {cancellation}")
     _consistent(observed)
 
 

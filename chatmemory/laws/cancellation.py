@@ -1,0 +1,51 @@
+"""``Cancellation``: gives up on a piece of work at some point of its way, the way anyio or asyncio would."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, final
+
+import anyio
+from anyio.lowlevel import checkpoint
+from attrs import frozen
+
+TURN_SECONDS: Final = (
+    0.0002  # a fifth of a fast commit: some rounds cancel before it, some within, some behind it
+)
+
+
+@final
+@frozen
+class Cancellation:
+    """Cancels after some turns of the event loop, or on odd counts after as many spans of real time.
+
+    Attributes:
+        by_asyncio: by ``Task.cancel``, twice in a row, which a task can swallow; otherwise by a cancel scope of anyio,
+            which cancels again at every wait until the task ends.
+    """
+
+    after: int
+    by_asyncio: bool
+
+    async def of(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Begin *work*, cancel it, and return when it has ended."""
+        if self.by_asyncio:
+            task = asyncio.create_task(work())
+            await self._moment()
+            task.cancel()
+            await checkpoint()
+            task.cancel()
+            await asyncio.wait([task])
+            if not task.cancelled():
+                task.result()
+            return
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work)
+            await self._moment()
+            tasks.cancel_scope.cancel()
+
+    async def _moment(self) -> None:
+        if self.after % 2:
+            await anyio.sleep(self.after * TURN_SECONDS)
+            return
+        for _ in range(self.after):
+            await checkpoint()
