@@ -215,7 +215,8 @@ class Effect(Generic[A_co, E_co, R_co]):
 
         The first failure or defect cancels those under way, waits for their finalizers, and is the outcome.
         """
-        return Effect.in_context(lambda context: concurrent.run_all(tuple(effects), concurrency, context))
+        steps = tuple(effects)  # now: an iterator could not be run twice
+        return Effect.in_context(lambda context: concurrent.run_all(steps, concurrency, context))
 
     @staticmethod
     def acquire_use_release(

@@ -208,7 +208,7 @@ class _Planner:
         if known is not None:
             return known
         for tag in leaf.needs:
-            if tag.key not in place.fed and tag not in place.given and not tag.has_default:
+            if tag.key not in place.fed and tag not in place.given:
                 self._miss(tag, leaf, place)
         gives = leaf.gives
         if leaf.inner is not None:
@@ -221,8 +221,8 @@ class _Planner:
         return part
 
     def _miss(self, tag: AnyTag, leaf: Leaf, place: Place) -> None:
-        if self.missing is None:
-            raise MissingServiceError(
-                tag.key, needed_by=f"layer {leaf.name}", available=[*place.given, *place.fed]
-            )
-        self.missing[tag.key] = tag
+        if self.missing is not None:
+            self.missing[tag.key] = tag
+        elif not tag.has_default:
+            available = [*place.given, *place.fed]
+            raise MissingServiceError(tag.key, needed_by=f"layer {leaf.name}", available=available)

@@ -28,7 +28,7 @@ from chatmemory.effect.mock import UnimplementedError
 pytestmark = pytest.mark.anyio
 
 
-class Broken(Exception):
+class BrokenError(Exception):
     pass
 
 
@@ -84,9 +84,9 @@ async def test_catch_uses_an_alternative_layer() -> None:
 
 async def test_catch_tag_uses_an_alternative_layer_for_its_class_only() -> None:
     journal = Journal()
-    layer: Layer[One, Broken | OtherError] = Layer.fail(One, Broken())
-    other: Layer[One, Broken | OtherError] = Layer.fail(One, OtherError())
-    recover = catch_layer(Broken, lambda _: journal.layer(1))
+    layer: Layer[One, BrokenError | OtherError] = Layer.fail(One, BrokenError())
+    other: Layer[One, BrokenError | OtherError] = Layer.fail(One, OtherError())
+    recover = catch_layer(BrokenError, lambda _: journal.layer(1))
     await build_and_release(recover(layer))
     assert journal == ["a1", "r1"]
     with pytest.raises(OtherError):
@@ -254,8 +254,8 @@ async def test_map_error_changes_the_error() -> None:
 
 
 async def test_or_die_makes_a_defect_that_or_else_does_not_see() -> None:
-    layer = Layer.fail(One, Broken()).or_die().or_else(lambda _: Layer.succeed(One, 1))
-    with pytest.raises(Broken):
+    layer = Layer.fail(One, BrokenError()).or_die().or_else(lambda _: Layer.succeed(One, 1))
+    with pytest.raises(BrokenError):
         await build_and_release(layer)
 
 

@@ -47,7 +47,9 @@ def opening(journal: Journal, number: int) -> Callable[..., AbstractAsyncContext
 async def test_a_missing_service_is_reported_with_its_consumer_before_anything_is_acquired() -> None:
     journal = Journal()
     layer: Layer[Any] = journal.layer(1) >> journal.layer(2, One, Three)
-    with pytest.raises(MissingServiceError, match=r"Service not found: Three, needed by layer Two \(available: One\)"):
+    with pytest.raises(
+        MissingServiceError, match=r"Service not found: Three, needed by layer Two \(available: One\)"
+    ):
         await build_and_release(layer)
     assert journal == []
 
@@ -182,7 +184,7 @@ async def test_the_first_failure_cancels_those_still_acquiring() -> None:
 
     async def fail() -> Any:
         await started.wait()
-        return (await Effect.fail("broken"))
+        return await Effect.fail("broken")
 
     slow = journal.slow_layer(1, started)
     with anyio.fail_after(5), pytest.raises(EffectFailed, match="broken"):

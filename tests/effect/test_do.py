@@ -1,0 +1,122 @@
+"""Do-notation."""
+
+from __future__ import annotations
+
+import inspect
+
+import anyio
+import pytest
+
+from chatmemory.effect import Context, Do, Effect, Failure, Outcome, Success, Tag
+
+pytestmark = pytest.mark.anyio
+
+
+class Price(Tag[int]): ...
+
+
+@Effect.gen
+async def total(do: Do[str, Price], count: int, *, discount: int = 0) -> int:
+    """Return the price of *count* pieces."""
+    price = do.service(Price)
+    if count < 0:
+        do.fail("less than nothing")
+    return await do(Effect.succeed(price * count)) - discount
+
+
+class Shop:
+    def __init__(self, price: int) -> None:
+        self.price = price
+
+    @Effect.gen
+    async def total(self, do: Do[str], count: int) -> int:
+        """Return the price of *count* pieces."""
+        return await do(Effect.fail("sold out")) if count > 10 else self.price * count
+
+
+async def test_steps_unwrap_or_end_the_whole() -> None:
+    shelf = Context.of(Price, 3)
+    assert await total(2).provide(shelf) == Success(6)
+    assert await total(2, discount=1).provide(shelf) == Success(5)
+    assert await total(-1).provide(shelf) == Failure("less than nothing")
+
+
+async def test_a_method_makes_effects_too() -> None:
+    assert await Shop(3).total(2) == Success(6)
+    assert await Shop(3).total(count=11) == Failure("sold out")
+
+
+async def test_each_run_is_its_own() -> None:
+    runs: list[int] = []
+
+    @Effect.gen
+    async def program(do: Do[str]) -> int:
+        runs.append(await do(Effect.succeed(1)))
+        return len(runs)
+
+    effect = program()
+    assert runs == []
+    assert await effect == Success(1)
+    assert await effect == Success(2)
+
+
+def test_name_docstring_and_signature_survive() -> None:
+    assert total.__name__ == "total"
+    assert total.__doc__ == "Return the price of *count* pieces."
+    assert "discount" in inspect.signature(total).parameters
+    assert Shop.total.__qualname__ == "Shop.total"
+
+
+async def test_except_exception_does_not_eat_a_failure() -> None:
+    @Effect.gen
+    async def program(do: Do[str]) -> int:
+        try:
+            return await do(Effect.fail("no"))
+        except Exception:  # noqa: BLE001
+            return 0
+
+    assert await program() == Failure("no")
+
+
+async def test_gen_ignores_foreign_short_circuits() -> None:
+    @Effect.gen
+    async def outer(do: Do[str]) -> int:
+        @Effect.gen
+        async def inner(_: Do[str]) -> int:
+            do.fail("outer")
+
+        await inner()
+        raise AssertionError("the outer scope has failed")
+
+    assert await outer() == Failure("outer")
+
+
+async def test_a_failure_of_an_inner_program_that_is_not_a_step_stays_inside() -> None:
+    @Effect.gen
+    async def inner(do: Do[str]) -> int:
+        do.fail("inner")
+
+    @Effect.gen
+    async def outer(do: Do[str]) -> Outcome[int, str]:
+        return await inner()
+
+    assert await outer() == Success(Failure("inner"))
+
+
+async def test_a_defect_in_a_step_is_a_defect_of_the_program() -> None:
+    @Effect.gen
+    async def program(do: Do[str]) -> int:
+        raise ValueError("torn")
+
+    with pytest.raises(ValueError, match="torn"):
+        await program()
+
+
+async def test_a_program_is_cancelled_like_any_coroutine() -> None:
+    @Effect.gen
+    async def program(do: Do[str]) -> None:
+        await anyio.sleep_forever()
+
+    with anyio.move_on_after(0.01) as timer:
+        await program()
+    assert timer.cancelled_caught

@@ -1,0 +1,186 @@
+"""Scopes: Effect's cases, v3 and v4."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from chatmemory.effect import Cause, Die, Exit, Failure, Interrupt, Scope, Success
+
+pytestmark = pytest.mark.anyio
+
+
+def writing(journal: list[Any], entry: Any) -> Callable[[Exit[Any, Any]], Awaitable[None]]:
+    async def finalize(_: Exit[Any, Any]) -> None:
+        await anyio.lowlevel.checkpoint()
+        journal.append(entry)
+
+    return finalize
+
+
+def failing(message: str) -> Callable[[Exit[Any, Any]], Awaitable[None]]:
+    async def finalize(_: Exit[Any, Any]) -> None:
+        raise OSError(message)
+
+    return finalize
+
+
+async def test_runs_finalizers_when_the_scope_is_closed() -> None:
+    journal: list[int] = []
+    scope = Scope()
+    await scope.add(writing(journal, 1))
+    await scope.add(writing(journal, 2))
+    assert journal == []
+    await scope.close()
+    assert journal == [2, 1]
+
+
+async def test_runs_finalizers_in_parallel() -> None:
+    met = [anyio.Event(), anyio.Event()]
+    scope = Scope(parallel=True)
+
+    def meeting(here: int, there: int) -> Callable[[Exit[Any, Any]], Awaitable[None]]:
+        async def finalize(_: Exit[Any, Any]) -> None:
+            met[here].set()
+            await met[there].wait()
+
+        return finalize
+
+    await scope.add(meeting(0, 1))
+    await scope.add(meeting(1, 0))
+    with anyio.move_on_after(5):
+        await scope.close()
+    assert all(event.is_set() for event in met)
+
+
+async def test_preserves_order_of_nested_sequential_finalizers() -> None:
+    journal: list[int] = []
+    scope = Scope(parallel=True)
+    left, right = scope.fork(), scope.fork()
+    for number in (1, 2, 3):
+        await left.add(writing(journal, number))
+        await right.add(writing(journal, number + 10))
+    await scope.close()
+    assert [number for number in journal if number < 10] == [3, 2, 1]
+    assert [number for number in journal if number > 10] == [13, 12, 11]
+
+
+async def test_with_early_release() -> None:
+    journal: list[int] = []
+    async with Scope() as scope:
+        early = scope.fork()
+        await early.add(writing(journal, 1))
+        await scope.add(writing(journal, 2))
+        await early.close()
+        assert journal == [1]
+    assert journal == [1, 2]
+
+
+async def test_using_releases_when_the_use_ends() -> None:
+    journal: list[str] = []
+    async with Scope() as scope:
+        async with scope.fork() as inner:
+            await inner.add(writing(journal, "released"))
+            journal.append("used")
+        journal.append("after")
+    assert journal == ["used", "released", "after"]
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (None, Success(None)),
+        (error := OSError("disk full"), Failure(Cause((Die(error),)))),
+        (KeyboardInterrupt(), Failure(Cause((Interrupt(),)))),
+    ],
+)
+async def test_finalizers_are_told_how_the_scope_ended(
+    raised: BaseException | None, told: Exit[Any, Any]
+) -> None:
+    exits: list[Exit[Any, Any]] = []
+
+    async def finalize(exit_: Exit[Any, Any]) -> None:
+        exits.append(exit_)
+
+    with pytest.raises(type(raised)) if raised else nullcontext():
+        async with Scope() as scope:
+            await scope.add(finalize)
+            if raised:
+                raise raised
+    assert exits == [told]
+
+
+async def test_closing_scope_is_uninterruptible() -> None:
+    journal: list[int] = []
+    scope = Scope()
+    await scope.add(writing(journal, 1))
+    await scope.add(writing(journal, 2))
+    with anyio.CancelScope() as cancel_scope:
+        cancel_scope.cancel()
+        await scope.close()
+    assert journal == [2, 1]
+
+
+async def test_closing_is_idempotent() -> None:
+    journal: list[int] = []
+    scope = Scope()
+    await scope.add(writing(journal, 1))
+    await scope.close()
+    await scope.close()
+    assert journal == [1]
+
+
+async def test_a_finalizer_added_after_the_close_runs_at_once() -> None:
+    journal: list[int] = []
+    scope = Scope()
+    await scope.close()
+    await scope.add(writing(journal, 1))
+    await scope.fork().add(writing(journal, 2))
+    assert journal == [1, 2]
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+async def test_all_finalizers_run_and_their_failures_are_gathered(*, parallel: bool) -> None:
+    journal: list[int] = []
+    scope = Scope(parallel=parallel)
+    for finalizer in (writing(journal, 1), failing("a"), writing(journal, 2), failing("b")):
+        await scope.add(finalizer)
+    with pytest.raises(ExceptionGroup) as caught:
+        await scope.close()
+    assert sorted(map(str, caught.value.exceptions)) == ["a", "b"]
+    assert sorted(journal) == [1, 2]
+
+
+async def test_the_failure_of_a_single_finalizer_is_raised_as_it_is() -> None:
+    scope = Scope()
+    await scope.add(failing("disk full"))
+    with pytest.raises(OSError, match="disk full"):
+        await scope.close()
+
+
+async def test_scoped_combines_usage_and_finalizer_failures() -> None:
+    scope = Scope()
+    await scope.add(failing("release"))
+    with pytest.raises(OSError, match="release") as caught:
+        async with scope:
+            raise ValueError("use")
+    assert isinstance(caught.value.__context__, ValueError)
+
+
+async def test_a_context_manager_is_left_when_its_scope_is_closed() -> None:
+    journal: list[str] = []
+
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[str]:
+        yield "value"
+        journal.append("left")
+
+    async with Scope() as scope:
+        assert await scope.enter(opened()) == "value"
+        assert journal == []
+    assert journal == ["left"]
