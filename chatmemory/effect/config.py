@@ -14,17 +14,15 @@ from attrs import frozen
 from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
-from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.structuring import (
+from chatmemory.effect.config_error import (
     ConfigError,
     ConfigProblem,
     InvalidValue,
     MissingKey,
-    Redacted,
     UnreadableSource,
-    fields_of,
-    structure,
 )
+from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.structuring import Redacted, fields_of, structure
 
 __all__ = [
     "Config",

@@ -1,4 +1,4 @@
-"""Raw data to classes, with every problem named at once: ``structure`` and the errors that it answers.
+"""Raw data to classes, with every problem named at once: ``structure``.  The problems are those of ``config_error.py``.
 
 The classes are attrs classes, whose fields are written in camelCase outside: ``summarize_every_n`` is read from
 ``summarizeEveryN``.  cattrs does the work, and is imported when there is work.  Where data comes from is left to
@@ -12,13 +12,20 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, Union, cast, final, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Generic, Literal, Union, cast, final, get_args, get_origin
 
 import attrs
 from attrs import frozen
 from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
+from chatmemory.effect.config_error import (
+    ConfigError,
+    ConfigProblem,
+    InvalidValue,
+    MissingKey,
+    UnreadableSource,
+)
 from chatmemory.effect.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConfigError",
+    "ConfigProblem",
     "InvalidValue",
     "MissingKey",
     "Redacted",
@@ -51,64 +59,6 @@ _BOOLEANS = {
     "off": False,
     "0": False,
 }
-
-
-@final
-@frozen
-class MissingKey:
-    """Nothing is at *path*, which has no default."""
-
-    path: str
-    tag: Literal["MissingKey"] = "MissingKey"
-
-    def __str__(self) -> str:
-        return f"{self.path}: required, but missing"
-
-
-@final
-@frozen
-class InvalidValue:
-    """What is at *path* is not what belongs there."""
-
-    path: str
-    message: str
-    tag: Literal["InvalidValue"] = "InvalidValue"
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
-
-
-@final
-@frozen
-class UnreadableSource:
-    """*source*, a file perhaps, could not be read at all."""
-
-    source: str
-    message: str
-    tag: Literal["UnreadableSource"] = "UnreadableSource"
-
-    def __str__(self) -> str:
-        return f"{self.source}: {self.message}"
-
-
-ConfigProblem: TypeAlias = MissingKey | InvalidValue | UnreadableSource
-
-
-@final
-@frozen
-class ConfigError:
-    """The configuration cannot be used; *problems* are all that is wrong with it, in the order of its classes."""
-
-    problems: tuple[ConfigProblem, ...]
-    tag: Literal["ConfigError"] = "ConfigError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: the same configuration has the same problems."""
-        return False
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.problems))
 
 
 @final

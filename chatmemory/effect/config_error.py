@@ -1,0 +1,70 @@
+"""What can be wrong with a configuration, as values: every problem with its place, and all of them in one error.
+
+``structuring.py`` and ``config.py`` find the problems.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, final
+
+from attrs import frozen
+
+__all__ = ["ConfigError", "ConfigProblem", "InvalidValue", "MissingKey", "UnreadableSource"]
+
+
+@final
+@frozen
+class MissingKey:
+    """Nothing is at *path*, which has no default."""
+
+    path: str
+    tag: Literal["MissingKey"] = "MissingKey"
+
+    def __str__(self) -> str:
+        return f"{self.path}: required, but missing"
+
+
+@final
+@frozen
+class InvalidValue:
+    """What is at *path* is not what belongs there."""
+
+    path: str
+    message: str
+    tag: Literal["InvalidValue"] = "InvalidValue"
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@final
+@frozen
+class UnreadableSource:
+    """*source*, a file perhaps, could not be read at all."""
+
+    source: str
+    message: str
+    tag: Literal["UnreadableSource"] = "UnreadableSource"
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.message}"
+
+
+ConfigProblem: TypeAlias = MissingKey | InvalidValue | UnreadableSource
+
+
+@final
+@frozen
+class ConfigError:
+    """The configuration cannot be used; *problems* are all that is wrong with it, in the order of its classes."""
+
+    problems: tuple[ConfigProblem, ...]
+    tag: Literal["ConfigError"] = "ConfigError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: the same configuration has the same problems."""
+        return False
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
