@@ -26,6 +26,7 @@ from chatmemory.effect.clock import ClockTag, TestClock
 from chatmemory.effect.ids import IdsTag, SequentialIds
 from chatmemory.effect.structuring import ConfigError
 from chatmemory.errors import RepositoryError
+from chatmemory.observe import observed
 from chatmemory.settings import (
     ChatSettings,
     MemorySettings,
@@ -118,7 +119,7 @@ def configured(
     if surroundings is not None:
         given |= surroundings
     parts = given.feed_keep(_repository(settings.memory.store) | (skills or _skills(settings.memory.skill)))
-    return parts.feed_keep(history_strategy).feed_keep(chat_memory)
+    return parts.feed_keep(history_strategy).feed_keep(chat_memory >> observed)
 
 
 def from_configuration(
