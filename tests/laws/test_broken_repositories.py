@@ -3,7 +3,14 @@
 from pathlib import Path
 
 import pytest
-from broken import (
+
+from chatmemory.contracts import MessageRepositoryTag
+from chatmemory.effect import Layer
+from chatmemory.laws import LawBrokenError, MessageRepositoryLaws
+from chatmemory.settings import SqliteSettings, SqliteSettingsTag
+from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
+from chatmemory_layers.sqlite import database, message_repository
+from tests.laws.broken import (
     AcknowledgesBeforeItStores,
     Broken,
     ChecksTheVersionTooEarly,
@@ -27,13 +34,6 @@ from broken import (
     SummarizesWhatItLikes,
     SwallowsDriverErrors,
 )
-
-from chatmemory.contracts import MessageRepositoryTag
-from chatmemory.effect import Layer
-from chatmemory.laws import LawBrokenError, MessageRepositoryLaws
-from chatmemory.settings import SqliteSettings, SqliteSettingsTag
-from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
-from chatmemory_layers.sqlite import database, message_repository
 
 CAUGHT = [
     (SharesMetadata, "test_l1_append_copies", "L1 append"),
