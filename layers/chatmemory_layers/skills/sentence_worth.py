@@ -3,26 +3,19 @@
 Signs on the surface, in English and Chinese, each with its weight; who speaks; and where in the conversation it is
 said.  What the words have in common with other sentences is for ``sentence_rank.py``.
 
-The numbers were set by hand and checked on conversations whose questions name the turns that answer them: of the words
-of the answer, 78 % were still there in summaries of 40 % of the length, where random sentences keep 43 %.
+The numbers were set by hand and checked on five conversations of 370 to 680 messages, with 740 answers and the turns that
+they stand in: of the words of an answer, 82 % are still there in summaries of 40 % of the length.  Random sentences keep
+43 %, the most central ones (LexRank) 44 %, the longest 64 %.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from chatmemory.messages import Role
 from chatmemory_layers.skills.transcript import Sentence
 
 PLAIN_WORTH: Final = 0.5  # of a sentence without any sign
-
-FACT: Final = 0.35
-WHEN: Final = 0.3
-NAME: Final = 0.5
-SELF: Final = 0.35
-PLAN: Final = 0.25
-TROUBLE: Final = 0.5
-
 ROLE_WORTH: Final[dict[Role, float]] = {
     "user": 1.0,
     "assistant": 0.75,  # says much that nobody asked to have remembered
@@ -31,12 +24,13 @@ ROLE_WORTH: Final[dict[Role, float]] = {
     "summary": 1.0,
 }
 KEPT_WORTH: Final = (
-    1.3  # was worth keeping once; at 1.0 the oldest third fades first, at 1.6 the newest cannot get in
+    1.3  # was worth keeping once; at 1.0 the oldest facts fade first, at 1.6 no new ones get in
 )
 CODE_WORTH: Final = 0.4  # reads badly in a line, and stands in a file by now
 FIRST_REQUEST_WORTH: Final = 1.3  # what the user came for
 ANSWER_WORTH: Final = 1.3  # somebody wanted to know it
 OPEN_QUESTION_WORTH: Final = 2.0  # most are short: it is what happens next
+CONFIRMED_QUESTION_WORTH: Final = 1.2  # "Shall I drop the index?" - "Yes": the question is the decision
 ANSWERED_QUESTION_WORTH: Final[dict[Role, float]] = {"user": 0.7, "assistant": 0.35}
 PLEASANTRY_WORTH: Final = 0.5
 PRAISE_WORTH: Final = 0.6  # about the other person only
@@ -73,28 +67,36 @@ _TROUBLE: Final = re.compile(
     re.IGNORECASE,
 )
 SIGNS: Final = (
-    (FACT, _NUMBER),
-    (WHEN, _WHEN),
-    (NAME, _NAME),
-    (SELF, _SELF),
-    (PLAN, _PLAN),
-    (TROUBLE, _TROUBLE),
+    (_NUMBER, 0.35),
+    (_WHEN, 0.3),
+    (_NAME, 0.5),  # the best sign of all: without it 3 % of the answers are lost
+    (_SELF, 0.35),
+    (_PLAN, 0.25),  # at 0.9 good resolutions push out what happened
+    (_TROUBLE, 0.5),
 )
+"""What speaks for a sentence, and how much it adds to its worth."""
 
 _PLEASANTRY: Final = re.compile(
-    r"\A(?:hey|hi|hello|wow|thanks|thank you|yeah|yep|yes|great|awesome|cool|nice|sounds|that's|that is|congrat\w*|bye|goodbye"
-    r"|see you|take care|good (?:luck|to)|you're welcome|no problem|sure|okay|ok|totally|absolutely|glad|so glad|happy to"
-    r"|of course|certainly|i'm (?:here|sure|glad|so (?:happy|glad|proud))|feel free|let me know|i hope|keep|have (?:a|fun)"
-    r"|talk to you|catch you|can't wait|i'll keep|glad you|great question|hope)\b"
+    r"\A(?:thanks|thank you|yeah|yep|yes|great|awesome|cool|nice|sounds|that's|that is|congrat\w*|see you|take care|good (?:luck|to)"
+    r"|you're welcome|no problem|sure|okay|ok|totally|absolutely|so? glad|happy to|of course|certainly|feel free|understood"
+    r"|i'm (?:here|sure|glad|so (?:happy|glad|proud))|let me (?:know|look|check|see)|i hope|hope|keep (?:it up|going|me posted)"
+    r"|have (?:a|fun)|talk to you|catch you|can't wait|i'll keep)\b"
     r"|\A(?:你好|您好|嗨|谢谢|感谢|非常感谢|多谢|那(?:感谢|真)|不客气|不用谢|好的|好呀|好啊|再见|拜拜|没关系|没问题|当然|是的|是啊|对啊|嗯"
     r"|恩|哈哈|哇|真棒|很棒|好梦|抱歉|不好意思|很高兴|祝|加油|随时|如果[你您](?:有|需要)|有什么|希望[你您这]|我(?:很|能|非常)?理解|我会(?:一直|注意|试)"
     r"|听起来|听到|听完|太[好棒]了|真的吗|晚安|早安|这些[都也听方]|这个主意|这(?:真的|确实|听起来)|[你您]说|非常重要|我知道了|原来如此|还有什么)"
-    r"|作为.{0,6}(?:AI|人工智能|助手)|as an ai\b|聊天|再聊|明天见|试试",
+    r"|作为.{0,6}(?:AI|人工智能|助手)|我是.{0,4}(?:AI|助手)|没有(?:实体|身体)|至于我|as an ai\b|聊天|再聊|明天见|试试",
     re.IGNORECASE,
 )
+# What may stand before a statement, or alone: "Thanks, Ines!", "你好，朋友，".
 _GREETING: Final = re.compile(
-    r"(?i:hey|hi|hello|wow|thanks|thank you|bye|goodbye|congrats|great|cool|nice|awesome|totally agree|of course|sounds (?:good|great|awesome))"
-    r"[\s,!.]*(?:(?i:so much|a lot|everyone|there|again)|[A-Z]\w*)?[\s,!.…]*"
+    r"\A(?:(?i:hey|hi|hello|wow|thanks|thank you|bye|goodbye|congrats|great|cool|nice|awesome|totally agree|of course"
+    r"|sounds (?:good|great|awesome))\b[\s,!.]*(?:(?i:so much|a lot|everyone|there|again)\b|[A-Z]\w*(?=[,!.…]))?[\s,!.…]*"
+    r"|(?:[你您]好[啊呀]?|[嗨嘿]|(?:早上|下午|晚上|大家)好|谢谢[你您]?)(?:[，,、\s]*(?:朋友|\w{0,6}(?:伴侣|助手)))?[，,！!。～\s]*)"
+)
+_YES_OR_NO: Final = re.compile(
+    r"\A(?:yes|yeah|yep|no|nope|ok|okay|sure|please do|go ahead|do it|exactly|right|correct|definitely|不?(?:对|是|好|可以|行|要|用)|没有|没错)"
+    r"[^\w]*(?:please|thanks|thank you|do|的|吧|谢谢)?\W*\Z",
+    re.IGNORECASE,
 )
 _OTHER: Final = re.compile(r"\b(?:you|you're|you've|you'll|your|yours)\b|你|您", re.IGNORECASE)
 
@@ -104,10 +106,10 @@ def worth(sentence: Sentence, terms: Sequence[str]) -> float:
 
     ``(0.5 + sum of the weights of its signs) * n / (n + 6) * role * kind``, *n* the number of terms.
     """
-    text = sentence.text
-    if _GREETING.fullmatch(text):
+    text = _GREETING.sub("", sentence.text)
+    if not text:
         return 0.0
-    score = PLAIN_WORTH + sum(weight for weight, sign in SIGNS if sign.search(text))
+    score = PLAIN_WORTH + sum(added for sign, added in SIGNS if sign.search(text))
     score *= len(terms) / (len(terms) + HALF_LENGTH) * ROLE_WORTH[sentence.role]
     if sentence.is_kept:
         score *= KEPT_WORTH
@@ -120,7 +122,7 @@ def worth(sentence: Sentence, terms: Sequence[str]) -> float:
     return score
 
 
-def worth_in_place(sentences: Sequence[Sentence], answers: dict[int, int]) -> list[float]:
+def worth_in_place(sentences: Sequence[Sentence], answers: Mapping[int, int]) -> list[float]:
     """Say by what to multiply the worth of each sentence for where it is said.
 
     Args:
@@ -129,18 +131,25 @@ def worth_in_place(sentences: Sequence[Sentence], answers: dict[int, int]) -> li
     """
     first_request = next((sentence.turn for sentence in sentences if sentence.role == "user"), None)
     last_turn = sentences[-1].turn
+    confirmed = {question for answer, question in answers.items() if says_yes_or_no(sentences[answer])}
     factors: list[float] = []
     for number, sentence in enumerate(sentences):
-        factor = 1.0
-        if sentence.is_question:
-            is_open = sentence.turn == last_turn
-            factor = OPEN_QUESTION_WORTH if is_open else ANSWERED_QUESTION_WORTH.get(sentence.role, 1.0)
+        factor = FIRST_REQUEST_WORTH if sentence.turn == first_request else 1.0
+        if number in confirmed:
+            factor *= CONFIRMED_QUESTION_WORTH
+        elif sentence.is_question and sentence.turn == last_turn:
+            factor *= OPEN_QUESTION_WORTH
+        elif sentence.is_question:
+            factor *= ANSWERED_QUESTION_WORTH.get(sentence.role, 1.0)
         elif number in answers:
-            factor = ANSWER_WORTH
-        if sentence.turn == first_request:
-            factor *= FIRST_REQUEST_WORTH
+            factor *= ANSWER_WORTH
         factors.append(factor)
     return factors
+
+
+def says_yes_or_no(sentence: Sentence) -> bool:
+    """Tell whether *sentence* decides and nothing more: what it decides stands in the question."""
+    return _YES_OR_NO.match(sentence.text) is not None
 
 
 def questions_answered(sentences: Sequence[Sentence]) -> dict[int, int]:
