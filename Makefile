@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # Asked, not looked up: a name on PATH may be a shim for a version that is not there.
 PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
+# Those that need no data from elsewhere.
+BENCHMARKS := imports kernel
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help demo test check schemas bench clean
@@ -28,8 +30,8 @@ check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 schemas: $(VENV)/test.stamp  ## write schemas/*.schema.json anew from the classes
 	$(BIN)/python -m chatmemory.json_schema schemas
 
-bench: $(VENV)/test.stamp  ## time it beside raw drivers and peers
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/test.stamp  ## time it beside plain Python and raw drivers
+	@for file in $(BENCHMARKS); do $(BIN)/python benchmarks/$$file.py || exit 1; done
 
 clean:  ## remove everything that can be made again
 	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

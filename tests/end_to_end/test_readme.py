@@ -1,0 +1,61 @@
+"""What the README says is so: its programs run and print what stands below them."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from chatmemory.effect.structuring import structure
+from chatmemory.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(
+    r"^```python\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", README, re.MULTILINE | re.DOTALL
+)
+
+
+@pytest.mark.parametrize(("program", "output"), PROGRAMS, ids=range(1, len(PROGRAMS) + 1))
+def test_a_program_prints_what_stands_below_it(program: str, output: str, tmp_path: Path) -> None:
+    (tmp_path / "config").symlink_to(ROOT / "config")
+    command = [sys.executable, "-W", "error", "-X", "utf8", "-c", program]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == output
+
+
+def test_the_first_program_is_short_and_matches_on_a_failure() -> None:
+    program, output = PROGRAMS[0]
+    assert len(program.strip().splitlines()) <= 16
+    assert "case Failure(error)" in program
+    assert "ConversationNotFoundError" in output
+
+
+def test_the_configuration_that_it_shows_is_right() -> None:
+    (shown,) = re.findall(r"^```toml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert isinstance(structure(Settings, tomllib.loads(shown)), Success)
+
+
+def test_every_command_that_it_names_is_there() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert (
+        {"demo", "test", "check", "bench"}
+        <= set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE))
+        <= targets
+    )
+
+
+def test_every_link_into_the_repository_leads_somewhere() -> None:
+    links = set(re.findall(r"\]\(([^)#:]+)\)", README))
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    anchors = re.findall(r"\]\(#([^)]+)\)", README)
+    headings = {
+        re.sub(r"[^a-z ]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^## (.*)$", README, re.MULTILINE)
+    }
+    assert set(anchors) <= headings
