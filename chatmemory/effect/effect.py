@@ -84,7 +84,7 @@ class Effect(Generic[A_co, E_co, R_co]):
 
     An effect is a value: it runs when it is awaited, again when it is awaited again, and never by being made.
     A failure that the type names is a value in the outcome; any other exception is a defect, which passes through
-    every method here except ``exit``.  Cancellation passes through all of them.
+    every method here except ``exit`` and ``catch_cause``.  Cancellation passes through all of them.
     """
 
     __slots__ = ("_function", "_kind", "_source")
@@ -191,21 +191,14 @@ class Effect(Generic[A_co, E_co, R_co]):
 
         A method is known by its first parameter being called ``self``.
         """
-        if function.__code__.co_varnames[:1] == ("self",):
-
-            @wraps(function)
-            def make_method(self: Any, *args: Any, **kwargs: Any) -> Effect[Any, Any, Any]:
-                return Effect.in_context(
-                    lambda context: run_do(lambda do: function(self, do, *args, **kwargs), context)
-                )
-
-            return make_method
+        place = 1 if function.__code__.co_varnames[:1] == ("self",) else 0
 
         @wraps(function)
         def make(*args: Any, **kwargs: Any) -> Effect[Any, Any, Any]:
-            return Effect.in_context(
-                lambda context: run_do(lambda do: function(do, *args, **kwargs), context)
-            )
+            def body(do: Do[Any, Any]) -> Awaitable[Any]:
+                return function(*args[:place], do, *args[place:], **kwargs)
+
+            return Effect.in_context(lambda context: run_do(body, context))
 
         return make
 

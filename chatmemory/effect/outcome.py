@@ -98,4 +98,6 @@ def exit_from_exception(exception: BaseException) -> Failure[Cause[Never]]:
 
     Cancellation is the event loop's own exception and, like ``KeyboardInterrupt``, never an ``Exception``.
     """
-    return Failure(Cause((Die(exception) if isinstance(exception, Exception) else Interrupt(),)))
+    if isinstance(exception, Exception) and not isinstance(exception, EffectInterrupted):
+        return Failure(Cause((Die(exception),)))
+    return Failure(Cause((Interrupt(),)))

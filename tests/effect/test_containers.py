@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -96,3 +98,8 @@ async def test_context_future_result() -> None:
     )
     assert await containers.from_context_future_result(reader).provide(SHELF) == Success(3)
     assert await containers.to_context_future_result(Price.use(Effect.fail))(SHELF) == IOFailure(3)
+
+
+def test_the_kernel_does_not_load_them_unasked() -> None:
+    code = "import sys, chatmemory.effect.containers; sys.exit('returns.future' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -260,3 +260,10 @@ async def test_a_graph_that_is_used_on_many_paths_is_walked_once() -> None:
         graphs.append((graphs[-1] | graphs[-2]) >> Layer.effect(tags[number], value))
     async with ManagedRuntime(graphs[-1]) as runtime:
         assert await runtime.run(tags[-1].get()) == Success(59)
+
+
+async def test_nothing_is_acquired_after_a_failure() -> None:
+    journal = Journal()
+    with pytest.raises(EffectFailed, match="broken"):
+        await build_and_release(Layer.fail(Three, "broken") | journal.layer(1) | journal.layer(2))
+    assert journal == []

@@ -10,10 +10,12 @@ import pytest
 from numbered_layers import Journal, One, Two
 
 from chatmemory.effect import (
+    Cause,
     Effect,
     EffectFailed,
     EffectInterrupted,
     Failure,
+    Interrupt,
     Layer,
     ManagedRuntime,
     MemoMap,
@@ -68,6 +70,8 @@ async def test_is_closed_after_async_with() -> None:
     assert journal == ["a1", "r1"]
     with pytest.raises(EffectInterrupted):
         await runtime.run(One.get())
+    asked_too_late = Effect.from_outcome(lambda: runtime.run(One.get()))
+    assert await asked_too_late.exit() == Success(Failure(Cause((Interrupt(),))))
 
 
 @pytest.mark.anyio
