@@ -21,12 +21,13 @@ WHERE conversation_id = $1
 """
 
 # One round trip for every change: messages ($12 to $19, arrays of one length) and the state that they lead to.
+# Numbers travel as text: text[] is the one array of which asyncpg need not ask the server, thrice on each connection.
 STORE_MESSAGES: Final = """
 WITH added AS (
     INSERT INTO chat_message (conversation_id, seq, place, id, role, content, sent_at_us, metadata, tokens)
     SELECT $1, message.*
-    FROM unnest($12::bigint[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::bigint[], $18::text[],
-        $19::bigint[]) AS message
+    FROM unnest($12::text[]::bigint[], $13::text[]::bigint[], $14::text[], $15::text[], $16::text[],
+        $17::text[]::bigint[], $18::text[], $19::text[]::bigint[]) AS message
 )
 INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
     view_tokens, open_count, deleted_count, created_at_us, updated_at_us)
@@ -72,6 +73,10 @@ class MessageRow:
             metadata=to_json(draft.metadata),
             tokens=draft.tokens,
         )
+
+    def texts(self) -> tuple[str | None, ...]:
+        """Return the values as they travel."""
+        return tuple(None if value is None else str(value) for value in astuple(self))
 
     @property
     def is_open(self) -> bool:
@@ -185,5 +190,5 @@ async def store_messages(
     connection: Connection, row: ConversationRow, messages: Iterable[MessageRow]
 ) -> None:
     """Write *messages* and the *row* that they led to."""
-    columns = [list(column) for column in zip(*map(astuple, messages), strict=True)]
+    columns = [list(column) for column in zip(*(message.texts() for message in messages), strict=True)]
     await connection.execute(STORE_MESSAGES, *astuple(row), *(columns or [[] for _ in fields(MessageRow)]))

@@ -31,9 +31,8 @@ Read: TypeAlias = Callable[[Connection, Q], Awaitable[A]]
 Work: TypeAlias = Callable[[Connection, Q], Awaitable[Outcome[A, E]]]
 """A write: its statements are committed when it answers with a success, and undone otherwise."""
 
-_GRACE_SECONDS: Final = (
-    2.0  # the server ends a slow transaction and says why; the client, a server that is silent
-)
+# The server ends a slow transaction and says why; the client ends one whose server is silent, a moment later.
+_GRACE_SECONDS: Final = 1.0
 
 # One round trip.  READ COMMITTED, whatever the database's default: the statement that reads must see what the writer
 # before has committed, so its snapshot has to be younger than the lock.  No setting outlives the transaction, as
@@ -89,6 +88,8 @@ class Database:
         except TimeoutError as error:
             return Failure(RepositoryError(operation, "busy", "many write to one conversation", cause=error))
         try:
+            if self._is_closed:  # while it stood in line
+                return Failure(RepositoryError(operation, "closed"))
             transaction = asyncio.create_task(self._transaction(operation, conversation_id, work, request))
             self._writes.add(transaction)
             transaction.add_done_callback(self._writes.discard)
@@ -159,10 +160,8 @@ class Database:
             return Failure(repository_error(operation, error, at_commit=is_committing))
 
     def _begin(self, conversation_id: str) -> str:
-        digest = hashlib.blake2b(conversation_id.encode(), digest_size=8).digest()
-        key = int.from_bytes(
-            digest, signed=True
-        )  # a number, so that no text has to be quoted into the statement
+        # A number, so that no text has to be quoted into the statement.
+        key = int.from_bytes(hashlib.blake2b(conversation_id.encode(), digest_size=8).digest(), signed=True)
         return _BEGIN.format(key=key, milliseconds=max(1, round(self._seconds * 1000)))
 
     @asynccontextmanager
@@ -185,7 +184,8 @@ async def _roll_back(connection: Connection) -> None:
     try:
         await connection.execute("ROLLBACK", timeout=_GRACE_SECONDS)
     except DRIVER_ERRORS:
-        connection.terminate()
+        with suppress(*DRIVER_ERRORS):  # asyncpg may have dropped it already
+            connection.terminate()
 
 
 class DatabaseTag(Tag[Database]):
@@ -206,7 +206,7 @@ async def open_database(settings: PostgresSettings) -> AsyncGenerator[Database]:
             database = Database(primary, reader, settings)
             await database.prepare()
         except DRIVER_ERRORS as error:
-            raise EffectFailed(repository_error("open", error)) from error
+            raise EffectFailed(repository_error("open the store", error)) from error
         try:
             yield database
         finally:
@@ -219,7 +219,7 @@ async def _open_pool(dsn: str, settings: PostgresSettings) -> AsyncGenerator[Poo
         asyncio.get_running_loop()
     except RuntimeError as error:  # trio
         raise EffectFailed(
-            RepositoryError("open", "wrong_loop", "asyncpg needs asyncio", cause=error)
+            RepositoryError("open the store", "wrong_loop", "asyncpg needs asyncio", cause=error)
         ) from error
     pool: Any = asyncpg.create_pool(  # pyright: ignore[reportUnknownMemberType]  asyncpg brings no types
         dsn,
@@ -242,4 +242,4 @@ async def _leave_as_it_is(_: object) -> None:
     """Save the round trip with which asyncpg resets a session: nothing here outlives its transaction."""
 
 
-database = Layer.scoped(DatabaseTag, open_database, PostgresSettingsTag)
+database = Layer.scoped(DatabaseTag, open_database, PostgresSettingsTag).failing_with(RepositoryError)

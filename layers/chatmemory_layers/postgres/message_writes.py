@@ -46,10 +46,10 @@ FROM unnest($2::text[]) AS wanted JOIN chat_message
     ON conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
 """
 COVER_MESSAGES: Final = """
-UPDATE chat_message SET covered_by = $3 WHERE conversation_id = $1 AND seq = ANY ($2::bigint[])
+UPDATE chat_message SET covered_by = $3 WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
 """
 DELETE_MESSAGES: Final = """
-DELETE FROM chat_message WHERE conversation_id = $1 AND seq = ANY ($2::bigint[])
+DELETE FROM chat_message WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
 """
 INSERT_SUMMARIZATION: Final = """
 INSERT INTO summarization_metadata (conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
@@ -155,7 +155,7 @@ async def summarize(
         return Failure(VersionConflictError(key, expected=summary.planned_at_version, actual=actual))
     if summary.draft.id in stored:
         return Failure(RepositoryError("summarize", "unexpected", f"{summary.draft.id!r} is stored already"))
-    await _cover(connection, summary, [message["seq"] for message in covered])
+    await _cover(connection, summary, [str(message["seq"]) for message in covered])
     place = max(message["place"] for message in covered)
     message = MessageRow.of(summary.draft, seq=row.next_seq, place=place)
     row = row.without(covered, deleted=summary.delete_covered).extended([message], now_us).rewritten()
@@ -165,7 +165,7 @@ async def summarize(
     return Success(row.value())
 
 
-async def _cover(connection: Connection, summary: Summary, numbers: Sequence[int]) -> None:
+async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str]) -> None:
     """Record what *summary* stands for and take it out of the view, so that the place is free for the summary."""
     key, metadata_id = summary.conversation_id, summary.metadata_id
     await connection.execute(

@@ -117,6 +117,12 @@ CREATE INDEX history_work_due ON history_work (due_at_us, conversation_id);
 )
 
 
+def schema() -> str:
+    """Return the statements that lead to the newest schema, as ``schemas/postgres.sql`` shows them."""
+    steps = "".join(f"\n-- {step.number}: {step.name}\n\n{step.script}" for step in MIGRATIONS)
+    return f"-- What chatmemory makes in a PostgreSQL database; generated from the migrations.\n\n{CREATE_LEDGER}{steps}"
+
+
 async def migrate(connection: Connection) -> None:
     """Bring the store up to date.  Any number of processes may do so at once, and each may be killed at any moment.
 
@@ -127,7 +133,9 @@ async def migrate(connection: Connection) -> None:
         "encoding"
     ]
     if encoding != "UTF8":  # others lack characters, and order ids otherwise than by code point
-        raise EffectFailed(RepositoryError("migrate", "not_a_store", f"the database is {encoding}, not UTF8"))
+        raise EffectFailed(
+            RepositoryError("open the store", "not_a_store", f"the database is {encoding}, not UTF8")
+        )
     # Asked before anything is locked or created: a store that is up to date opens on a read-only server.
     applied = await _applied(connection)
     for migration in MIGRATIONS:
@@ -155,8 +163,8 @@ async def _applied(connection: Connection) -> frozenset[int]:
     for row in rows:
         if row["number"] not in known:
             detail = f"it has step {row['number']}, this program knows {len(MIGRATIONS)}"
-            raise EffectFailed(RepositoryError("migrate", "newer_schema", detail))
+            raise EffectFailed(RepositoryError("open the store", "newer_schema", detail))
         if row["checksum"] != known[row["number"]]:
-            detail = f"its step {row['number']} is not the one that was released"
-            raise EffectFailed(RepositoryError("migrate", "not_a_store", detail))
+            detail = f"its step {row['number']} is not the one that this program knows"
+            raise EffectFailed(RepositoryError("open the store", "newer_schema", detail))
     return frozenset(row["number"] for row in rows)

@@ -55,7 +55,7 @@ def repository_error(operation: str, error: Exception, *, at_commit: bool = Fals
 
 def _problem_of(error: Exception, *, at_commit: bool) -> RepositoryProblem:
     if isinstance(error, asyncpg.PostgresError):
-        state = str(error.sqlstate or "")
+        state: str = getattr(error, "sqlstate", None) or ""
         if at_commit and state[:2] in _LOST_CONNECTION:
             return "outcome_unknown"
         return _PROBLEM_OF_STATE.get(state) or _PROBLEM_OF_CLASS.get(state[:2], "unexpected")

@@ -1,0 +1,27 @@
+"""An empty database, and the repository on it."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from chatmemory.settings import PostgresSettings
+from chatmemory_layers.postgres.database import Database, open_database
+from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from tests.postgres_server import fresh_database
+
+
+@pytest.fixture
+async def dsn() -> AsyncGenerator[str]:
+    async with fresh_database() as address:
+        yield address
+
+
+@pytest.fixture
+async def database(dsn: str) -> AsyncGenerator[Database]:
+    async with open_database(PostgresSettings(dsn=dsn)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def repository(database: Database) -> PostgresMessageRepository:
+    return PostgresMessageRepository(database)

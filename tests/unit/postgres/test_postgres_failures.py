@@ -1,0 +1,285 @@
+"""Whatever happens to a server, callers get a typed failure in bounded time, and nothing that was acknowledged is lost."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import anyio
+import pytest
+
+from chatmemory import Effect, Failure, Layer, ManagedRuntime, RepositoryError, Success
+from chatmemory.effect import EffectFailed
+from chatmemory.settings import PostgresSettings, PostgresSettingsTag
+from chatmemory_layers.postgres.database import Database, DatabaseTag, open_database
+from chatmemory_layers.postgres.database import database as database_layer
+from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from tests.postgres_server import postgres_dsn, run_on_server
+from tests.unit.postgres.said import batch, stored_ids
+from tests.unit.postgres.wire import wire_to
+
+TIMEOUT_SECONDS = 0.5
+BOUND_SECONDS = 4 * TIMEOUT_SECONDS + 2.0  # connection, transaction with its grace, roll-back, release
+
+
+def name_of(dsn: str) -> str:
+    return dsn.partition("?")[0].rpartition("/")[2]
+
+
+def problem_of(outcome: object) -> str:
+    assert isinstance(outcome, Failure), outcome
+    error = outcome.failure()
+    assert isinstance(error, RepositoryError), error
+    return error.problem
+
+
+async def problem_of_opening(dsn: str, **settings: object) -> str:
+    with pytest.raises(EffectFailed) as raised:
+        async with open_database(PostgresSettings(dsn=dsn, timeout_seconds=TIMEOUT_SECONDS, **settings)):  # type: ignore[arg-type]
+            pytest.fail("it opened")
+    assert isinstance(raised.value.error, RepositoryError)
+    return raised.value.error.problem
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql://nobody@127.0.0.1:1/none",
+        "postgresql:///none?host=/tmp/there-is-no-such-folder",
+        "mysql://x/y",
+    ],
+)
+async def test_a_server_that_is_not_there_is_unavailable(dsn: str) -> None:
+    assert await problem_of_opening(dsn) == "unavailable"
+
+
+async def test_a_database_that_is_not_there_is_unavailable() -> None:
+    assert await problem_of_opening(postgres_dsn("no_such_database")) == "unavailable"
+
+
+async def test_a_reader_that_is_not_there_is_noticed_at_once(dsn: str) -> None:
+    assert await problem_of_opening(dsn, reader_dsn=postgres_dsn("no_such_database")) == "unavailable"
+
+
+async def test_a_server_that_does_not_answer_is_unavailable_in_bounded_time(dsn: str) -> None:
+    async with wire_to(dsn) as wire:
+        wire.flows.clear()
+        start = time.monotonic()
+        assert await problem_of_opening(wire.dsn) == "unavailable"
+        assert time.monotonic() - start < BOUND_SECONDS
+
+
+async def test_a_failed_opening_is_a_failure_of_the_layer() -> None:
+    settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=postgres_dsn("no_such_database")))
+    with pytest.raises(EffectFailed) as raised:
+        async with ManagedRuntime(settings >> database_layer):
+            pytest.fail("it opened")
+    assert isinstance(raised.value.error, RepositoryError)
+
+
+async def test_a_read_only_server_is_read_and_refuses_writes(dsn: str) -> None:
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        await PostgresMessageRepository(database).append(batch("c", "1")).or_raise()
+    await run_on_server(f"ALTER DATABASE {name_of(dsn)} SET default_transaction_read_only = on")
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        repository = PostgresMessageRepository(database)
+        assert await stored_ids(repository, "c") == ["1"]
+        assert problem_of(await repository.append(batch("c", "2"))) == "read_only"
+
+
+@pytest.mark.parametrize(
+    ("state", "problem"),
+    [("53100", "full"), ("40P01", "busy"), ("XX001", "damaged"), ("53200", "busy"), ("0A000", "unexpected")],
+)
+async def test_what_the_server_refuses_is_named_and_leaves_nothing(
+    dsn: str, repository: PostgresMessageRepository, state: str, problem: str
+) -> None:
+    refuse = f"BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END"
+    await run_on_server(
+        f"CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ {refuse} $$",
+        "CREATE TRIGGER refuse BEFORE INSERT ON conversation EXECUTE FUNCTION refuse()",
+        database=name_of(dsn),
+    )
+    outcome = await repository.append(batch("c", "1", "2"))
+    assert problem_of(outcome) == problem
+    assert outcome.failure().cause is not None
+    await run_on_server("DROP TRIGGER refuse ON conversation", database=name_of(dsn))
+    assert (await repository.append(batch("c", "1", "2")).or_raise()).stored == ("1", "2")
+
+
+async def test_a_commit_that_the_server_refuses_did_not_happen(
+    dsn: str, repository: PostgresMessageRepository
+) -> None:
+    await run_on_server(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '53100'; END $$",
+        "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON chat_message DEFERRABLE INITIALLY DEFERRED "
+        "FOR EACH ROW EXECUTE FUNCTION refuse()",
+        database=name_of(dsn),
+    )
+    assert problem_of(await repository.append(batch("c", "1"))) == "full"
+    assert await stored_ids(repository, "c") == []
+
+
+async def test_a_connection_lost_in_the_commit_leaves_the_outcome_unknown_and_repeating_is_safe(
+    dsn: str,
+) -> None:
+    async with (
+        wire_to(dsn) as wire,
+        open_database(PostgresSettings(dsn=wire.dsn, timeout_seconds=TIMEOUT_SECONDS)) as database,
+    ):
+        repository = PostgresMessageRepository(database)
+        wire.cut_behind = b"COMMIT\0"  # not that of READ COMMITTED
+        outcome = await repository.append(batch("c", "1", "2"))
+        assert problem_of(outcome) == "outcome_unknown"
+        assert outcome.failure().retry_is_safe
+        again = await repository.append(batch("c", "1", "2")).or_raise()
+        assert (again.stored, again.duplicates) == ((), ("1", "2"))
+
+
+async def test_a_connection_lost_before_the_commit_leaves_nothing(dsn: str) -> None:
+    async with (
+        wire_to(dsn) as wire,
+        open_database(PostgresSettings(dsn=wire.dsn, timeout_seconds=TIMEOUT_SECONDS)) as database,
+    ):
+        repository = PostgresMessageRepository(database)
+        wire.cut_behind = b"INSERT INTO chat_message"
+        assert problem_of(await repository.append(batch("c", "1", "2"))) == "unavailable"
+        assert (await repository.append(batch("c", "1", "2")).or_raise()).stored == ("1", "2")
+
+
+@pytest.mark.parametrize("silent_at", ["read", "write"])
+async def test_a_server_that_falls_silent_ends_in_bounded_time(dsn: str, silent_at: str) -> None:
+    async with (
+        wire_to(dsn) as wire,
+        open_database(
+            PostgresSettings(dsn=wire.dsn, timeout_seconds=TIMEOUT_SECONDS, pool_size=1)
+        ) as database,
+    ):
+        repository = PostgresMessageRepository(database)
+        await repository.append(batch("c", "1")).or_raise()
+        wire.flows.clear()
+        start = time.monotonic()
+        ask: Effect[object, object] = (
+            repository.conversation("c") if silent_at == "read" else repository.append(batch("c", "2"))
+        )
+        assert problem_of(await ask) == "unavailable"
+        assert time.monotonic() - start < BOUND_SECONDS
+        wire.flows.set()
+        assert (await repository.append(batch("c", "3")).or_raise()).stored == ("3",)
+
+
+async def test_sessions_that_the_server_ends_are_replaced(
+    dsn: str, repository: PostgresMessageRepository
+) -> None:
+    await repository.append(batch("c", "1")).or_raise()
+    await run_on_server(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+        f"'{name_of(dsn)}' AND pid <> pg_backend_pid()"
+    )
+    await asyncio.sleep(0.05)
+    assert (await repository.append(batch("c", "2")).or_raise()).stored == ("2",)
+
+
+async def test_a_lock_that_is_not_given_in_time_is_busy(
+    dsn: str, repository: PostgresMessageRepository
+) -> None:
+    """And a client that stands still holds it no longer than its own timeout."""
+    async with open_database(PostgresSettings(dsn=dsn, timeout_seconds=TIMEOUT_SECONDS)) as impatient:
+        connection = await database_of(repository)._primary.acquire(timeout=1)
+        await connection.execute(impatient._begin("c").replace("500", "800"))
+        start = time.monotonic()
+        outcome = await PostgresMessageRepository(impatient).append(batch("c", "1"))
+        assert problem_of(outcome) == "busy"
+        assert time.monotonic() - start < 2 * TIMEOUT_SECONDS
+        await asyncio.sleep(0.5)
+        assert (await PostgresMessageRepository(impatient).append(batch("c", "1")).or_raise()).stored == (
+            "1",
+        )
+        await database_of(repository)._primary.release(connection)
+
+
+def database_of(repository: PostgresMessageRepository) -> Database:
+    return repository.database
+
+
+async def test_a_pool_without_a_free_connection_is_busy(dsn: str) -> None:
+    settings = PostgresSettings(dsn=dsn, timeout_seconds=TIMEOUT_SECONDS, pool_size=1)
+    async with open_database(settings) as database:
+        connection = await database._primary.acquire(timeout=1)
+        outcome = await PostgresMessageRepository(database).append(batch("c", "1"))
+        assert problem_of(outcome) == "busy"
+        assert "all 1 connections" in str(outcome.failure())
+        await database._primary.release(connection)
+
+
+async def test_a_store_belongs_to_one_loop(repository: PostgresMessageRepository) -> None:
+    def elsewhere(run: Callable[[Callable[[], Awaitable[object]]], object]) -> object:
+        async def ask() -> object:
+            return await repository.conversation("c")
+
+        return run(ask)
+
+    for backend in ("asyncio", "trio"):
+        outcome = await asyncio.to_thread(
+            elsewhere, lambda ask, backend=backend: anyio.run(ask, backend=backend)
+        )
+        assert problem_of(outcome) == "wrong_loop"
+
+
+def test_trio_is_told_that_asyncpg_needs_asyncio() -> None:
+    async def open_it() -> str:
+        return await problem_of_opening("postgresql:///none")
+
+    assert anyio.run(open_it, backend="trio") == "wrong_loop"
+
+
+async def test_a_closed_store_says_so_and_what_had_begun_is_finished(dsn: str) -> None:
+    settings = PostgresSettings(dsn=dsn)
+    async with open_database(settings) as database:
+        repository = PostgresMessageRepository(database)
+        adds = [asyncio.create_task(repository.append(batch("c", f"{n}")).or_raise()) for n in range(50)]
+        await asyncio.sleep(0.02)
+    assert problem_of(await repository.append(batch("c", "x"))) == "closed"
+    assert problem_of(await repository.conversation("c")) == "closed"
+    outcomes = await asyncio.gather(*adds, return_exceptions=True)
+    async with open_database(settings) as database:
+        ids = await stored_ids(PostgresMessageRepository(database), "c")
+    assert 0 < len(ids) < len(adds)
+    assert ids == [f"{n}" for n, outcome in enumerate(outcomes) if not isinstance(outcome, BaseException)]
+
+
+async def test_cancelled_adds_leave_clean_connections(dsn: str) -> None:
+    """Twice in a row, at any moment, on a small pool: no session stays in a transaction, none is lost to the pool."""
+    async with open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database:
+        repository = PostgresMessageRepository(database)
+        for round_ in range(60):
+            tasks = [
+                asyncio.create_task(
+                    repository.append(batch("c", f"{round_}-{n}-1", f"{round_}-{n}-2")).or_raise()
+                )
+                for n in range(3)
+            ] + [asyncio.create_task(repository.conversation("c").or_raise())]  # type: ignore[list-item]
+            await asyncio.sleep(round_ * 0.0001)
+            for task in tasks:
+                task.cancel()
+            await asyncio.sleep(0)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        assert isinstance(await repository.append(batch("c", "last")), Success)
+        ids = await stored_ids(repository, "c")
+        assert ids[-1] == "last"
+        assert all(one[:-2] == two[:-2] for one, two in zip(ids[:-1:2], ids[1:-1:2], strict=True))
+        rows = await database.read_primary("look", open_transactions, None)
+        assert rows == Success(0)
+
+
+async def open_transactions(connection: object, _: None) -> int:
+    query = "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+    return (await connection.fetch(query))[0]["n"]  # type: ignore[attr-defined, no-any-return]
+
+
+async def test_the_layer_gives_the_database(dsn: str) -> None:
+    settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
+    async with ManagedRuntime(settings >> database_layer) as runtime:
+        assert isinstance(await runtime.service(DatabaseTag), Database)

@@ -1,0 +1,173 @@
+"""A store is made and brought up to date by any number of processes at once, killed or not, and never touched by the wrong one."""
+
+import asyncio
+import os
+import random
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from chatmemory import RepositoryError
+from chatmemory.effect import EffectFailed
+from chatmemory.settings import PostgresSettings
+from chatmemory_layers.postgres import migrations
+from chatmemory_layers.postgres.database import open_database
+from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from chatmemory_layers.postgres.migrations import MIGRATIONS, Migration
+from tests.postgres_server import fresh_database, run_on_server
+from tests.unit.postgres.said import batch, stored_ids
+
+KILLS = int(os.environ.get("CHATMEMORY_KILLS", "8"))
+SCHEMA = Path(__file__).parents[3] / "schemas" / "postgres.sql"
+
+COLUMNS = """
+SELECT table_name, column_name, data_type, is_nullable, collation_name
+FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position
+"""
+INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname"
+
+
+@asynccontextmanager
+async def connected(dsn: str) -> AsyncGenerator[Any]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def shape_of(dsn: str) -> list[tuple[object, ...]]:
+    async with connected(dsn) as connection:
+        return [tuple(row) for query in (COLUMNS, INDEXES) for row in await connection.fetch(query)]
+
+
+async def refusal_of(dsn: str) -> RepositoryError:
+    with pytest.raises(EffectFailed) as raised:
+        async with open_database(PostgresSettings(dsn=dsn)):
+            pytest.fail("it opened")
+    assert isinstance(raised.value.error, RepositoryError)
+    return raised.value.error
+
+
+async def test_the_schema_that_is_shown_is_the_one_that_is_made(dsn: str) -> None:
+    async with open_database(PostgresSettings(dsn=dsn)):
+        made = await shape_of(dsn)
+    async with fresh_database() as other:
+        async with connected(other) as connection:
+            await connection.execute(SCHEMA.read_text())
+        assert await shape_of(other) == made
+    assert {row[0] for row in made} > {"conversation", "chat_message", "chatmemory_migration"}
+
+
+def test_the_schema_that_is_shown_is_up_to_date() -> None:
+    assert SCHEMA.read_text() == migrations.schema()
+
+
+async def test_processes_that_open_at_once_wait_for_each_other(dsn: str) -> None:
+    async def open_and_add(number: int) -> None:
+        async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
+            await PostgresMessageRepository(database).append(batch("c", f"{number}")).or_raise()
+
+    await asyncio.gather(*map(open_and_add, range(8)))
+    async with connected(dsn) as connection:
+        rows = await connection.fetch("SELECT number, name, checksum FROM chatmemory_migration")
+    assert [tuple(row) for row in rows] == [(step.number, step.name, step.checksum) for step in MIGRATIONS]
+
+
+async def test_a_store_that_is_killed_while_it_is_made_is_made_by_the_next() -> None:
+    program = (
+        "import asyncio, sys; from chatmemory.settings import PostgresSettings;"
+        "from chatmemory_layers.postgres.database import open_database;"
+        "print('ready', flush=True); asyncio.run(open_database(PostgresSettings(dsn=sys.argv[1])).__aenter__())"
+    )
+    for _ in range(KILLS):
+        async with fresh_database() as dsn:
+            child = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-c",
+                program,
+                dsn,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+            assert child.stdout is not None
+            await child.stdout.readline()
+            await asyncio.sleep(random.uniform(0, 0.08))
+            if child.returncode is None:
+                child.kill()
+            await child.wait()
+            async with connected(dsn) as connection:
+                tables = await connection.fetchval(
+                    "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+                )
+            assert tables in {0, 6}
+            async with open_database(PostgresSettings(dsn=dsn)) as database:
+                await PostgresMessageRepository(database).append(batch("c", "1")).or_raise()
+
+
+async def test_a_new_step_is_taken_by_an_old_store_and_keeps_what_it_holds(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        await PostgresMessageRepository(database).append(batch("c", "1", "2")).or_raise()
+    step = Migration(len(MIGRATIONS) + 1, "a note", "ALTER TABLE conversation ADD COLUMN note TEXT;")
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, step))
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        assert await stored_ids(PostgresMessageRepository(database), "c") == ["1", "2"]
+    assert ("conversation", "note", "text", "YES", None) in await shape_of(dsn)
+    monkeypatch.undo()
+    refusal = await refusal_of(dsn)
+    assert refusal.problem == "newer_schema"
+    assert "step 2" in refusal.detail
+
+
+async def test_a_step_that_fails_leaves_nothing(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_database(PostgresSettings(dsn=dsn)):
+        before = await shape_of(dsn)
+    broken = Migration(
+        len(MIGRATIONS) + 1, "half", "ALTER TABLE conversation ADD COLUMN note TEXT; SELECT 1 / 0;"
+    )
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, broken))
+    assert (await refusal_of(dsn)).problem == "unexpected"
+    assert await shape_of(dsn) == before
+
+
+async def test_a_store_whose_steps_were_others_is_refused(dsn: str) -> None:
+    async with open_database(PostgresSettings(dsn=dsn)):
+        pass
+    async with connected(dsn) as connection:
+        await connection.execute("UPDATE chatmemory_migration SET checksum = 'another'")
+    assert (await refusal_of(dsn)).problem == "newer_schema"
+
+
+async def test_tables_of_another_program_are_left_untouched(dsn: str) -> None:
+    async with connected(dsn) as connection:
+        await connection.execute("CREATE TABLE chat_message (text TEXT)")
+    before = await shape_of(dsn)
+    assert (await refusal_of(dsn)).problem == "not_a_store"
+    assert await shape_of(dsn) == before
+
+
+async def test_the_search_path_of_the_address_says_where_the_tables_are(dsn: str) -> None:
+    async with connected(dsn) as connection:
+        await connection.execute("CREATE SCHEMA memory; CREATE TABLE conversation (of_others TEXT)")
+    async with open_database(PostgresSettings(dsn=f"{dsn}&search_path=memory")) as database:
+        repository = PostgresMessageRepository(database)
+        await repository.append(batch("c", "1")).or_raise()
+        assert await stored_ids(repository, "c") == ["1"]
+
+
+async def test_a_database_that_cannot_hold_every_text_is_refused() -> None:
+    await run_on_server("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    try:
+        async with fresh_database() as dsn:
+            refusal = await refusal_of(dsn.replace(dsn.partition("?")[0].rpartition("/")[2], "latin"))
+        assert refusal.problem == "not_a_store"
+        assert "UTF8" in refusal.detail
+    finally:
+        await run_on_server("DROP DATABASE latin WITH (FORCE)")

@@ -1,0 +1,128 @@
+"""What PostgreSQL adds to the contract: its own limits, its own order, several writers, few round trips."""
+
+import asyncio
+from itertools import chain, count
+from typing import Any
+
+import pytest
+
+from chatmemory.contracts import MessageRepository, PageQuery
+from chatmemory.settings import PostgresSettings
+from chatmemory_layers.postgres.database import open_database
+from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from tests.postgres_server import run_on_server
+from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids, summary
+
+WRITERS, BATCHES, SIZE = 8, 25, 4
+
+
+async def write(repository: MessageRepository, writer: int) -> None:
+    for number in range(BATCHES):
+        ids = [f"{writer}-{number}-{k}" for k in range(SIZE)]
+        await repository.append(batch("相同的对话", *ids)).or_raise()
+
+
+@pytest.mark.parametrize("isolation", ["read committed", "serializable"])
+async def test_many_writers_of_one_conversation_stand_in_line(dsn: str, isolation: str) -> None:
+    """Whatever isolation the database prefers; and two stores, so that the lock is the server's, not the process's."""
+    name = dsn.partition("?")[0].rpartition("/")[2]
+    await run_on_server(f"ALTER DATABASE {name} SET default_transaction_isolation = '{isolation}'")
+    settings = PostgresSettings(dsn=dsn)
+    async with open_database(settings) as one, open_database(settings) as other:
+        stores = [PostgresMessageRepository(database) for database in (one, other)]
+        await asyncio.gather(*(write(stores[writer % 2], writer) for writer in range(WRITERS)))
+        messages = await stored(stores[0], "相同的对话")
+    assert [message.seq for message in messages] == list(range(1, WRITERS * BATCHES * SIZE + 1))
+    ids = [message.id for message in messages]
+    next_of = {str(writer): count() for writer in range(WRITERS)}
+    for first in range(0, len(ids), SIZE):
+        writer = ids[first].partition("-")[0]
+        number = next(next_of[writer])
+        assert ids[first : first + SIZE] == [f"{writer}-{number}-{k}" for k in range(SIZE)]
+
+
+async def test_a_conversation_that_many_write_to_leaves_connections_for_the_others(dsn: str) -> None:
+    async with open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database:
+        repository = PostgresMessageRepository(database)
+        blocked = asyncio.Event()
+
+        async def wait(*_: Any) -> Any:
+            blocked.set()
+            await asyncio.sleep(0.5)
+            msg = "nothing was to be written"
+            raise AssertionError(msg)
+
+        slow = asyncio.create_task(database.write("wait", "hot", wait, None))
+        await blocked.wait()
+        waiting = [asyncio.create_task(repository.append(batch("hot", f"{n}")).or_raise()) for n in range(10)]
+        await asyncio.wait_for(repository.append(batch("cold", "1")).or_raise(), 0.4)
+        with pytest.raises(AssertionError, match="nothing was to be written"):
+            await slow
+        await asyncio.gather(*waiting)
+        assert await stored_ids(repository, "hot") == [f"{n}" for n in range(10)]
+
+
+async def test_the_longest_ids_are_kept_and_found(repository: PostgresMessageRepository) -> None:
+    """Neither fits an index row together with the other: no two of these characters are alike, so nothing is packed."""
+    conversation_id, message_id = (
+        "".join(chr(0x20000 + offset + k) for k in range(512)) for offset in (0, 600)
+    )
+    await repository.append(batch(conversation_id, message_id, "2", is_due=True)).or_raise()
+    again = await repository.append(batch(conversation_id, message_id)).or_raise()
+    assert again.duplicates == (message_id,)
+    done = await repository.summarize(summary(conversation_id, "s", message_id, "2", at_version=1)).or_raise()
+    assert done.view_count == 1
+    assert len(await repository.summarizations_of(conversation_id, message_id).or_raise()) == 1
+
+
+async def test_conversations_are_listed_by_code_point(repository: PostgresMessageRepository) -> None:
+    ids = ["a", "B", "é", "z", "中", "文", "Z", "%", "_", " ", "😀", "\uffff", "a b", "ab", "1", "10", "9"]
+    for conversation_id in ids:
+        await repository.append(batch(conversation_id, "1")).or_raise()
+    listed: list[str] = []
+    while found := await repository.conversations(limit=3, after=listed[-1] if listed else None).or_raise():
+        listed += [conversation.conversation_id for conversation in found]
+    assert listed == sorted(ids)
+
+
+async def test_metadata_comes_back_to_the_letter(repository: PostgresMessageRepository) -> None:
+    metadata = {"z": 1, "a": 1.0, "é": [True, None, 10**300, 1e-7], "": {"\\u0000": '"', "中": "\\"}}
+    await repository.append(batch("c", draft("1", metadata=metadata))).or_raise()
+    (message,) = await stored(repository, "c")
+    assert repr(message.metadata) == repr(metadata)
+
+
+async def test_an_append_takes_four_round_trips_and_a_page_one(dsn: str) -> None:
+    async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
+        repository = PostgresMessageRepository(database)
+        statements: list[str] = []
+        async with database._lend(database._primary) as connection:
+            connection.add_query_logger(lambda logged: statements.append(logged.query))  # type: ignore[attr-defined]
+        await repository.append(batch("c", "1", "2", "3")).or_raise()
+        assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT", "WITH", "COMMIT"], (
+            statements
+        )
+        statements.clear()
+        await repository.page(PageQuery("c", "model", limit=20)).or_raise()
+        assert len(statements) == 1
+
+
+async def test_two_workers_never_hold_the_same_work(dsn: str) -> None:
+    settings = PostgresSettings(dsn=dsn)
+    async with open_database(settings) as one, open_database(settings) as other:
+        stores = [PostgresMessageRepository(database) for database in (one, other)]
+        for number in range(40):
+            await stores[0].append(batch(f"c{number}", "1", is_due=True)).or_raise()
+
+        async def work(worker: int) -> list[str]:
+            held: list[str] = []
+            while (
+                claimed := await stores[worker % 2]
+                .claim_work(now=NOW, lease_id=f"worker {worker}", lease_until=NOW.replace(hour=1))
+                .or_raise()
+            ):
+                held.append(claimed.conversation_id)
+            return held
+
+        held = await asyncio.gather(*map(work, range(6)))
+    assert sorted(chain.from_iterable(held)) == sorted(f"c{number}" for number in range(40))
