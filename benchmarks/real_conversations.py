@@ -26,7 +26,7 @@ from chatmemory import (
 )
 from chatmemory_layers.stacks import embedded, postgres
 
-SUMMARIZE = StrategySettings(type="summarize", summarize_every_n=20)
+SUMMARIZE = StrategySettings(type="summarize", summarize_every_n=20, keep_last=0)
 Conversations = dict[str, list[NewMessage]]
 
 

@@ -98,7 +98,7 @@ def metadata_problems(path: str, metadata: object) -> list[Problem]:
 
 def message_problems(messages: object) -> list[Problem]:
     """Return every broken rule of a batch, each at ``$.messages[index].field``."""
-    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+    if isinstance(messages, (str, bytes)) or not isinstance(messages, Sequence):
         return [Problem("$.messages", f"expected a sequence of NewMessage, not {type(messages).__name__}")]
     problems: list[Problem] = []
     for index, message in enumerate(cast("Sequence[object]", messages)):
