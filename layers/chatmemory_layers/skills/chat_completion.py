@@ -113,10 +113,8 @@ def read_answer(
 
     try:
         answer = cast("object", json.loads(body))
-    except (
-        ValueError,
-        RecursionError,
-    ):  # UnicodeDecodeError is a ValueError; 100,000 brackets are a RecursionError
+    # UnicodeDecodeError is a ValueError too; 100,000 brackets are a RecursionError.
+    except (ValueError, RecursionError):
         answer = None
     if status not in _OK:
         return failed(_problem_of(status), _words(f"HTTP {status}", answer, secret))

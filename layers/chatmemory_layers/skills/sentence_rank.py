@@ -89,9 +89,7 @@ class SentenceVectors:
         rank = prior
         for _ in range(STEPS):
             given = rank * scale
-            taken = self._similar(given) - given * has_terms
-            # Who has nothing in common with anybody gives to all by the prior, or rank would leak away.
-            rank = (1 - DAMPING) * prior + DAMPING * (taken + prior * rank[is_alone].sum())
+            rank = (1 - DAMPING) * prior + DAMPING * (self._similar(given) - given * has_terms)
         largest_is_1: Vector = rank / rank.max()
         return largest_is_1
 

@@ -23,9 +23,7 @@ ROLE_WORTH: Final[dict[Role, float]] = {
     "tool": 0.2,  # can be called again; what went wrong is worth a line
     "summary": 1.0,
 }
-KEPT_WORTH: Final = (
-    1.3  # was worth keeping once; at 1.0 the oldest facts fade first, at 1.6 no new ones get in
-)
+KEPT_WORTH: Final = 1.3  # was worth keeping once; at 1.0 the oldest facts fade, at 1.6 few new ones get in
 CODE_WORTH: Final = 0.4  # reads badly in a line, and stands in a file by now
 FIRST_REQUEST_WORTH: Final = 1.3  # what the user came for
 ANSWER_WORTH: Final = 1.3  # somebody wanted to know it

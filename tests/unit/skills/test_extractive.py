@@ -116,16 +116,31 @@ def test_what_is_said_twice_is_kept_once() -> None:
     assert "Madrid" in summary
 
 
-def test_a_short_answer_comes_with_its_question() -> None:
-    interview = conversation(
-        ("assistant", "How many years have you been married to Jonas?"),
-        ("user", "Five years!"),
-        (
-            "assistant",
-            "Well, that is a very good and very long time, and one can be so happy about such things together.",
-        ),
+def test_something_new_is_better_than_the_same_in_other_words() -> None:
+    said = conversation(
+        ("user", "My sister Anna lives in Bergen with her two children and a dog."),
+        ("user", "My sister Anna lives in Bergen with two children, a dog and a cat."),
+        ("user", "The invoice for the roof was 4,300 euros and is due in May."),
+        ("assistant", "Noted and filed."),
     )
-    assert "years have you been married to Jonas?\nUser: Five years!" in summarize(interview, 4000)
+    summary = summarize(said, 150)
+    assert "invoice" in summary
+    assert summary.count("Bergen") == 1
+
+
+def test_a_short_answer_comes_with_its_question() -> None:
+    question = "How many bicycles have you got?"
+    interview = conversation(
+        ("user", "On 3 May 2021 I decided to move from Oslo to Bergen with my sister Anna and 2 dogs."),
+        ("assistant", question),
+        ("user", "Since 2019, nine!"),
+        ("assistant", "What a pity, one might say, and yet there it is."),
+    )
+    assert f"Assistant: {question}\nUser: Since 2019, nine!" in summarize(interview, 4000)
+    without_answer = conversation(
+        *[(message.role, message.content) for message in interview if "nine" not in message.content]
+    )
+    assert question not in summarize(without_answer, 4000), "it is there for the sake of its answer"
 
 
 @pytest.mark.parametrize(

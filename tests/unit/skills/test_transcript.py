@@ -114,6 +114,10 @@ def test_a_huge_message_is_read_at_its_ends() -> None:
     assert sum(map(len, sentences)) <= 2 * LONGEST_READ + 2
 
 
+def test_a_huge_log_is_not_read_line_by_line() -> None:
+    assert len(texts("a line of the log\n" * 600_000)) < 2 * LONGEST_READ / len("a line of the log")
+
+
 def test_a_sentence_without_end_is_cut() -> None:
     (sentence,) = texts("word " * 1000)
     assert len(sentence) <= LONGEST_SENTENCE
