@@ -9,18 +9,29 @@ from typing import TypeVar
 import pytest
 
 from chatmemory.contracts import ChatMemory, ChatMemoryService, MessageRepository, MessageRepositoryTag
-from chatmemory.effect import ManagedRuntime
+from chatmemory.conversation.chat_memory import chat_memory
+from chatmemory.conversation.history_strategy import history_strategy
+from chatmemory.conversation.token_count import token_counter
+from chatmemory.effect import Layer, ManagedRuntime
+from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.errors import RepositoryError
 from chatmemory.settings import (
-    ChatSettings,
-    MemorySettings,
     PostgresSettings,
-    Settings,
+    PostgresSettingsTag,
     SqliteSettings,
-    StoreSettings,
+    SqliteSettingsTag,
+    StrategySettings,
+    StrategySettingsTag,
 )
-from chatmemory_layers import stacks
+from chatmemory_layers.in_memory.message_repository import message_repository as in_memory
+from chatmemory_layers.postgres.database import database as postgres_database
+from chatmemory_layers.postgres.message_repository import message_repository as postgres
+from chatmemory_layers.skills.extractive import extractive
+from chatmemory_layers.sqlite.database import database as sqlite_database
+from chatmemory_layers.sqlite.message_repository import message_repository as sqlite
 from tests.postgres_server import fresh_database
 
+Store = Layer[MessageRepositoryTag, RepositoryError]
 T = TypeVar("T")
 
 
@@ -47,31 +58,49 @@ async def in_a_task_of_its_own(manager: AbstractAsyncContextManager[T]) -> Async
 
 
 @pytest.fixture(params=["in_memory", "sqlite", "postgres"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[StoreSettings]:
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Store]:
     """An empty store of each kind."""
     match request.param:
         case "in_memory":
-            yield StoreSettings(backend="in_memory")
+            yield in_memory
         case "sqlite":
-            yield StoreSettings(backend="sqlite", sqlite=SqliteSettings(path=str(tmp_path / "记忆.db")))
+            sqlite_settings = SqliteSettings(path=str(tmp_path / "记忆.db"))
+            yield Layer.succeed(SqliteSettingsTag, sqlite_settings) >> sqlite_database >> sqlite
         case _:
             async with fresh_database() as dsn:
-                yield StoreSettings(backend="postgres", postgres=PostgresSettings(dsn=dsn))
+                postgres_settings = PostgresSettings(dsn=dsn)
+                yield Layer.succeed(PostgresSettingsTag, postgres_settings) >> postgres_database >> postgres
 
 
 @pytest.fixture
-async def runtime(store: StoreSettings) -> AsyncGenerator[ManagedRuntime[stacks.MemoryTags]]:
-    """The whole stack over the store, with strategy ``none``."""
-    settings = Settings(memory=MemorySettings(chat=ChatSettings(), store=store))
-    async with in_a_task_of_its_own(ManagedRuntime(stacks.configured(settings))) as opened:
-        yield opened
+async def repository(store: Store) -> AsyncGenerator[MessageRepository]:
+    """The repository alone: nobody works on its queue but the test."""
+    async with in_a_task_of_its_own(ManagedRuntime(store)) as runtime:
+        yield await runtime.service(MessageRepositoryTag)
 
 
 @pytest.fixture
-async def repository(runtime: ManagedRuntime[stacks.MemoryTags]) -> MessageRepository:
-    return await runtime.service(MessageRepositoryTag)
+def strategy() -> StrategySettings:
+    """Keep everything, unless a test says otherwise by a parameter of this name."""
+    return StrategySettings()
 
 
 @pytest.fixture
-async def memory(runtime: ManagedRuntime[stacks.MemoryTags]) -> ChatMemory:
-    return await runtime.service(ChatMemoryService)
+async def memory(store: Store, strategy: StrategySettings, clock: TestClock) -> AsyncGenerator[ChatMemory]:
+    """The service over the store, at a time that stands still."""
+    given = (
+        store
+        | Layer.succeed(StrategySettingsTag, strategy)
+        | Layer.succeed(ClockTag, clock)
+        | extractive
+        | token_counter
+    )
+    async with in_a_task_of_its_own(
+        ManagedRuntime(given.feed_keep(history_strategy) >> chat_memory)
+    ) as runtime:
+        yield await runtime.service(ChatMemoryService)
+
+
+@pytest.fixture
+def clock() -> TestClock:
+    return TestClock()

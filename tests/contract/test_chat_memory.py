@@ -1,0 +1,243 @@
+"""What an agent author may rely on, whatever keeps the conversation."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import pytest
+from returns.result import Failure, Success
+
+from chatmemory.contracts import ChatMemory
+from chatmemory.effect.clock import TestClock
+from chatmemory.errors import (
+    ConversationNotFoundError,
+    DataValidationError,
+    MessageConflictError,
+    VersionConflictError,
+)
+from chatmemory.messages import HistoryReport, NewMessage
+from chatmemory.settings import StrategySettings
+
+HOSTILE = [
+    "a%",
+    "a_",
+    "a",
+    "A",
+    "a ",
+    "'; DROP TABLE conversation; --",
+    "会议",
+    "🙂",
+    "é",
+    "e\u0301",
+    "x" * 512,
+]
+
+
+def says(*contents: str) -> list[NewMessage]:
+    """Make messages of a dialogue, user first."""
+    return [
+        NewMessage("assistant" if index % 2 else "user", content, id=content)
+        for index, content in enumerate(contents)
+    ]
+
+
+async def contents(memory: ChatMemory, conversation_id: str, **page: object) -> list[str]:
+    messages = await memory.get_messages(conversation_id, **page).or_raise()  # type: ignore[arg-type]
+    return [message.content for message in messages]
+
+
+async def test_what_was_said_comes_back_in_order(memory: ChatMemory, clock: TestClock) -> None:
+    report = await memory.add_messages("会议", says("明天几点开会？", "上午十点，在三楼。")).or_raise()
+    assert (report.stored, report.version) == (("明天几点开会？", "上午十点，在三楼。"), 1)
+    assert report.history == HistoryReport("idle")
+    messages = await memory.get_messages("会议").or_raise()
+    assert [(message.role, message.content) for message in messages] == [
+        ("user", "明天几点开会？"),
+        ("assistant", "上午十点，在三楼。"),
+    ]
+    assert [message.timestamp for message in messages] == [clock.now()] * 2
+
+
+async def test_an_unknown_conversation_is_a_typed_failure(memory: ChatMemory) -> None:
+    missing = Failure(ConversationNotFoundError("nobody"))
+    assert await memory.get_messages("nobody") == missing
+    assert await memory.get_page("nobody") == missing
+    assert await memory.clear_messages("nobody") == missing
+    assert await memory.get_conversation("nobody") == missing
+    assert await memory.exists("nobody") == Success(False)
+    assert await memory.count("nobody") == Success(0)
+
+
+async def test_an_empty_batch_creates_nothing(memory: ChatMemory) -> None:
+    report = await memory.add_messages("c", []).or_raise()
+    assert (report.stored, report.version) == ((), 0)
+    assert await memory.get_messages("c") == Failure(ConversationNotFoundError("c"))
+    assert await memory.list_conversations() == Success(())
+
+
+async def test_a_batch_with_one_bad_message_is_refused_whole(memory: ChatMemory) -> None:
+    bad = [
+        NewMessage("user", "好"),
+        NewMessage("wizard", "\0"),  # type: ignore[arg-type]
+        NewMessage("user", "x", timestamp=datetime(2026, 1, 1)),  # noqa: DTZ001  the naive one is the point
+    ]
+    outcome = await memory.add_messages("c", bad)
+    assert isinstance(outcome, Failure)
+    error = outcome.failure()
+    assert isinstance(error, DataValidationError)
+    assert [problem.path for problem in error.problems] == [
+        "$.messages[1].role",
+        "$.messages[1].content",
+        "$.messages[2].timestamp",
+    ]
+    assert await memory.exists("c") == Success(False)
+
+
+async def test_adding_again_stores_once_and_says_so(memory: ChatMemory) -> None:
+    await memory.add_messages("c", says("一", "二")).or_raise()
+    report = await memory.add_messages("c", says("一", "二", "三")).or_raise()
+    assert (report.stored, report.duplicates, report.version) == (("三",), ("一", "二"), 2)
+    assert await contents(memory, "c") == ["一", "二", "三"]
+    conflict = await memory.add_messages("c", [NewMessage("user", "别的", id="一")])
+    assert conflict == Failure(MessageConflictError("c", ("一",)))
+
+
+async def test_messages_without_an_id_get_one(memory: ChatMemory) -> None:
+    report = await memory.add_messages("c", [NewMessage("user", "ok"), NewMessage("user", "ok")]).or_raise()
+    assert len(set(report.stored)) == 2
+    assert await contents(memory, "c") == ["ok", "ok"]
+
+
+async def test_a_writer_that_must_not_race_says_what_it_read(memory: ChatMemory) -> None:
+    await memory.add_messages("c", says("一"), expected_version=0).or_raise()
+    version = (await memory.get_page("c").or_raise()).version
+    await memory.add_messages("c", says("一", "二"), expected_version=version).or_raise()
+    stale = await memory.add_messages("c", says("三"), expected_version=version)
+    assert stale == Failure(VersionConflictError("c", expected=1, actual=2))
+
+
+async def test_limit_and_before_keep_the_newest_that_are_early_enough(memory: ChatMemory) -> None:
+    start = datetime.fromisoformat("2026-02-17T09:30:00+08:00")
+    for minute, word in enumerate(("一", "二", "三", "四")):
+        message = NewMessage("user", word, timestamp=start + timedelta(minutes=minute))
+        await memory.add_messages("c", [message]).or_raise()
+    assert await contents(memory, "c", limit=2) == ["三", "四"]
+    assert await contents(memory, "c", limit=0) == []
+    assert await contents(memory, "c", before=start + timedelta(minutes=3), limit=2) == ["二", "三"]
+    assert await contents(memory, "c", before=start) == []
+
+
+async def test_pages_stream_the_whole_from_its_beginning(memory: ChatMemory) -> None:
+    words = [f"第{index}句" for index in range(7)]
+    await memory.add_messages("c", says(*words)).or_raise()
+    for size in (1, 3, 7, 8):
+        pages = [outcome.unwrap() async for outcome in memory.pages("c", size=size)]
+        assert [message.content for page in pages for message in page.messages] == words
+        assert {len(page.messages) for page in pages[:-1]} <= {size}
+    assert [outcome async for outcome in memory.pages("nobody")] == [
+        Failure(ConversationNotFoundError("nobody"))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        ({"limit": -1}, "$.limit"),
+        ({"limit": True}, "$.limit"),
+        ({"before": datetime(2026, 1, 1)}, "$.before"),  # noqa: DTZ001  the naive one is the point
+        ({"view": "side"}, "$.view"),
+    ],
+)
+async def test_an_invalid_argument_is_named(
+    memory: ChatMemory, arguments: dict[str, object], path: str
+) -> None:
+    outcome = await memory.get_messages("c", **arguments)  # type: ignore[arg-type]
+    assert isinstance(outcome, Failure)
+    error = outcome.failure()
+    assert isinstance(error, DataValidationError)
+    assert [problem.path for problem in error.problems] == [path]
+
+
+@pytest.mark.parametrize("conversation_id", ["", "x" * 513, "a\0b", "\ud800"])
+async def test_an_id_that_no_backend_could_keep_is_refused_by_all(
+    memory: ChatMemory, conversation_id: str
+) -> None:
+    outcomes: Sequence[object] = [
+        await memory.add_messages(conversation_id, says("一")),
+        await memory.get_messages(conversation_id),
+        await memory.clear_messages(conversation_id),
+        await memory.exists(conversation_id),
+    ]
+    for outcome in outcomes:
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.failure(), DataValidationError)
+
+
+async def test_conversations_with_names_alike_stay_apart(memory: ChatMemory) -> None:
+    for conversation_id in HOSTILE:
+        await memory.add_messages(conversation_id, says(conversation_id)).or_raise()
+    await memory.clear_messages("a%").or_raise()
+    await memory.clear_messages("a_").or_raise()
+    for conversation_id in HOSTILE[2:]:
+        assert await contents(memory, conversation_id) == [conversation_id]
+    listed = await memory.list_conversations().or_raise()
+    assert [found.conversation_id for found in listed] == sorted(HOSTILE[2:])
+
+
+async def test_a_cleared_conversation_is_gone_and_may_begin_anew(memory: ChatMemory) -> None:
+    await memory.add_messages("c", says("旧")).or_raise()
+    report = await memory.clear_messages("c").or_raise()
+    assert (report.messages, report.summaries, report.version) == (1, 0, 2)
+    assert await memory.clear_messages("c") == Failure(ConversationNotFoundError("c"))
+    await memory.add_messages("c", says("新")).or_raise()
+    assert await contents(memory, "c") == ["新"]
+
+
+SUMMARIZING = pytest.mark.parametrize(
+    "strategy",
+    [
+        StrategySettings(
+            type="summarize", summarize_every_n=6, keep_last=2, delete_summarized_messages=deletes
+        )
+        for deletes in (False, True)
+    ],
+    ids=["keeping", "deleting"],
+)
+
+
+@SUMMARIZING
+async def test_a_long_history_is_seen_through_its_summary(
+    memory: ChatMemory, strategy: StrategySettings
+) -> None:
+    words = [f"第{index}句：我们在讨论第{index}号方案。" for index in range(6)]
+    report = await memory.add_messages("c", says(*words)).or_raise()
+    assert report.history.status == "done"
+    (summary_id,) = report.history.summary_ids
+    view = await memory.get_messages("c").or_raise()
+    assert [message.role for message in view] == ["summary", "user", "assistant"]
+    assert (view[0].id, [message.content for message in view[1:]]) == (summary_id, words[4:])
+    assert "方案" in view[0].content
+    full = await memory.get_messages("c", view="full").or_raise()
+    kept = words[4:] if strategy.delete_summarized_messages else words
+    assert [message.content for message in full] == [*kept, view[0].content]
+    assert await memory.count("c") == Success(3)
+    assert await memory.count("c", view="full") == Success(len(full))
+
+
+@SUMMARIZING
+async def test_a_summary_leads_to_what_it_covers_and_back(
+    memory: ChatMemory, strategy: StrategySettings
+) -> None:
+    words = [f"第{index}句：我们在讨论第{index}号方案。" for index in range(6)]
+    report = await memory.add_messages("c", says(*words)).or_raise()
+    (summary_id,) = report.history.summary_ids
+    made = await memory.get_summarization("c", summary_id).or_raise()
+    assert made is not None
+    assert made.summarized_message_ids == tuple(words[:4])
+    assert made.messages_deleted is strategy.delete_summarized_messages
+    view = await memory.get_messages("c").or_raise()
+    assert view[0].metadata == {"summaryMetadataId": made.id}
+    assert await memory.get_summarizations_of("c", words[0]) == Success((made,))
+    assert await memory.get_summarizations_of("c", words[5]) == Success(())
+    assert await memory.get_summarization("c", words[0]) == Success(None)
+    again = await memory.add_messages("c", says(*words)).or_raise()
+    assert (again.stored, again.duplicates) == ((), tuple(words))
