@@ -1,0 +1,104 @@
+"""The ready-made stacks: whole, replaceable in their parts, and honest when they cannot be opened."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from chatmemory import (
+    ChatMemoryService,
+    EffectFailed,
+    ManagedRuntime,
+    MessageRepositoryTag,
+    NewMessage,
+    SkillRequest,
+    SkillRunnerTag,
+    StrategySettings,
+    TestClock,
+)
+from chatmemory.errors import RepositoryError
+from chatmemory_layers import stacks
+from chatmemory_layers.skills.functions import skills
+from tests.postgres_server import fresh_database
+
+SOON = StrategySettings(type="summarize", summarize_every_n=3, keep_last=1)
+SAID = [NewMessage("user", text, text) for text in ("一", "二", "三")]
+
+
+def shout(request: SkillRequest) -> str:
+    return "!".join(message.content for message in request.messages)
+
+
+async def converse(stack: stacks.Stack) -> list[str]:
+    """Open *stack*, say the three messages (again), and return what a model would see."""
+    async with ManagedRuntime(stack) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        await memory.add_messages("数", SAID).or_raise()
+        return [message.content for message in await memory.get_messages("数").or_raise()]
+
+
+async def test_a_file_is_whole_with_a_skill_of_ones_own_and_remembers(tmp_path: Path) -> None:
+    for _ in range(2):
+        stack = stacks.embedded(
+            tmp_path / "chat.db", strategy=SOON, skills=skills({"conversation-summary": shout})
+        )
+        assert await converse(stack) == ["一!二", "三"]
+
+
+async def test_a_database_is_whole_with_a_skill_of_ones_own_and_remembers() -> None:
+    async with fresh_database() as dsn:
+        for _ in range(2):
+            own = skills({"conversation-summary": shout})
+            stack = stacks.postgres(dsn, reader_dsn=dsn, strategy=SOON, skills=own)
+            assert await converse(stack) == ["一!二", "三"]
+
+
+async def test_the_testing_stack_foresees_ids_and_holds_the_clock() -> None:
+    clock = TestClock()
+    started = clock.now()
+    async with ManagedRuntime(stacks.testing(clock=clock)) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        await memory.add_messages("c", [NewMessage("user", "now")]).or_raise()
+        await clock.advance(1800)
+        await memory.add_messages("c", [NewMessage("user", "half an hour later")]).or_raise()
+        first, second = await memory.get_messages("c").or_raise()
+    assert (first.id, second.id) == ("message-0001", "message-0002")
+    assert (first.timestamp, second.timestamp) == (started, started + timedelta(minutes=30))
+
+
+async def test_two_testing_stacks_share_nothing() -> None:
+    for _ in range(2):
+        assert await converse(stacks.testing()) == ["一", "二", "三"]
+    async with ManagedRuntime(stacks.testing()) as runtime:
+        assert not await (await runtime.service(ChatMemoryService)).exists("数").or_raise()
+
+
+async def test_the_parts_of_a_stack_can_be_had_too() -> None:
+    async with ManagedRuntime(stacks.testing()) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        await memory.add_messages("c", SAID).or_raise()
+        repository = await runtime.service(MessageRepositoryTag)
+        conversation = await repository.conversation("c").or_raise()
+        assert conversation is not None
+        assert conversation.message_count == 3
+        runner = await runtime.service(SkillRunnerTag)
+        messages = tuple(await memory.get_messages("c").or_raise())
+        assert await runner.run("conversation-summary", SkillRequest(messages, 100)).or_raise()
+
+
+@pytest.mark.parametrize(
+    ("stack", "problem"),
+    [
+        (stacks.embedded("/no/such/folder/chat.db"), "unavailable"),
+        (stacks.postgres("postgresql://nobody@127.0.0.1:1/nothing"), "unavailable"),
+    ],
+    ids=["embedded", "postgres"],
+)
+async def test_a_store_that_cannot_be_opened_is_the_typed_failure_of_the_stack(
+    stack: stacks.Stack, problem: str
+) -> None:
+    with pytest.raises(EffectFailed) as failed:
+        await ManagedRuntime(stack).__aenter__()
+    error = failed.value.error
+    assert isinstance(error, RepositoryError)
+    assert error.problem == problem
