@@ -1,0 +1,120 @@
+"""``chat_store``: a whole chat memory over any backend, with the skill and the clock that a test chooses.
+
+The tests and the programs that they start and kill open their stores with it, so that both mean the same.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Final, final
+
+import anyio
+from attrs import field, frozen
+
+from chatmemory import (
+    ChatMemory,
+    ChatMemoryService,
+    Layer,
+    ManagedRuntime,
+    MessageRepositoryTag,
+    RepositoryError,
+    SkillRequest,
+    StrategySettings,
+)
+from chatmemory.conversation.chat_memory import chat_memory
+from chatmemory.conversation.history_strategy import history_strategy
+from chatmemory.conversation.token_count import token_counter
+from chatmemory.effect.clock import Clock, ClockTag, SystemClock
+from chatmemory.settings import (
+    PostgresSettings,
+    PostgresSettingsTag,
+    SqliteSettings,
+    SqliteSettingsTag,
+    StrategySettingsTag,
+)
+from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_repository
+from chatmemory_layers.skills.functions import SkillFunction, skills
+from chatmemory_layers.sqlite.database import database as sqlite_database
+from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_repository
+
+SUMMARY_SECONDS: Final = 0.01  # long enough to be killed or cancelled in the middle
+LONGEST_LEASE_SECONDS: Final = 120.0  # of the strategies here; work may take 30 s, and a margin
+
+
+async def name_what_is_covered(request: SkillRequest) -> str:
+    """Summarize as a model would that is slow and has nothing to say."""
+    await anyio.sleep(SUMMARY_SECONDS)
+    return f"from {request.messages[0].id} to {request.messages[-1].id}"
+
+
+@final
+@frozen
+class ClockAhead:
+    """The system's clock, *seconds* later: for it, the leases of a process that was killed have expired."""
+
+    seconds: float
+    system: Clock = field(factory=SystemClock)
+
+    def now(self) -> datetime:
+        return self.system.now() + timedelta(seconds=self.seconds)
+
+    def monotonic(self) -> float:
+        return self.system.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await self.system.sleep(seconds)
+
+
+def chat_store(
+    address: str,
+    strategy: StrategySettings | None = None,
+    *,
+    skill: SkillFunction = name_what_is_covered,
+    clock: Clock | None = None,
+    timeout_seconds: float = 10.0,
+) -> Layer[ChatMemoryService, RepositoryError]:
+    """Return the stack over *address*: ``memory``, the path of a file, or a PostgreSQL address."""
+    parts = (
+        repository_at(address, timeout_seconds=timeout_seconds)
+        | Layer.succeed(StrategySettingsTag, strategy or StrategySettings())
+        | Layer.succeed(ClockTag, clock or SystemClock())
+        | skills({"conversation-summary": skill})
+        | token_counter
+    )
+    return parts.feed_keep(history_strategy) >> chat_memory
+
+
+def repository_at(address: str, *, timeout_seconds: float) -> Layer[MessageRepositoryTag, RepositoryError]:
+    """Return the repository over *address* alone."""
+    if address == "memory":
+        return in_memory_repository
+    if address.startswith("postgresql:"):
+        # Here, so that programs without PostgreSQL start without its driver.
+        from chatmemory_layers.postgres.database import database  # noqa: PLC0415
+        from chatmemory_layers.postgres.message_repository import message_repository  # noqa: PLC0415
+
+        server = PostgresSettings(dsn=address, timeout_seconds=timeout_seconds)
+        return Layer.succeed(PostgresSettingsTag, server) >> database >> message_repository
+    file = SqliteSettings(path=address, busy_timeout_seconds=timeout_seconds)
+    return Layer.succeed(SqliteSettingsTag, file) >> sqlite_database >> sqlite_repository
+
+
+@asynccontextmanager
+async def open_store(
+    address: str,
+    strategy: StrategySettings | None = None,
+    *,
+    skill: SkillFunction = name_what_is_covered,
+    clock: Clock | None = None,
+    timeout_seconds: float = 10.0,
+) -> AsyncGenerator[ChatMemory]:
+    """Lend the service of ``chat_store``."""
+    layer = chat_store(address, strategy, skill=skill, clock=clock, timeout_seconds=timeout_seconds)
+    async with ManagedRuntime(layer) as runtime:
+        yield await runtime.service(ChatMemoryService)
+
+
+async def finish_history_work(address: str, strategy: StrategySettings) -> None:
+    """Do what is due and what a killed process held a lease on: leaving a store waits for it."""
+    async with open_store(address, strategy, clock=ClockAhead(seconds=LONGEST_LEASE_SECONDS)):
+        pass

@@ -1,0 +1,183 @@
+"""Adds that are cancelled at a random moment are there whole or not at all, and the store goes on as if nothing happened.
+
+``CHATMEMORY_CANCELS`` says how many rounds each case has.
+"""
+
+import asyncio
+import os
+import random
+import sqlite3
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
+
+import anyio
+import asyncpg
+import pytest
+
+from chatmemory import ChatMemory, ManagedRuntime, StrategySettings
+from tests.postgres_server import fresh_database
+from tests.reliability.numbered import (
+    BATCH_SIZE,
+    check_batches,
+    check_coverage,
+    full_view,
+    ids_of,
+    numbered_batch,
+)
+from tests.reliability.store import chat_store, finish_history_work, open_store
+
+ROUNDS = int(os.environ.get("CHATMEMORY_CANCELS", "30"))
+WRITERS = 4
+LONGEST_SECONDS = 0.004  # an add takes a fraction of a millisecond on SQLite, a few on PostgreSQL
+SOON_SECONDS = 5.0
+POLL_SECONDS = 0.01
+
+# Of those that are not this one.
+COUNT_CONNECTIONS = """
+SELECT count(*) AS all, count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS in_transaction
+FROM pg_stat_activity
+WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+"""
+
+Work = Callable[[], Coroutine[object, object, None]]
+Canceller = Callable[[Work, float], Coroutine[object, object, None]]
+
+
+async def cancel_task(work: Work, seconds: float) -> None:
+    """Cancel as asyncio does it, twice in a row."""
+    task = asyncio.create_task(work())
+    await asyncio.sleep(seconds)
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def cancel_scope(work: Work, seconds: float) -> None:
+    """Cancel as anyio does it: again and again, until the task has left the scope."""
+    with anyio.move_on_after(seconds):
+        await work()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
+    if request.param == "sqlite":
+        yield str(tmp_path / "chat.db")
+    else:
+        async with fresh_database() as dsn:
+            yield dsn
+
+
+@pytest.fixture(params=[cancel_task, cancel_scope])
+def cancel(request: pytest.FixtureRequest) -> Canceller:
+    return request.param
+
+
+async def connections(address: str) -> tuple[int, int]:
+    """Count the connections that the store has, and those in the middle of a transaction."""
+    if address.startswith("postgresql:"):
+        connection = await asyncpg.connect(address)
+        try:
+            row = await connection.fetchrow(COUNT_CONNECTIONS)
+            return row["all"], row["in_transaction"]
+        finally:
+            await connection.close()
+    files = [link.resolve() for link in Path("/proc/self/fd").iterdir()].count(Path(address))  # noqa: ASYNC240  no disk
+    with closing(sqlite3.connect(address, timeout=0, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return files, 1
+    return files, 0
+
+
+async def becomes(is_so: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until *is_so*: what was cancelled may still be on its way."""
+    async with asyncio.timeout(SOON_SECONDS):
+        while not await is_so():  # noqa: ASYNC110  threads and servers ring no bell
+            await asyncio.sleep(POLL_SECONDS)
+
+
+@asynccontextmanager
+async def nothing_is_left(address: str) -> AsyncGenerator[None]:
+    """Assert that the block leaves no task, no thread and no connection behind."""
+    tasks, threads = asyncio.all_tasks(), threading.active_count()
+    yield
+
+    async def is_clean() -> bool:
+        return (
+            asyncio.all_tasks() <= tasks
+            and threading.active_count() <= threads
+            and await connections(address) == (0, 0)
+        )
+
+    await becomes(is_clean)
+
+
+async def add_batches(memory: ChatMemory, round_: int, writer: int) -> None:
+    """Add batches to the conversation of the round until something stops it."""
+    for number in range(1_000_000):
+        await memory.add_messages(f"round{round_}", numbered_batch(f"writer{writer}", number)).or_raise()
+
+
+async def cancel_while_adding(memory: ChatMemory, round_: int, cancel: Canceller) -> None:
+    async def add_all() -> None:
+        async with asyncio.TaskGroup() as writers:
+            for writer in range(WRITERS):
+                writers.create_task(add_batches(memory, round_, writer))
+
+    await cancel(add_all, random.uniform(0, LONGEST_SECONDS))
+
+
+async def assert_usable(memory: ChatMemory, address: str) -> None:
+    async def is_unlocked() -> bool:
+        return (await connections(address))[1] == 0
+
+    await becomes(is_unlocked)
+    async with asyncio.timeout(SOON_SECONDS):
+        batches = await memory.count("after").or_raise() // BATCH_SIZE
+        await memory.add_messages("after", numbered_batch("after", batches)).or_raise()
+
+
+async def test_a_cancelled_add_is_whole_or_absent(address: str, cancel: Canceller) -> None:
+    stored = 0
+    async with nothing_is_left(address), open_store(address) as memory:
+        for round_ in range(ROUNDS):
+            await cancel_while_adding(memory, round_, cancel)
+            await assert_usable(memory, address)
+            stored += sum(check_batches(await full_view(memory, f"round{round_}")).values())
+        assert check_batches(await full_view(memory, "after")) == {"after": ROUNDS}
+    assert stored > 0
+
+
+@pytest.mark.parametrize("execution", ["inline", "background"])
+async def test_a_cancelled_summary_costs_no_message(address: str, cancel: Canceller, execution: str) -> None:
+    strategy = StrategySettings(type="summarize", summarize_every_n=10, keep_last=4, execution=execution)
+    async with nothing_is_left(address), open_store(address, strategy) as memory:
+        for round_ in range(ROUNDS):
+            await cancel_while_adding(memory, round_, cancel)
+            await assert_usable(memory, address)
+    await finish_history_work(address, strategy)
+    summaries = 0
+    async with open_store(address) as memory:
+        for round_ in range(ROUNDS):
+            conversation_id = f"round{round_}"
+            stored = check_batches(await full_view(memory, conversation_id))
+            if stored:
+                summaries += await check_coverage(memory, conversation_id, ids_of(stored))
+    assert summaries > 0
+
+
+async def test_opening_that_is_cancelled_leaves_nothing_open(address: str, cancel: Canceller) -> None:
+    async def open_and_add() -> None:
+        async with ManagedRuntime(chat_store(address)):
+            await asyncio.sleep(SOON_SECONDS)
+
+    for _ in range(ROUNDS):
+        async with nothing_is_left(address):
+            await cancel(open_and_add, random.uniform(0, 5 * LONGEST_SECONDS))
+    async with open_store(address) as memory:
+        await assert_usable(memory, address)

@@ -1,0 +1,92 @@
+"""A process that is killed (kill -9) loses nothing that it has acknowledged, and leaves no half batch behind.
+
+``CHATMEMORY_KILLS`` says how often each case is killed.
+"""
+
+import asyncio
+import os
+import random
+import sys
+from collections import Counter
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from chatmemory import ChatMemory
+from tests.postgres_server import fresh_database
+from tests.reliability.numbered import check_batches, check_coverage, full_view, ids_of
+from tests.reliability.programs.append_for_ever import names, summarizing
+from tests.reliability.store import finish_history_work, open_store
+
+KILLS = int(os.environ.get("CHATMEMORY_KILLS", "4"))
+STARTING_SECONDS = 20.0
+LONGEST_LIFE_SECONDS = 0.3  # from the first acknowledgement to the kill
+
+Acknowledged = Counter[str]  # batches, by writer
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
+    if request.param == "sqlite":
+        yield str(tmp_path / "chat.db")
+    else:
+        async with fresh_database() as dsn:
+            yield dsn
+
+
+async def killed_at_random(address: str, run: str, *words: str) -> Acknowledged:
+    """Start a writer, kill it in the middle of its work, and count the batches that it has acknowledged."""
+    program = ["-m", "tests.reliability.programs.append_for_ever", address, run, *words]
+    child = await asyncio.create_subprocess_exec(sys.executable, *program, stdout=asyncio.subprocess.PIPE)
+    assert child.stdout is not None
+    lines = [await asyncio.wait_for(child.stdout.readline(), STARTING_SECONDS)]
+    asyncio.get_running_loop().call_later(random.uniform(0, LONGEST_LIFE_SECONDS), child.kill)
+    lines += (await child.stdout.read()).splitlines()
+    assert await child.wait() == -9
+    acknowledged = Acknowledged()
+    for line in lines:
+        writer, number = line.decode().split()
+        assert int(number) == acknowledged[writer]
+        acknowledged[writer] += 1
+    return acknowledged
+
+
+async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) -> None:
+    """Assert that what is stored of a run is what was acknowledged; a batch on its way may be there too, whole."""
+    for conversation_id, writers in names(run).items():
+        stored = check_batches(await full_view(memory, conversation_id))
+        assert stored.keys() <= set(writers)
+        for writer in writers:
+            assert stored.get(writer, 0) - acknowledged[writer] in {0, 1}
+
+
+async def test_no_acknowledged_batch_is_lost_or_torn(address: str) -> None:
+    runs: dict[str, Acknowledged] = {}
+    for kill in range(KILLS):
+        runs[f"run{kill}"] = await killed_at_random(address, f"run{kill}")
+        async with open_store(address) as memory:
+            for run, acknowledged in runs.items():
+                await check_run(memory, run, acknowledged)
+
+
+@pytest.mark.parametrize("case", ["inline", "inline deleting", "background", "background deleting"])
+async def test_summaries_that_were_interrupted_are_resumed_and_cover_each_message_once(
+    address: str, case: str
+) -> None:
+    words = case.split()
+    strategy = summarizing(*words)
+    summaries = 0
+    for kill in range(KILLS):
+        run = f"run{kill}"
+        acknowledged = await killed_at_random(address, run, *words)
+        await finish_history_work(address, strategy)
+        async with open_store(address) as memory:
+            if "deleting" not in words:
+                await check_run(memory, run, acknowledged)
+            for conversation_id, writers in names(run).items():
+                ids = ids_of({writer: acknowledged[writer] for writer in writers})
+                summaries += await check_coverage(memory, conversation_id, ids)
+                conversation = await memory.get_conversation(conversation_id).or_raise()
+                assert conversation.open_count < strategy.summarize_every_n
+    assert summaries > 0
