@@ -11,11 +11,13 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context, MissingServiceError
 from chatmemory.effect.effect import Effect
+from chatmemory.effect.hosting import host
 from chatmemory.effect.memo import MemoMap
 from chatmemory.effect.outcome import Cause, Exit, Fail, Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.plan import Gate, LayerCycleError, Place, Plan, Step, make_plan
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.shape import AnyTag, Leaf, Services, Shape
+from chatmemory.effect.suspended import has_event_loop
 
 __all__ = ["LayerFailed", "Site", "build", "exit_of_layer"]
 
@@ -59,8 +61,7 @@ class Site:
 
     async def enter(self, manager: AbstractAsyncContextManager[A]) -> A:
         """Enter *manager* until the leaf is released."""
-        host = self._place.memo.host
-        return await (self.scope.enter(manager) if host is None else host.enter(manager, self.scope))
+        return await (host(manager, self.scope) if has_event_loop() else self.scope.enter(manager))
 
     def build(self, shape: Shape) -> Effect[Services, Any]:
         """Return the effect that builds another shape in the leaf's place."""
@@ -96,13 +97,12 @@ async def build(
     plan = make_plan(shape, given, memo)
     own_scope = scope.fork()
     try:
-        # Without a host there may be no event loop either; the order of the points is one that works.
-        if memo.host is None:
+        if has_event_loop():
+            await _Crew(plan, own_scope, path).work_through()
+        else:  # without tasks, in an order that works
             for point in plan.points:
                 if isinstance(point, Step):
                     await _build_step(point, own_scope, path)
-        else:
-            await _Crew(plan, own_scope, path).work_through()
     except BaseException as exception:
         await own_scope.close(exit_of_layer(exception))
         raise

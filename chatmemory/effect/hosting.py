@@ -1,86 +1,80 @@
-"""``Host``: gives every resource a task of its own, in which it is both entered and left.
+"""``host``: gives a resource a task of its own, in which it is both entered and left.
 
 A cancel scope belongs to the task that entered it.  A resource that holds one (a task group, a connection pool) would
-break asyncio and trio alike if it were entered in one task and left in another, as building in parallel does.
+break asyncio and trio alike if it were entered in one task and left in another, as happens when layers are built in
+parallel, or when a test fixture opens a runtime in one task and closes it in another.
+
+The tasks belong to no task group, because that would have the same trouble; a scope ends them instead.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
-from types import TracebackType
-from typing import Generic, Self, final
+from contextvars import copy_context
+from typing import Any, Generic, final
 
 import anyio
-from anyio.abc import TaskGroup, TaskStatus
 from typing_extensions import TypeVar
 
 from chatmemory.effect.outcome import Exit
 from chatmemory.effect.scope import Scope
+from chatmemory.effect.suspended import shield
 
-__all__ = ["Host"]
+__all__ = ["host"]
 
 A = TypeVar("A")
 
 
-@final
-class Host:
-    """An async context manager around the tasks of the resources that it hosts."""
-
-    __slots__ = ("_tasks",)
-
-    def __init__(self) -> None:
-        self._tasks: TaskGroup = anyio.create_task_group()
-
-    async def enter(self, manager: AbstractAsyncContextManager[A], scope: Scope) -> A:
-        """Enter *manager* in a task of its own; closing *scope* leaves it there and waits for that."""
-        stay = _Stay(manager)
-        await self._tasks.start(stay.run)
-        await scope.add(stay.end)
-        return stay.value
-
-    async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        # All scopes are closed by now.  Told of the exception, the task group would wrap it in a group.
-        await self._tasks.__aexit__(None, None, None)
+async def host(manager: AbstractAsyncContextManager[A], scope: Scope) -> A:
+    """Enter *manager* in a task of its own; closing *scope* leaves it there and waits for that."""
+    stay = _Stay(manager)
+    value = await stay.begin()
+    await scope.add(stay.end)
+    return value
 
 
 @final
 class _Stay(Generic[A]):
     """The time of one resource in its task."""
 
-    __slots__ = ("_failure", "_is_over", "_manager", "_shall_end", "value")
-
-    value: A
+    __slots__ = (
+        "_cancel_scope",
+        "_failure",
+        "_has_settled",
+        "_is_over",
+        "_manager",
+        "_shall_end",
+        "_task",
+        "_value",
+    )
 
     def __init__(self, manager: AbstractAsyncContextManager[A]) -> None:
         self._manager = manager
+        self._cancel_scope = anyio.CancelScope()
+        self._has_settled = anyio.Event()
         self._shall_end = anyio.Event()
         self._is_over = anyio.Event()
+        self._value: tuple[A] | None = None
         self._failure: Exception | None = None
+        self._task: object = None  # asyncio itself keeps only a weak reference
 
-    async def run(self, *, task_status: TaskStatus[None]) -> None:
-        with anyio.CancelScope() as cancel_scope:
-            try:
-                async with self._manager as self.value:
-                    # From here on only `end` ends it.  A cancellation from outside reaches all the tasks of the host
-                    # at once, and would release a dependency before its consumer.
-                    cancel_scope.shield = True
-                    task_status.started()
-                    await self._shall_end.wait()
-            except Exception as failure:
-                if not self._shall_end.is_set():
-                    raise
-                self._failure = failure
-            finally:
-                self._is_over.set()
+    async def begin(self) -> A:
+        self._task = _start_task(self._run)
+        try:
+            await self._has_settled.wait()
+        except BaseException:
+            # What is entered already is left in peace, what is being entered is cancelled.
+            if self._value is None:
+                self._cancel_scope.cancel()
+            self._shall_end.set()
+            with shield():
+                await self._is_over.wait()
+            raise
+        if self._value is None:
+            raise self._failure or RuntimeError("the event loop was closed while a resource was being opened")
+        return self._value[0]
 
     async def end(self, _: Exit[object, object]) -> None:
         self._shall_end.set()
@@ -94,3 +88,24 @@ class _Stay(Generic[A]):
             raise interruption
         if self._failure is not None:
             raise self._failure
+
+    async def _run(self) -> None:
+        try:
+            with self._cancel_scope:
+                async with self._manager as value:
+                    self._value = (value,)
+                    self._has_settled.set()
+                    await self._shall_end.wait()
+        except Exception as failure:  # noqa: BLE001  raised by `begin` or `end`, in the task of whoever waits there
+            self._failure = failure
+        finally:
+            self._has_settled.set()
+            self._is_over.set()
+
+
+def _start_task(run: Callable[[], Coroutine[Any, Any, None]]) -> object:
+    if anyio.get_cancelled_exc_class() is asyncio.CancelledError:
+        return asyncio.create_task(run())
+    import trio  # noqa: PLC0415  only those who run on it have it
+
+    return trio.lowlevel.spawn_system_task(run, context=copy_context())

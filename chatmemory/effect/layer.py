@@ -385,8 +385,8 @@ class Layer(Generic[Out_contra, Err_co, In_co]):
 
         async def run(context: Context[Any]) -> Outcome[Any, Any]:
             try:
-                async with MemoMap() as memo, Scope() as scope:
-                    services = await build(self.shape, context, memo, scope)
+                async with Scope() as scope:
+                    services = await build(self.shape, context, MemoMap(), scope)
                     inner: Context[Any] = Context(services)
                     return await effect.run_in(context.merge(inner))
             except LayerFailed as failed:

@@ -5,12 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from types import TracebackType
-from typing import Any, Self, final
+from typing import Any, final
 
 import anyio
 
-from chatmemory.effect.hosting import Host
 from chatmemory.effect.outcome import Exit, exit_from_exception
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.shape import Leaf, Services
@@ -22,26 +20,18 @@ __all__ = ["Entry", "MemoMap"]
 class MemoMap:
     """Built leaves by identity, each kept until its last observer leaves.
 
-    Runtimes that are to share layers are given one map, which has to outlive them:
-    ``async with MemoMap() as memo, ManagedRuntime(layer, memo) as runtime: ...``
+    Runtimes that are given one map share their layers.
     """
 
-    __slots__ = ("_entries", "_parent", "host")
+    __slots__ = ("_entries", "_parent")
 
     def __init__(self, *, parent: MemoMap | None = None) -> None:
         self._entries: dict[Leaf, Entry] = {}
         self._parent = parent
-        self.host: Host | None = parent.host if parent else None
 
     def fork(self) -> MemoMap:
         """Return a map that uses what this one has, and keeps to itself what it builds."""
         return MemoMap(parent=self)
-
-    def fresh(self) -> MemoMap:
-        """Return an empty map under the same host."""
-        empty = MemoMap()
-        empty.host = self.host
-        return empty
 
     async def observe(self, leaf: Leaf, scope: Scope) -> Entry:
         """Return the entry of *leaf*, which stays in use until *scope* is closed."""
@@ -63,20 +53,6 @@ class MemoMap:
 
         await scope.add(leave)
         return entry
-
-    async def __aenter__(self) -> Self:
-        self.host = await Host().__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        host, self.host = self.host, None
-        if host is not None:
-            await host.__aexit__(kind, exception, traceback)
 
 
 @final

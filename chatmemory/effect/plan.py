@@ -190,7 +190,7 @@ class _Planner:
                 gives = {**below.gives, **above.gives} if shape.keeps else above.gives
                 return Part(gives, (*above.ends, gate), below.is_shared and above.is_shared)
             case Fresh():
-                part = yield shape.inner, Place(place.given, place.fed, place.gates, place.memo.fresh())
+                part = yield shape.inner, Place(place.given, place.fed, place.gates, MemoMap())
                 return Part(part.gives, part.ends, is_shared=False)
             case Suspend():
                 if shape in self._opened:

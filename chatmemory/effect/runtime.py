@@ -43,13 +43,12 @@ class ManagedRuntime(Generic[R_contra]):
     defect.
     """
 
-    __slots__ = ("_context", "_idle", "_layer", "_memo", "_owned", "_running", "_scope")
+    __slots__ = ("_context", "_idle", "_layer", "_memo", "_running", "_scope")
 
     def __init__(self, layer: Layer[R_contra, Any, Never], memo: MemoMap | None = None) -> None:
         """Share with other runtimes what *memo* holds; without one, share with nobody."""
         self._layer = layer
         self._memo = memo or MemoMap()
-        self._owned = self._memo if memo is None else None
         self._scope = Scope()
         self._context: Context[R_contra] | None = None
         self._running: set[anyio.CancelScope] = set()
@@ -111,14 +110,7 @@ class ManagedRuntime(Generic[R_contra]):
             await self._idle.wait()
 
     async def __aenter__(self) -> Self:
-        if self._owned is not None:
-            await self._owned.__aenter__()
-        try:
-            await self._open()
-        except BaseException:
-            if self._owned is not None:
-                await self._owned.__aexit__(None, None, None)
-            raise
+        await self._open()
         return self
 
     async def __aexit__(
@@ -130,10 +122,8 @@ class ManagedRuntime(Generic[R_contra]):
         self._context = None
         try:
             await self._interrupt()
-            await self._close(exception)
         finally:
-            if self._owned is not None:
-                await self._owned.__aexit__(kind, exception, traceback)
+            await self._close(exception)
 
     def __enter__(self) -> Self:
         run_without_waiting(self._open())

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from typing import Any, cast
 
 import anyio
 from typing_extensions import TypeVar
 
-__all__ = ["SuspendedError", "run_without_waiting", "shield"]
+__all__ = ["SuspendedError", "has_event_loop", "run_without_waiting", "shield"]
 
 A = TypeVar("A")
+
+
+# Also true inside a running event loop, when synchronous code there runs an effect.
+_IS_NOT_TO_WAIT: ContextVar[bool] = ContextVar("_IS_NOT_TO_WAIT", default=False)
 
 
 class SuspendedError(RuntimeError):
@@ -29,13 +34,27 @@ def run_without_waiting(work: Coroutine[Any, Any, A]) -> A:
     Raises:
         SuspendedError: *work* waits; it is closed where it stands.
     """
+    before = _IS_NOT_TO_WAIT.set(True)
     try:
         work.send(None)
     except StopIteration as done:
         result: A = done.value
         return result
+    finally:
+        _IS_NOT_TO_WAIT.reset(before)
     work.close()
     raise SuspendedError
+
+
+def has_event_loop() -> bool:
+    """Tell whether this code may wait: in a task, and not under ``run_without_waiting``."""
+    if _IS_NOT_TO_WAIT.get():
+        return False
+    try:
+        anyio.get_cancelled_exc_class()
+    except RuntimeError:
+        return False
+    return True
 
 
 def shield() -> AbstractContextManager[object, None]:
@@ -43,9 +62,7 @@ def shield() -> AbstractContextManager[object, None]:
 
     A native ``asyncio.Task.cancel()`` knows no shield and still gets through.
     """
-    try:
-        anyio.get_cancelled_exc_class()
-    except RuntimeError:
+    if not has_event_loop():
         return nullcontext()
     # A cancel scope may swallow an exception, says its type; not one that nobody cancels.
     return cast("AbstractContextManager[object, None]", anyio.CancelScope(shield=True))

@@ -188,11 +188,11 @@ async def test_preserves_identity_of_acquired_resources() -> None:
 async def test_a_memo_map_does_not_memoize_a_build_before_it_runs() -> None:
     journal = Journal()
     layer = journal.layer(1)
-    async with MemoMap() as memo:
-        ManagedRuntime(layer, memo)
-        assert journal == []
-        async with ManagedRuntime(layer, memo):
-            assert journal == ["a1"]
+    memo = MemoMap()
+    ManagedRuntime(layer, memo)
+    assert journal == []
+    async with ManagedRuntime(layer, memo):
+        assert journal == ["a1"]
 
 
 async def test_a_memo_map_memoizes_suspend_across_builds() -> None:
@@ -203,7 +203,8 @@ async def test_a_memo_map_memoizes_suspend_across_builds() -> None:
         return journal.layer(1)
 
     layer = Layer.suspend(make)
-    async with MemoMap() as memo, ManagedRuntime(layer, memo), ManagedRuntime(layer, memo):
+    memo = MemoMap()
+    async with ManagedRuntime(layer, memo), ManagedRuntime(layer, memo):
         assert journal == ["made", "a1"]
     assert journal == ["made", "a1", "r1"]
 
@@ -212,7 +213,8 @@ async def test_a_memo_map_memoizes_layer_across_builds() -> None:
     journal = Journal()
     one = journal.layer(1)
     both = one >> journal.layer(2)
-    async with MemoMap() as memo, ManagedRuntime(one, memo):
+    memo = MemoMap()
+    async with ManagedRuntime(one, memo):
         async with ManagedRuntime(both, memo):
             pass
         async with ManagedRuntime(both, memo):
@@ -223,20 +225,21 @@ async def test_a_memo_map_memoizes_layer_across_builds() -> None:
 async def test_layers_are_not_released_early() -> None:
     journal = Journal()
     one = journal.layer(1)
-    async with MemoMap() as memo:
-        first, second = ManagedRuntime(one, memo), ManagedRuntime(one >> journal.layer(2), memo)
-        await first.__aenter__()
-        await second.__aenter__()
-        await first.__aexit__(None, None, None)
-        assert journal == ["a1", "a2"]
-        await second.__aexit__(None, None, None)
+    memo = MemoMap()
+    first, second = ManagedRuntime(one, memo), ManagedRuntime(one >> journal.layer(2), memo)
+    await first.__aenter__()
+    await second.__aenter__()
+    await first.__aexit__(None, None, None)
+    assert journal == ["a1", "a2"]
+    await second.__aexit__(None, None, None)
     assert journal == ["a1", "a2", "r2", "r1"]
 
 
 async def test_forked_memo_maps_reuse_parent_layers_but_isolate_child_layers() -> None:
     journal = Journal()
     one, two = journal.layer(1), journal.layer(2)
-    async with MemoMap() as memo, ManagedRuntime(one, memo):
+    memo = MemoMap()
+    async with ManagedRuntime(one, memo):
         left, right = memo.fork(), memo.fork()
         async with ManagedRuntime(one | two, left), ManagedRuntime(one | two, right):
             assert journal == ["a1", "a2", "a2"]
@@ -254,7 +257,8 @@ async def test_a_waiter_rebuilds_after_the_first_builder_is_cancelled() -> None:
         return Success(3)
 
     layer = journal.layer(1) >> Layer.effect(Three, Effect.from_outcome(wait))
-    async with MemoMap() as memo, anyio.create_task_group() as tasks:
+    memo = MemoMap()
+    async with anyio.create_task_group() as tasks:
 
         async def first() -> None:
             with anyio.CancelScope() as cancel_scope:

@@ -53,11 +53,8 @@ async def test_provides_context() -> None:
 async def test_allows_sharing_a_memo_map() -> None:
     journal = Journal()
     layer = journal.layer(1)
-    async with (
-        MemoMap() as memo,
-        ManagedRuntime(layer, memo),
-        ManagedRuntime(layer >> journal.layer(2), memo),
-    ):
+    memo = MemoMap()
+    async with ManagedRuntime(layer, memo), ManagedRuntime(layer >> journal.layer(2), memo):
         assert journal == ["a1", "a2"]
     assert journal == ["a1", "a2", "r2", "r1"]
 
@@ -92,6 +89,24 @@ async def test_fibers_are_interrupted_on_dispose() -> None:
         await runtime.__aexit__(None, None, None)
         assert journal == ["a1", "finalizer", "r1"]
     assert interrupted == ["yes"]
+
+
+@pytest.mark.anyio
+async def test_a_runtime_can_be_closed_in_another_task_than_it_was_opened_in() -> None:
+    journal: list[str] = []
+
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[int]:
+        async with anyio.create_task_group():
+            yield 1
+        journal.append("closed")
+
+    runtime = ManagedRuntime(Layer.scoped(One, opened) >> Layer.effect(Two, One.get()))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(runtime.__aenter__)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(runtime.__aexit__, None, None, None)
+    assert journal == ["closed"]
 
 
 @pytest.mark.anyio
