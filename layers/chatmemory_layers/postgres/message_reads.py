@@ -90,28 +90,34 @@ FROM summarization_metadata
 WHERE conversation_id = $1 AND hashtextextended(summary_message_id, 0) = hashtextextended($2, 0)
     AND summary_message_id = $2
 """
-# From the summary that covers the message to the one that covers that summary, and so on.
+# From the summary that covers the message to the one that covers that summary, and so on.  LIMIT makes the planner look
+# up one by one, where it would rather read all summaries of the conversation.
 SELECT_SUMMARIZATIONS_OF: Final = """
-WITH RECURSIVE chain (metadata_id, height) AS (
-    SELECT metadata_id, 1 FROM summary_coverage
-    WHERE conversation_id = $1 AND hashtextextended(message_id, 0) = hashtextextended($2, 0) AND message_id = $2
+WITH RECURSIVE chain (id, summary_message_id, height) AS (
+    SELECT NULL::text COLLATE "C", $2::text COLLATE "C", 0
     UNION ALL
-    SELECT summary_coverage.metadata_id, chain.height + 1
-    FROM chain
-    JOIN summarization_metadata AS inner_one
-        ON inner_one.conversation_id = $1 AND inner_one.id = chain.metadata_id
-    JOIN summary_coverage
-        ON summary_coverage.conversation_id = $1
-        AND hashtextextended(message_id, 0) = hashtextextended(inner_one.summary_message_id, 0)
-        AND message_id = inner_one.summary_message_id
+    SELECT covering.id, covering.summary_message_id, height + 1
+    FROM chain CROSS JOIN LATERAL (
+        SELECT summarization_metadata.id, summarization_metadata.summary_message_id
+        FROM summary_coverage JOIN summarization_metadata
+            ON summarization_metadata.conversation_id = $1 AND summarization_metadata.id = metadata_id
+        WHERE summary_coverage.conversation_id = $1
+            AND hashtextextended(message_id, 0) = hashtextextended(chain.summary_message_id, 0)
+            AND message_id = chain.summary_message_id
+        LIMIT 1
+    ) AS covering
 )
-SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, ARRAY(
-    SELECT message_id FROM summary_coverage
-    WHERE summary_coverage.conversation_id = $1 AND metadata_id = summarization_metadata.id ORDER BY ordinal
-) AS covered_ids
-FROM chain JOIN summarization_metadata
-    ON summarization_metadata.conversation_id = $1 AND summarization_metadata.id = chain.metadata_id
-ORDER BY chain.height
+SELECT summarization.* FROM chain CROSS JOIN LATERAL (
+    SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us,
+        ARRAY(
+            SELECT message_id FROM summary_coverage
+            WHERE summary_coverage.conversation_id = $1 AND metadata_id = chain.id ORDER BY ordinal
+        ) AS covered_ids
+    FROM summarization_metadata
+    WHERE conversation_id = $1 AND id = chain.id
+    LIMIT 1
+) AS summarization
+ORDER BY height
 """
 
 _END: Final = 2**63 - 1  # behind every place and every instant

@@ -2,9 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
 import anyio
+import asyncpg
 import pytest
 
 from chatmemory import Effect, Failure, Layer, ManagedRuntime, RepositoryError, Success
@@ -19,6 +23,15 @@ from tests.unit.postgres.wire import wire_to
 
 TIMEOUT_SECONDS = 0.5
 BOUND_SECONDS = 4 * TIMEOUT_SECONDS + 2.0  # connection, transaction with its grace, roll-back, release
+
+
+@asynccontextmanager
+async def asyncpg_connection(dsn: str) -> AsyncGenerator[Any]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 def name_of(dsn: str) -> str:
@@ -54,6 +67,21 @@ async def test_a_server_that_is_not_there_is_unavailable(dsn: str) -> None:
 
 async def test_a_database_that_is_not_there_is_unavailable() -> None:
     assert await problem_of_opening(postgres_dsn("no_such_database")) == "unavailable"
+
+
+def guard(rules: Path) -> None:
+    rules.write_text("local all guarded scram-sha-256\n" + rules.read_text())
+
+
+async def test_a_wrong_password_is_unavailable(dsn: str) -> None:
+    async with asyncpg_connection(dsn) as connection:
+        guard(Path(await connection.fetchval("SHOW hba_file")))
+        await connection.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'; SELECT pg_reload_conf()")
+    try:
+        await asyncio.sleep(0.2)
+        assert await problem_of_opening(dsn.replace("postgres:@", "guarded:wrong@")) == "unavailable"
+    finally:
+        await run_on_server("DROP ROLE guarded")
 
 
 async def test_a_reader_that_is_not_there_is_noticed_at_once(dsn: str) -> None:

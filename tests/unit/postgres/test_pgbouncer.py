@@ -1,0 +1,81 @@
+"""Behind PgBouncer in transaction mode, where each transaction may run in another session of the server."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Generator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from chatmemory.settings import PostgresSettings
+from chatmemory_layers.postgres.database import open_database
+from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from tests.unit.postgres.said import NOW, batch, stored_ids, summary
+
+PORT = 6432
+CLIENTS, SESSIONS, BATCHES = 12, 3, 15
+
+
+@pytest.fixture
+def bouncer(dsn: str) -> Generator[str]:
+    """Start a PgBouncer with fewer sessions than there will be clients, and return its address."""
+    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+    if program is None:
+        pytest.skip("no pgbouncer: apt-get install pgbouncer")
+    parts = urlsplit(dsn)
+    server = Path(parse_qs(parts.query)["host"][0])
+    with tempfile.TemporaryDirectory(prefix="cm-pgb-", dir="/tmp") as folder:
+        Path(folder).chmod(0o777)
+        ini = Path(folder) / "pgbouncer.ini"
+        ini.write_text(
+            f"[databases]\n* = host={server} user=postgres\n"
+            f"[pgbouncer]\npool_mode = transaction\ndefault_pool_size = {SESSIONS}\nauth_type = any\n"
+            f"listen_port = {PORT}\nunix_socket_dir = {folder}\n"
+        )
+        user = ["-u", server.owner()] if os.geteuid() == 0 else []  # it refuses to be root
+        bouncer = subprocess.Popen([program, "-q", *user, str(ini)])
+        try:
+            started = time.monotonic()
+            while not (Path(folder) / f".s.PGSQL.{PORT}").exists():
+                assert time.monotonic() < started + 5
+                time.sleep(0.02)
+            yield f"postgresql://postgres@/{parts.path[1:]}?host={folder}&port={PORT}"
+        finally:
+            bouncer.terminate()
+            bouncer.wait()
+
+
+async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
+    """Without a statement cache, the setting for a PgBouncer that knows nothing of prepared statements."""
+    settings = PostgresSettings(dsn=bouncer, statement_cache_size=0, pool_size=2)
+
+    async def talk(client: int) -> None:
+        async with open_database(settings) as database:
+            repository = PostgresMessageRepository(database)
+            own, ids = f"对话 {client}", [f"{client}-{number}" for number in range(BATCHES)]
+            for number, id_ in enumerate(ids):
+                await asyncio.gather(
+                    repository.append(batch(own, id_)).or_raise(),
+                    repository.append(batch("all", id_, is_due=True)).or_raise(),
+                    repository.conversations(limit=number, after=None).or_raise(),
+                    repository.summarizations_of("all", id_).or_raise(),
+                )
+                assert await stored_ids(repository, own) == ids[: number + 1]
+            await repository.summarize(summary(own, "s", *ids[:3], at_version=BATCHES)).or_raise()
+            await repository.clear(own, now=NOW).or_raise()
+
+    await asyncio.gather(*map(talk, range(CLIENTS)))
+    async with open_database(settings) as database:
+        repository = PostgresMessageRepository(database)
+        everything = await stored_ids(repository, "all")
+        assert len(everything) == CLIENTS * BATCHES
+        for client in range(CLIENTS):
+            own = [id_ for id_ in everything if id_.startswith(f"{client}-")]
+            assert own == [f"{client}-{number}" for number in range(BATCHES)]
+        assert (await repository.conversations(limit=99, after=None).or_raise())[0].conversation_id == "all"
+        assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise()
