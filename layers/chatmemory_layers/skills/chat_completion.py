@@ -21,7 +21,7 @@ from chatmemory_layers.skills.transcript import ELLIPSIS, is_cjk
 LONGEST_MESSAGE: Final = (
     24_000  # characters sent of one message, from both ends; a log need not fill the model's window
 )
-LONGEST_DETAIL: Final = 200  # characters of the endpoint's own words in an error
+SAMPLE: Final = 200  # characters of each message that tell its language
 
 _SUMMARIZE_IN_ENGLISH: Final = (
     "You keep the memory of an assistant. Summarize the conversation that the user sends for somebody who has to go on"
@@ -53,9 +53,14 @@ _PROBLEM_OF_STATUS: Final[dict[int, SkillProblem]] = {
 _OK: Final = range(200, 300)
 _REDIRECT: Final = range(300, 400)
 _SERVER_ERROR: Final = range(500, 600)
+_CODE: Final = re.compile(r"[a-z][a-z_]{2,40}", re.ASCII)
 _SECONDS: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*", re.ASCII)
 
 JsonMapping: TypeAlias = Mapping[str, Any]
+
+
+class EndpointError(Exception):
+    """What the endpoint says about an error: the cause and never the text of ours, since it may quote the conversation."""
 
 
 def request_body(
@@ -66,7 +71,7 @@ def request_body(
     *skill_id* is a key of ``INSTRUCTIONS``.
     """
     english, chinese = INSTRUCTIONS[skill_id]
-    sample = "".join(message.content[:LONGEST_DETAIL] for message in messages)
+    sample = "".join(message.content[:SAMPLE] for message in messages)
     instruction = chinese if is_cjk(sample) else english
     return {
         "model": model,
@@ -83,7 +88,7 @@ def fence(messages: Sequence[ChatMessage]) -> str:
     """Write *messages* as data: a JSON object per line, in which no ``<`` is left that could close the fence."""
     lines: list[str] = []
     for message in messages:
-        content = message.content
+        content = clean_text(message.content)  # a lone surrogate has no bytes to send
         if len(content) > LONGEST_MESSAGE:
             half = LONGEST_MESSAGE // 2
             content = f"{content[:half]}\n{ELLIPSIS}\n{content[-half:]}"
@@ -104,12 +109,14 @@ def read_answer(
         headers: names in lower case, or a mapping that does not mind.
         body: as a whole, decoded.
         now: for a ``Retry-After`` that is a date.
-        secret: what must not be quoted, should the endpoint repeat it in its words.
+        secret: what the cause must not quote, should the endpoint repeat it.
     """
 
-    def failed(problem: SkillProblem, detail: str) -> Failure[SkillExecutionError]:
+    def failed(
+        problem: SkillProblem, detail: str, cause: EndpointError | None = None
+    ) -> Failure[SkillExecutionError]:
         wait = retry_after_seconds(headers.get("retry-after"), now)
-        return Failure(SkillExecutionError(skill_id, problem, detail, wait))
+        return Failure(SkillExecutionError(skill_id, problem, detail, wait, cause))
 
     try:
         answer = cast("object", json.loads(body))
@@ -117,7 +124,9 @@ def read_answer(
     except (ValueError, RecursionError):
         answer = None
     if status not in _OK:
-        return failed(_problem_of(status), _words(f"HTTP {status}", answer, secret))
+        code, words = _said_in_error(answer)
+        cause = EndpointError(words.replace(secret, "[key]") if secret else words)
+        return failed(_problem_of(status), f"HTTP {status}{code and f', {code}'}", cause)
     if not isinstance(answer, dict):
         kind = headers.get("content-type", "").partition(";")[0][:50]
         return failed("malformed", f"no JSON object, {len(body)} bytes of {kind or 'no stated type'}")
@@ -179,13 +188,16 @@ def _problem_of(status: int) -> SkillProblem:
     return _PROBLEM_OF_STATUS.get(status, "refused")
 
 
-def _words(status: str, answer: object, secret: str) -> str:
-    """Return the status with the endpoint's own message, in one line, without the secret."""
+def _said_in_error(answer: object) -> tuple[str, str]:
+    """Return the code and the message that an endpoint gives with an error, empty where it gives none."""
     error: object = cast("JsonMapping", answer).get("error") if isinstance(answer, dict) else None
-    message: object = cast("JsonMapping", error).get("message") if isinstance(error, dict) else error
-    if not isinstance(message, str) or not message.strip():
-        return status
-    words = clean_text(" ".join(message.split()))
-    if secret:
-        words = words.replace(secret, "[key]")
-    return f"{status}: {words[:LONGEST_DETAIL]}"
+    if not isinstance(error, dict):
+        return "", error if isinstance(error, str) else ""
+    said = cast("JsonMapping", error)
+    codes = (
+        code
+        for code in (said.get("code"), said.get("type"))
+        if isinstance(code, str) and _CODE.fullmatch(code)
+    )
+    message = said.get("message")
+    return next(codes, ""), message if isinstance(message, str) else ""

@@ -26,14 +26,12 @@ from chatmemory_layers.skills.chat_completion import INSTRUCTIONS, read_answer, 
 if TYPE_CHECKING:
     import httpx
 
-FIRST_PAUSE_SECONDS: Final = (
-    0.5  # doubles with every retry; an overloaded endpoint asks for more by Retry-After
-)
+FIRST_PAUSE_SECONDS: Final = 0.5  # doubles with every retry; who is overloaded asks for more
 LONGEST_PAUSE_SECONDS: Final = 30.0  # who is asked to wait longer comes back with the next summary
 LONGEST_ANSWER_BYTES: Final = 4 * 1024 * 1024
 PASSING: Final[frozenset[SkillProblem]] = frozenset({"rate_limited", "unavailable", "timeout"})
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
 @final
@@ -149,7 +147,12 @@ def _will_pass(error: SkillExecutionError) -> bool:
 
 
 def _note(error: SkillExecutionError) -> Effect[None]:
-    return Effect.sync(lambda: _log.warning("skill %s: %s (%s)", error.skill_id, error.problem, error.detail))
+    facts = {
+        "skill_id": error.skill_id,
+        "problem": error.problem,
+        "retry_after_seconds": error.retry_after_seconds,
+    }
+    return Effect.sync(lambda: log.warning("a request to the model failed: %s", error, extra=facts))
 
 
 def _problem_of(exception: httpx.HTTPError) -> SkillProblem:

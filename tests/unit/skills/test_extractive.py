@@ -119,11 +119,11 @@ def test_what_is_said_twice_is_kept_once() -> None:
 def test_something_new_is_better_than_the_same_in_other_words() -> None:
     said = conversation(
         ("user", "My sister Anna lives in Bergen with her two children and a dog."),
-        ("user", "My sister Anna lives in Bergen with two children, a dog and a cat."),
-        ("user", "The invoice for the roof was 4,300 euros and is due in May."),
-        ("assistant", "Noted and filed."),
+        ("user", "In Bergen my sister Anna lives with two children, a dog, a parrot and a garden."),
+        ("user", "The invoice for the roof lies on the table in our kitchen."),
+        ("assistant", "Noted and filed, with all that belongs to it and some more."),
     )
-    summary = summarize(said, 150)
+    summary = summarize(said, 160)
     assert "invoice" in summary
     assert summary.count("Bergen") == 1
 
