@@ -1,0 +1,302 @@
+"""A backend of one's own: a folder with one JSON file per conversation, replaced whole with every change."""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from chatmemory import Conversation, Do, Effect, Layer, MessagePage, MessageRepositoryTag
+from chatmemory.contracts import Append, Appended, HistoryWork, MessageDraft, PageQuery, Summary, WorkIsDue
+from chatmemory.errors import AppendError, MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.messages import ChatMessage, ClearReport, SummarizationMetadata, TimestampRange
+
+T = TypeVar("T")
+State = dict[str, Any]
+when = datetime.fromisoformat
+
+
+class FolderRepository:
+    """Each method reads a file, changes it in memory and replaces it: whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        key = batch.conversation_id
+        state = await do(self._io("append", lambda: self._load(key)))
+        if batch.expected_version not in {None, state["version"]}:
+            do.fail(VersionConflictError(key, batch.expected_version or 0, state["version"]))
+        said = {row["id"]: words(row) for row in state["rows"]}
+        stored: list[str] = []
+        duplicates: list[str] = []
+        for draft in batch.drafts:
+            row = row_of(draft, seq=state["next_seq"] + len(stored))
+            if draft.id not in said and draft.id not in state["covered"]:
+                said[draft.id] = words(row)
+                state["rows"].append(row)
+                stored.append(draft.id)
+            elif said.get(draft.id, words(row)) == words(row):
+                duplicates.append(draft.id)
+            else:
+                do.fail(MessageConflictError(key, (draft.id,)))
+        if stored:
+            if len(state["rows"]) == len(stored):
+                state["created_at"] = batch.now.isoformat()
+            state["next_seq"] += len(stored)
+            changed(state, batch.now)
+            if batch.is_due(described(state)) and state["work"] is None:
+                state["work"] = {
+                    "due_at": batch.now.isoformat(),
+                    "attempts": 0,
+                    "lease_id": None,
+                    "until": None,
+                }
+            await do(self._io("append", lambda: self._save(state)))
+        return Appended(tuple(stored), tuple(duplicates), described(state), state["work"] is not None)
+
+    def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
+        return self._read("read a page", query.conversation_id, lambda state: page_of(state, query), None)
+
+    def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RepositoryError]:
+        def clear() -> ClearReport | None:
+            state = self._load(conversation_id)
+            roles = [row["role"] for row in state["rows"]]
+            if not roles:
+                return None
+            state |= {"rows": [], "covered": {}, "made": {}, "work": None}
+            state["rewritten_at"] = changed(state, now)
+            self._save(state)
+            return ClearReport(len(roles), roles.count("summary"), state["version"])
+
+        return self._io("clear", clear)
+
+    def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
+        return self._read("read a conversation", conversation_id, described, None)
+
+    def conversations(
+        self, *, limit: int, after: str | None
+    ) -> Effect[tuple[Conversation, ...], RepositoryError]:
+        def listed() -> tuple[Conversation, ...]:
+            states = [json.loads(path.read_text("utf-8")) for path in self.folder.glob("*.json")]
+            known = [state for state in states if state["rows"] and state["id"] > (after or "")]
+            return tuple(map(described, sorted(known, key=lambda state: state["id"])[:limit]))
+
+        return self._io("list conversations", listed)
+
+    @Effect.gen
+    async def summarize(
+        self, do: Do[VersionConflictError | RepositoryError], summary: Summary
+    ) -> Conversation:
+        key = summary.conversation_id
+        state = await do(self._io("summarize", lambda: self._load(key)))
+        covered = [row for row in state["rows"] if row["id"] in summary.covers and row["covered_by"] is None]
+        planned = summary.planned_at_version
+        if len(covered) < len(summary.covers) or state["rewritten_at"] > planned:
+            do.fail(VersionConflictError(key, expected=planned, actual=state["version"]))
+        if any(row["id"] == summary.draft.id for row in state["rows"]):
+            do.fail(RepositoryError("summarize", "unexpected", f"{summary.draft.id!r} is stored already"))
+        for row in covered:
+            row["covered_by"] = summary.draft.id
+        if summary.delete_covered:
+            state["rows"] = [row for row in state["rows"] if row not in covered]
+        place = max(row["place"] for row in covered)
+        state["rows"].append({**row_of(summary.draft, seq=state["next_seq"]), "place": place})
+        state["next_seq"] += 1
+        state["covered"] |= dict.fromkeys(summary.covers, summary.draft.id)
+        state["made"][summary.draft.id] = [
+            summary.metadata_id,
+            list(summary.covers),
+            summary.starts_at.isoformat(),
+            summary.ends_at.isoformat(),
+            summary.skill_id,
+            summary.delete_covered,
+            summary.now.isoformat(),
+        ]
+        state["rewritten_at"] = changed(state, summary.now)
+        if not summary.is_due(described(state)):
+            state["work"] = None
+        await do(self._io("summarize", lambda: self._save(state)))
+        return described(state)
+
+    def summarization(
+        self, conversation_id: str, summary_message_id: str
+    ) -> Effect[SummarizationMetadata | None, RepositoryError]:
+        def find(state: State) -> SummarizationMetadata | None:
+            return made(state, summary_message_id) if summary_message_id in state["made"] else None
+
+        return self._read("read a summarization", conversation_id, find, None)
+
+    def summarizations_of(
+        self, conversation_id: str, message_id: str
+    ) -> Effect[tuple[SummarizationMetadata, ...], RepositoryError]:
+        def chain(state: State) -> tuple[SummarizationMetadata, ...]:
+            summary_id = state["covered"].get(message_id)
+            found = []
+            while summary_id is not None:
+                found.append(made(state, summary_id))
+                summary_id = state["covered"].get(summary_id)
+            return tuple(found)
+
+        return self._read("read summarizations", conversation_id, chain, ())
+
+    def claim_work(
+        self, *, now: datetime, lease_id: str, lease_until: datetime, conversation_id: str | None = None
+    ) -> Effect[HistoryWork | None, RepositoryError]:
+        def claim() -> HistoryWork | None:
+            paths = self.folder.glob("*.json") if conversation_id is None else [self._path(conversation_id)]
+            states = [json.loads(path.read_text("utf-8")) for path in paths if path.exists()]
+            free = [state for state in states if state["work"] and is_free(state["work"], now)]
+            if not free:
+                return None
+            state = min(free, key=lambda state: when(state["work"]["due_at"]))
+            attempts = state["work"]["attempts"] + 1
+            state["work"] |= {"attempts": attempts, "lease_id": lease_id, "until": lease_until.isoformat()}
+            self._save(state)
+            return HistoryWork(state["id"], attempts, lease_id)
+
+        return self._io("claim work", claim)
+
+    def settle_work(
+        self, work: HistoryWork, *, is_due: WorkIsDue, retry_at: datetime | None = None
+    ) -> Effect[None, RepositoryError]:
+        def settle() -> None:
+            state = self._load(work.conversation_id)
+            held = state["work"]
+            if held is None or held["lease_id"] != work.lease_id:
+                return
+            free = {**held, "lease_id": None, "until": None}
+            if retry_at is not None:
+                state["work"] = {**free, "due_at": retry_at.isoformat()}
+            else:
+                state["work"] = {**free, "attempts": 0} if is_due(described(state)) else None
+            self._save(state)
+
+        return self._io("settle work", settle)
+
+    def _path(self, conversation_id: str) -> Path:
+        return self.folder / f"{sha256(conversation_id.encode()).hexdigest()}.json"
+
+    def _load(self, conversation_id: str) -> State:
+        path = self._path(conversation_id)
+        if path.exists():
+            return json.loads(path.read_text("utf-8"))
+        counters = {"version": 0, "next_seq": 1, "rewritten_at": 0}
+        return {"id": conversation_id, **counters, "rows": [], "covered": {}, "made": {}, "work": None}
+
+    def _save(self, state: State) -> None:
+        path = self._path(state["id"])
+        beside = path.with_suffix(".new")
+        beside.write_text(json.dumps(state), "utf-8")
+        beside.replace(path)
+
+    def _io(self, operation: str, function: Callable[[], T]) -> Effect[T, RepositoryError]:
+        return Effect.attempt_sync(
+            function,
+            OSError,
+            to=lambda error: RepositoryError(operation, "unavailable", str(error), cause=error),
+        )
+
+    def _read(
+        self, operation: str, conversation_id: str, answer: Callable[[State], T], otherwise: T
+    ) -> Effect[T, RepositoryError]:
+        def read() -> T:
+            state = self._load(conversation_id)
+            return answer(state) if state["rows"] else otherwise
+
+        return self._io(operation, read)
+
+
+def row_of(draft: MessageDraft, *, seq: int) -> State:
+    return {
+        "id": draft.id,
+        "seq": seq,
+        "place": seq,
+        "role": draft.role,
+        "content": draft.content,
+        "timestamp": draft.timestamp.isoformat(),
+        "metadata": draft.metadata,
+        "tokens": draft.tokens,
+        "covered_by": None,
+    }
+
+
+def words(row: State) -> tuple[str, str, str]:
+    return row["role"], row["content"], json.dumps(row["metadata"], sort_keys=True)
+
+
+def changed(state: State, now: datetime) -> int:
+    state["version"] += 1
+    state["updated_at"] = now.isoformat()
+    return state["version"]
+
+
+def described(state: State) -> Conversation:
+    view = [row for row in state["rows"] if row["covered_by"] is None]
+    return Conversation(
+        state["id"],
+        version=state["version"],
+        message_count=len(state["rows"]),
+        view_count=len(view),
+        view_tokens=sum(row["tokens"] for row in view),
+        open_count=sum(row["role"] in {"user", "assistant", "tool"} for row in view),
+        created_at=when(state["created_at"]),
+        updated_at=when(state["updated_at"]),
+    )
+
+
+def page_of(state: State, query: PageQuery) -> MessagePage:
+    position = "seq" if query.view == "full" else "place"
+    rows = [
+        row
+        for row in sorted(state["rows"], key=lambda row: row[position])
+        if (query.view == "full" or row["covered_by"] is None)
+        and (query.before is None or when(row["timestamp"]) < query.before)
+    ]
+    limit = len(rows) if query.limit is None else query.limit
+    if query.newer_than is not None:
+        chosen = [row for row in rows if row[position] > query.newer_than][:limit]
+    else:
+        older = [row for row in rows if query.older_than is None or row[position] < query.older_than]
+        chosen = older[len(older) - min(limit, len(older)) :]
+    return MessagePage(
+        tuple(
+            ChatMessage(
+                row["id"],
+                row["seq"],
+                row["role"],
+                row["content"],
+                when(row["timestamp"]),
+                row["metadata"],
+                row["covered_by"],
+            )
+            for row in chosen
+        ),
+        version=state["version"],
+        older=chosen[0][position] if chosen and chosen[0] is not rows[0] else None,
+        newer=chosen[-1][position] if chosen else query.newer_than or 0,
+    )
+
+
+def made(state: State, summary_id: str) -> SummarizationMetadata:
+    metadata_id, covers, starts_at, ends_at, skill_id, deleted, created_at = state["made"][summary_id]
+    return SummarizationMetadata(
+        metadata_id,
+        state["id"],
+        summary_id,
+        tuple(covers),
+        TimestampRange(when(starts_at), when(ends_at)),
+        skill_id,
+        deleted,
+        when(created_at),
+    )
+
+
+def is_free(work: State, now: datetime) -> bool:
+    return when(work["due_at"]) <= now and (work["until"] is None or when(work["until"]) <= now)
+
+
+def in_folder(folder: Path) -> Layer[MessageRepositoryTag]:
+    return Layer.sync(MessageRepositoryTag, lambda: FolderRepository(folder))

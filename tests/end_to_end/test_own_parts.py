@@ -1,0 +1,26 @@
+"""A stranger's backend, strategy, skill and clock are plugged in from outside, with nothing but the public names."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_a_package_from_elsewhere_brings_every_part_and_passes_the_laws(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parent / "own_parts", tmp_path / "own_parts")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n", "utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "own_parts/checks.py"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        },  # the laws need pytest and nothing beside it
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "23 passed" in run.stdout
