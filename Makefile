@@ -9,6 +9,7 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; d
 BENCHMARKS := imports kernel
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+.NOTPARALLEL:  # two installations into one folder would meet
 .PHONY: help demo test check schemas bench clean
 
 help:  ## list the targets

@@ -18,8 +18,9 @@ from cattrs.cols import list_structure_factory
 from cattrs.gen import make_dict_unstructure_fn, override
 from returns.result import Failure, Success
 
+from chatmemory.effect.config_error import ConfigProblem, InvalidValue, MissingKey
 from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.structuring import ConfigProblem, InvalidValue, MissingKey, key_of, new_converter
+from chatmemory.effect.structuring import key_of, new_converter
 from chatmemory.effect.structuring import structure as structure_settings
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.message_rules import instant_problem

@@ -15,14 +15,8 @@ from returns.result import Failure, Success
 
 from chatmemory.effect import Layer, Outcome
 from chatmemory.effect.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
-from chatmemory.effect.structuring import (
-    ConfigError,
-    ConfigProblem,
-    InvalidValue,
-    UnreadableSource,
-    did_you_mean,
-    fields_of,
-)
+from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
+from chatmemory.effect.structuring import did_you_mean, fields_of
 from chatmemory.settings import (
     PostgresSettingsTag,
     Settings,

@@ -23,8 +23,8 @@ from chatmemory.conversation.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import Layer
 from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.effect.config_error import ConfigError
 from chatmemory.effect.ids import IdsTag, SequentialIds
-from chatmemory.effect.structuring import ConfigError
 from chatmemory.errors import RepositoryError
 from chatmemory.observe import observed
 from chatmemory.settings import (
