@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
-from numbered_layers import Journal, One, Three, Two, build_and_release
+from numbered_layers import Journal, One, Three, Two, build_and_interrupt, build_and_release
 
 from chatmemory.effect import (
     Effect,
@@ -267,3 +267,21 @@ async def test_nothing_is_acquired_after_a_failure() -> None:
     with pytest.raises(EffectFailed, match="broken"):
         await build_and_release(Layer.fail(Three, "broken") | journal.layer(1) | journal.layer(2))
     assert journal == []
+
+
+async def test_an_interrupted_opening_is_cancelled_and_waited_for() -> None:
+    journal, started = Journal(), anyio.Event()
+
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[int]:
+        try:
+            started.set()
+            await anyio.sleep_forever()
+            yield 1
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.02)
+            journal.append("cleaned up")
+
+    await build_and_interrupt(Layer.scoped(One, opened), started)
+    assert journal == ["cleaned up"]
