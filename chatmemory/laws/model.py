@@ -45,6 +45,7 @@ class ModelConversation:
     version: int = 0
     next_seq: int = 1
     rewritten_at_version: int = 0
+    has_work: bool = False
     created_at: datetime = BEFORE_ALL
     updated_at: datetime = BEFORE_ALL
     entries: list[Entry] = field(factory=list[Entry])
@@ -72,13 +73,13 @@ class ModelConversation:
 
 @final
 class ModelRepository:
-    """The reading of ``MessageRepository`` that the laws go by; the work queue has laws of its own."""
+    """The reading of ``MessageRepository`` that the laws go by; claiming work has laws of its own."""
 
     def __init__(self) -> None:
         self.conversations: dict[str, ModelConversation] = {}
 
     def append(self, batch: Append) -> Outcome[Appended, AppendError]:
-        """Answer ``MessageRepository.append``; work is due when ``is_due`` says so after a change."""
+        """Answer ``MessageRepository.append``."""
         kept = self.conversations.get(batch.conversation_id, ModelConversation())
         if batch.expected_version not in {None, kept.version}:
             expected = batch.expected_version or 0
@@ -103,8 +104,8 @@ class ModelRepository:
                 kept.add(draft)
             self._changed(kept, batch.now)
         conversation = self._describe(batch.conversation_id, kept)
-        work_is_due = bool(new) and batch.is_due(conversation)
-        return Success(Appended(tuple(new), tuple(duplicates), conversation, work_is_due))
+        kept.has_work |= bool(new) and batch.is_due(conversation)
+        return Success(Appended(tuple(new), tuple(duplicates), conversation, kept.has_work))
 
     def version(self, conversation_id: str) -> int:
         """Return the version, which a clear does not take away; 0 of what was never there."""
@@ -155,7 +156,7 @@ class ModelRepository:
         if not kept.entries:
             return None
         roles = [entry.message.role for entry in kept.entries]
-        kept.entries, kept.summarizations = [], []
+        kept.entries, kept.summarizations, kept.has_work = [], [], False
         self._changed(kept, now)
         kept.rewritten_at_version = kept.version
         return ClearReport(messages=len(roles), summaries=roles.count("summary"), version=kept.version)
@@ -178,7 +179,9 @@ class ModelRepository:
         kept.summarizations.append(_metadata_of(summary))
         self._changed(kept, summary.now)
         kept.rewritten_at_version = kept.version
-        return Success(self._describe(summary.conversation_id, kept))
+        conversation = self._describe(summary.conversation_id, kept)
+        kept.has_work &= summary.is_due(conversation)
+        return Success(conversation)
 
     def summarizations_of(self, conversation_id: str, message_id: str) -> tuple[SummarizationMetadata, ...]:
         """Answer ``MessageRepository.summarizations_of``: a later summary can only stand around an earlier one."""

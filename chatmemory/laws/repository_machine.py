@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from returns.result import Success
 
-from chatmemory.contracts import Appended, MessageDraft, MessageRepositoryTag, PageQuery
-from chatmemory.effect import Layer, Outcome
+from chatmemory.contracts import MessageDraft, MessageRepositoryTag, PageQuery
+from chatmemory.effect import Layer
 from chatmemory.laws.law import EventLoop, expect
 from chatmemory.laws.model import ModelRepository
 from chatmemory.laws.samples import (
@@ -83,6 +83,7 @@ class Host(AbstractContextManager["Host"]):
 
 which = st.integers(0, 2)
 cursors = st.none() | st.integers(0, 8)
+due = st.sampled_from((always, never))
 lags = st.sampled_from((None, None, None, 0, 1))
 CHANGES: tuple[dict[str, Any], ...] = (
     {},
@@ -119,7 +120,7 @@ class RepositoryMachine(RuleBasedStateMachine):
             if size:
                 self._append(conversation_id, [said(f"{index}", TEXTS[index]) for index in range(size)])
 
-    @rule(which=which, drafts=batches, is_due=st.sampled_from((always, never)), lag=lags)
+    @rule(which=which, drafts=batches, is_due=due, lag=lags)
     def append(
         self, which: int, drafts: list[MessageDraft], is_due: Callable[[Conversation], bool], lag: int | None
     ) -> None:
@@ -154,7 +155,7 @@ class RepositoryMachine(RuleBasedStateMachine):
         if isinstance(predicted, Success):
             law = APPEND if predicted.unwrap().stored else RETRY
         answered = self._ask(lambda witness: witness.ask(witness.repository.append(appending)))
-        expect(_without_queue(answered), _without_queue(predicted), "the append answered", law=law)
+        expect(answered, predicted, "the append answered", law=law)
         self._agree(law, conversation_id)
 
     @precondition(lambda self: self.minutes % 3 == 0)  # or programs would clear more than they say
@@ -173,8 +174,17 @@ class RepositoryMachine(RuleBasedStateMachine):
         size=st.integers(1, 6),
         delete=st.booleans(),
         lag=st.sampled_from((0, 0, 1, 2)),
+        is_due=due,
     )
-    def summarize(self, which: int, start: int, size: int, delete: bool, lag: int) -> None:
+    def summarize(
+        self,
+        which: int,
+        start: int,
+        size: int,
+        delete: bool,
+        lag: int,
+        is_due: Callable[[Conversation], bool],
+    ) -> None:
         """Summarize a stretch of the view, perhaps planned before it was last rewritten."""
         conversation_id = self.ids[which]
         covered = self.model.observe(conversation_id).model[start : start + size]
@@ -186,6 +196,7 @@ class RepositoryMachine(RuleBasedStateMachine):
             message_id=f"summary {self.minutes}",
             planned_at_version=max(0, self.model.version(conversation_id) - lag),
             delete_covered=delete,
+            is_due=is_due,
             now=self._now(),
         )
         predicted = self.model.summarize(summary)
@@ -274,8 +285,3 @@ class RepositoryMachine(RuleBasedStateMachine):
         return {
             pair: await witness.get(witness.repository.summarizations_of(*pair)) for pair in sorted(known)
         }
-
-
-def _without_queue(outcome: Outcome[Appended, Any]) -> Outcome[Appended, Any]:
-    """Leave the work queue to its own laws."""
-    return Success(evolve(outcome.unwrap(), work_is_due=False)) if isinstance(outcome, Success) else outcome

@@ -78,12 +78,17 @@ class Witness:
         return page.messages if page else ()
 
     async def observe(self, conversation_id: str) -> Observation:
-        """Return all that can be read of the conversation while nobody writes."""
-        return Observation(
-            await self.get(self.repository.conversation(conversation_id)),
-            full=await self.read(conversation_id, "full"),
-            model=await self.read(conversation_id, "model"),
-        )
+        """Return all that can be read of the conversation at one version.
+
+        A write that was cancelled may still happen; whoever reads while it does reads again.
+        """
+        conversation = await self.get(self.repository.conversation(conversation_id))
+        while True:
+            full = await self.read(conversation_id, "full")
+            model = await self.read(conversation_id, "model")
+            before, conversation = conversation, await self.get(self.repository.conversation(conversation_id))
+            if conversation == before:
+                return Observation(conversation, full, model)
 
 
 @asynccontextmanager

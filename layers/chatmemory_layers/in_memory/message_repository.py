@@ -57,14 +57,15 @@ class InMemoryMessageRepository:
         sorted_batch = history.append(batch)
         if sorted_batch.conflicts:
             do.fail(MessageConflictError(key, tuple(sorted_batch.conflicts)))
+        conversation = history.conversation()
         if sorted_batch.new:
             self._histories[key] = history
-            if batch.is_due(history.conversation()):
+            if batch.is_due(conversation):
                 self._work.setdefault(key, QueuedWork(due_at=batch.now))
         return Appended(
             stored=tuple(sorted_batch.new),
             duplicates=tuple(sorted_batch.duplicates),
-            conversation=history.conversation(),
+            conversation=conversation,
             work_is_due=key in self._work,
         )
 

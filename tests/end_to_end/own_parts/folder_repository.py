@@ -182,7 +182,8 @@ class FolderRepository:
     def _load(self, conversation_id: str) -> State:
         path = self._path(conversation_id)
         if path.exists():
-            return json.loads(path.read_text("utf-8"))
+            state: State = json.loads(path.read_text("utf-8"))
+            return state
         counters = {"version": 0, "next_seq": 1, "rewritten_at": 0}
         return {"id": conversation_id, **counters, "rows": [], "covered": {}, "made": {}, "work": None}
 
@@ -228,9 +229,9 @@ def words(row: State) -> tuple[str, str, str]:
 
 
 def changed(state: State, now: datetime) -> int:
-    state["version"] += 1
-    state["updated_at"] = now.isoformat()
-    return state["version"]
+    version: int = state["version"] + 1
+    state |= {"version": version, "updated_at": now.isoformat()}
+    return version
 
 
 def described(state: State) -> Conversation:
