@@ -24,6 +24,7 @@ _SYNCHRONOUS: Final = {"full": "FULL", "process": "NORMAL"}
 
 # Where the SQLite file format keeps what a cut-off file contradicts.
 _HEADER_BYTES: Final = 100
+_MAGIC: Final = b"SQLite format 3\0"
 _PAGE_SIZE: Final = slice(16, 18)
 _PAGE_COUNT: Final = slice(28, 32)
 _LARGEST_PAGE: Final = 65536  # bytes, written as 1
@@ -77,19 +78,13 @@ def _path(settings: SqliteSettings) -> Path:
 
 def _connect(settings: SqliteSettings, path: Path) -> sqlite3.Connection:
     uri = path.as_uri() + "?mode=rw"  # rw: only connect_writer creates
-    connection = _connect_uri(settings, uri)
     try:
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        return _connect_uri(settings, uri)
     except sqlite3.OperationalError:
-        connection.close()
         if os.access(path.parent, os.W_OK) or _log_size(path) > 0:
             raise
         # A closed store in a folder that is read-only: SQLite cannot create the log's index, and needs none.
         return _connect_uri(settings, uri + "&immutable=1")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def _connect_uri(settings: SqliteSettings, uri: str) -> sqlite3.Connection:
@@ -100,7 +95,12 @@ def _connect_uri(settings: SqliteSettings, uri: str) -> sqlite3.Connection:
         isolation_level=None,  # BEGIN and COMMIT are ours
         cached_statements=CACHED_STATEMENTS,
     )
-    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    try:
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # connecting alone reads nothing
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -121,7 +121,7 @@ def _check_length(path: Path) -> None:
     """Refuse a file that ends before the last page that its header counts; SQLite notices when it reads there."""
     with path.open("rb") as file:
         header = file.read(_HEADER_BYTES)
-    if len(header) < _HEADER_BYTES or _log_size(path) > 0:
+    if not header.startswith(_MAGIC) or _log_size(path) > 0:
         return  # SQLite judges what is no database; pages may still be in the log
     page_size = int.from_bytes(header[_PAGE_SIZE], "big")
     length = int.from_bytes(header[_PAGE_COUNT], "big") * (_LARGEST_PAGE if page_size == 1 else page_size)

@@ -1,0 +1,69 @@
+"""What the tests of the SQLite engine share: a draft, a batch, an open repository."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from returns.result import Failure
+
+from chatmemory.contracts import Append, MessageDraft
+from chatmemory.effect import EffectFailed
+from chatmemory.errors import RepositoryError
+from chatmemory.messages import Conversation
+from chatmemory.settings import SqliteSettings
+from chatmemory_layers.sqlite.database import open_database
+from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
+
+NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
+
+
+def never_due(_: Conversation) -> bool:
+    return False
+
+
+def batch(
+    *ids: str,
+    to: str = "c",
+    content: str = "你好",
+    expected_version: int | None = None,
+    is_due: Callable[[Conversation], bool] = never_due,
+) -> Append:
+    drafts = tuple(MessageDraft(id_, "user", content, NOON, None, tokens=1) for id_ in ids)
+    return Append(to, drafts, NOON, is_due, expected_version)
+
+
+def file_settings(path: Path, *, busy_timeout_seconds: float = 10.0) -> SqliteSettings:
+    return SqliteSettings(path=str(path), busy_timeout_seconds=busy_timeout_seconds)
+
+
+@asynccontextmanager
+async def open_repository(
+    path: Path, *, busy_timeout_seconds: float = 10.0
+) -> AsyncGenerator[SqliteMessageRepository]:
+    async with open_database(file_settings(path, busy_timeout_seconds=busy_timeout_seconds)) as database:
+        yield SqliteMessageRepository(database)
+
+
+async def create_store(path: Path, *ids: str) -> None:
+    """Leave a closed store behind that holds these messages."""
+    async with open_repository(path) as repository:
+        await repository.append(batch(*ids or ("m1",))).or_raise()
+
+
+async def refusal(path: Path) -> RepositoryError:
+    """Return why the file cannot be opened."""
+    with pytest.raises(EffectFailed) as failed:
+        async with open_database(file_settings(path, busy_timeout_seconds=0.05)):
+            pass
+    assert isinstance(failed.value.error, RepositoryError)
+    return failed.value.error
+
+
+def problem(outcome: object) -> str:
+    """Return what kind of failure it is."""
+    assert isinstance(outcome, Failure)
+    error = outcome.failure()
+    assert isinstance(error, RepositoryError)
+    return error.problem

@@ -1,0 +1,186 @@
+"""Writes share a transaction and fail alone; a commit that fails is acknowledged to nobody."""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Success
+
+from chatmemory.contracts import PageQuery
+from chatmemory.effect import Outcome
+from chatmemory.errors import MessageConflictError, VersionConflictError
+from chatmemory.messages import Conversation
+from chatmemory_layers.sqlite.database import open_database
+from chatmemory_layers.sqlite.group_commit import Job, Transaction, commit_group
+from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
+from tests.unit.sqlite.stores import batch, file_settings, open_repository, problem
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(tmp_path / "numbers.db", isolation_level=None)
+    connection.execute("CREATE TABLE number (value INTEGER CHECK (value > 0))")
+    yield connection
+    connection.close()
+
+
+def insert(transaction: Transaction, value: int) -> Outcome[int, str]:
+    transaction.execute("INSERT INTO number VALUES (?)", (value,))
+    if value == 13:
+        raise LookupError("thirteen")
+    return Success(value)
+
+
+async def job(value: int) -> Job:
+    return ("insert", insert, value, asyncio.get_running_loop().create_future())
+
+
+def numbers(connection: sqlite3.Connection) -> list[int]:
+    return [value for (value,) in connection.execute("SELECT value FROM number ORDER BY rowid").fetchall()]
+
+
+async def test_a_group_is_one_transaction(connection: sqlite3.Connection) -> None:
+    statements: list[str] = []
+    connection.set_trace_callback(statements.append)
+    assert commit_group(connection, [await job(1), await job(2)]) == [Success(1), Success(2)]
+    assert statements.count("BEGIN IMMEDIATE") == statements.count("COMMIT") == 1
+
+
+async def test_one_that_fails_fails_alone(connection: sqlite3.Connection) -> None:
+    group = [await job(1), await job(-1), await job(13), await job(2)]
+    one, refused, defect, two = commit_group(connection, group)
+    assert (one, two) == (Success(1), Success(2))
+    assert problem(refused) == "unexpected"
+    assert isinstance(defect, LookupError)
+    assert numbers(connection) == [1, 2]
+
+
+async def test_what_is_held_is_read_and_written_once_for_the_whole_group(
+    connection: sqlite3.Connection,
+) -> None:
+    class Sum:
+        loads = 0
+        saves = 0
+        value = 0
+
+        def save(self, transaction: Transaction) -> None:
+            type(self).saves += 1
+            transaction.execute("INSERT INTO number VALUES (?)", (self.value,))
+
+    def load(transaction: Transaction, key: str) -> Sum:
+        Sum.loads += 1
+        return Sum()
+
+    def add(transaction: Transaction, value: int) -> Outcome[None, str]:
+        transaction.hold(load, "sum").value += value
+        return Success(None)
+
+    future = asyncio.get_running_loop().create_future()
+    commit_group(connection, [("add", add, value, future) for value in (1, 2, 3)])
+    assert (Sum.loads, Sum.saves, numbers(connection)) == (1, 1, [6])
+
+
+async def test_a_commit_that_fails_is_acknowledged_to_nobody(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY)")
+    connection.execute("CREATE TABLE child (id INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)")
+
+    def orphan(transaction: Transaction, value: int) -> Outcome[int, str]:
+        transaction.execute("INSERT INTO child VALUES (?)", (value,))  # noticed at COMMIT
+        return Success(value)
+
+    future = asyncio.get_running_loop().create_future()
+    answers = commit_group(connection, [await job(1), ("orphan", orphan, 7, future)])
+    assert [problem(answer) for answer in answers] == ["unexpected", "unexpected"]
+    assert numbers(connection) == []
+    assert commit_group(connection, [await job(2)]) == [Success(2)]
+
+
+async def test_adds_of_many_tasks_share_commits_and_keep_their_order(tmp_path: Path) -> None:
+    commits: list[str] = []
+    async with open_database(file_settings(tmp_path / "chat.db")) as database:
+
+        def count(connection: sqlite3.Connection) -> None:
+            connection.set_trace_callback(
+                lambda statement: commits.append(statement) if statement == "COMMIT" else None
+            )
+
+        writer = database._commits._connection
+        await writer.run(count)
+        async with asyncio.timeout(10):
+            repository = SqliteMessageRepository(database)
+            async with asyncio.TaskGroup() as tasks:
+                for number in range(64):
+                    tasks.create_task(repository.append(batch(f"m{number}")).or_raise())
+            page = await repository.page(PageQuery("c", "full")).or_raise()
+        assert page is not None
+        assert [message.id for message in page.messages] == [f"m{number}" for number in range(64)]
+        assert page.version == 64
+    assert 0 < len(commits) <= 8
+
+
+async def test_neighbours_of_a_conflict_are_stored(tmp_path: Path) -> None:
+    async with open_repository(tmp_path / "chat.db") as repository:
+        await repository.append(batch("m1")).or_raise()
+        outcomes = await asyncio.gather(
+            repository.append(batch("m2")),
+            repository.append(batch("m3", "m1", content="other")),
+            repository.append(batch("m4", expected_version=7)),
+            repository.append(batch("m5")),
+        )
+        assert outcomes[1] == Failure(MessageConflictError("c", ("m1",)))
+        assert outcomes[2] == Failure(VersionConflictError("c", expected=7, actual=2))
+        page = await repository.page(PageQuery("c", "full")).or_raise()
+        assert page is not None
+        assert [(message.id, message.seq) for message in page.messages] == [("m1", 1), ("m2", 2), ("m5", 3)]
+
+
+async def test_a_defect_reaches_its_own_caller_only(tmp_path: Path) -> None:
+    def broken(_: Conversation) -> bool:
+        raise ZeroDivisionError
+
+    async with open_repository(tmp_path / "chat.db") as repository:
+        good, bad = await asyncio.gather(
+            repository.append(batch("m1")),
+            repository.append(batch("m2", is_due=broken)),
+            return_exceptions=True,
+        )
+        assert isinstance(bad, ZeroDivisionError)
+        assert isinstance(good, Success)
+        assert (await repository.append(batch("m3")).or_raise()).conversation.message_count == 2
+
+
+async def test_a_waiter_that_is_cancelled_does_not_stop_the_write(tmp_path: Path) -> None:
+    async with open_repository(tmp_path / "chat.db") as repository:
+        adding = asyncio.ensure_future(repository.append(batch("m1", "m2")).or_raise())
+        await asyncio.sleep(0)  # it is on its way to the thread
+        adding.cancel()
+        await asyncio.wait([adding])
+        assert adding.cancelled()
+        appended = await repository.append(batch("m3")).or_raise()
+        assert appended.conversation.message_count == 3
+
+
+async def test_closing_finishes_what_was_submitted(tmp_path: Path) -> None:
+    async with open_repository(tmp_path / "chat.db") as repository:
+        adding = asyncio.gather(*(repository.append(batch(f"m{number}")) for number in range(100)))
+        await asyncio.sleep(0)
+    assert all(isinstance(outcome, Success) for outcome in await adding)
+    assert problem(await repository.append(batch("late"))) == "closed"
+    assert problem(await repository.page(PageQuery("c", "full"))) == "closed"
+
+
+async def test_a_writer_of_another_process_is_waited_for_and_no_longer_than_said(tmp_path: Path) -> None:
+    async with open_repository(tmp_path / "chat.db", busy_timeout_seconds=0.1) as repository:
+        await repository.append(batch("m1")).or_raise()
+        other = sqlite3.connect(tmp_path / "chat.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        try:
+            assert problem(await repository.append(batch("m2"))) == "busy"
+            page = await repository.page(PageQuery("c", "full")).or_raise()  # a reader does not wait
+        finally:
+            other.close()
+        assert page is not None
+        assert isinstance(await repository.append(batch("m2")), Success)

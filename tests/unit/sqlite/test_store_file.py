@@ -1,0 +1,200 @@
+"""What is opened, what is refused untouched, and what becomes of a store whose disk turns against it."""
+
+# ruff: noqa: ASYNC240  nothing else runs while a test looks at its files
+
+import json
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from chatmemory.contracts import PageQuery
+from chatmemory_layers.sqlite.database import open_database
+from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, problem, refusal
+
+PROJECT = Path(__file__).parents[3]
+NOBODY = 65534
+
+
+async def test_a_new_file_belongs_to_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "聊 天 #1?.db"
+    async with open_repository(path) as repository:
+        await repository.append(batch("m1")).or_raise()
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    assert modes == dict.fromkeys((path.name, path.name + "-wal", path.name + "-shm"), 0o600)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(("durability", "synchronous"), [("full", 2), ("process", 1)])
+async def test_the_file_is_set_up_as_the_settings_say(
+    tmp_path: Path, durability: str, synchronous: int
+) -> None:
+    settings = file_settings(tmp_path / "chat.db")
+    object.__setattr__(settings, "durability", durability)
+    async with open_database(settings) as database:
+        writer = database._commits._connection
+
+        def pragma(name: str, connection: sqlite3.Connection) -> object:
+            return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+        assert await writer.run(partial(pragma, "journal_mode")) == "wal"
+        assert await writer.run(partial(pragma, "synchronous")) == synchronous
+        assert await database._reader.run(partial(pragma, "query_only")) == 1
+
+
+async def test_what_is_no_store_is_refused_untouched(tmp_path: Path) -> None:
+    text, foreign = tmp_path / "letter.txt", tmp_path / "todo.db"
+    text.write_text("Dear reader, " * 100)
+    with closing(sqlite3.connect(foreign)) as connection:
+        connection.execute("CREATE TABLE todo (id)")
+        connection.commit()
+    for path in (text, foreign):
+        before = path.read_bytes()
+        assert (await refusal(path)).problem == "not_a_store"
+        assert path.read_bytes() == before
+
+
+async def test_a_newer_store_is_refused_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    await create_store(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO chatmemory_migration VALUES (999, 'of tomorrow', 'x', 0)")
+        connection.commit()
+    before = path.read_bytes()
+    error = await refusal(path)
+    assert error.problem == "newer_schema"
+    assert "999" in error.detail
+    assert path.read_bytes() == before
+
+
+async def test_a_path_that_can_be_no_file_says_so(tmp_path: Path) -> None:
+    assert (await refusal(tmp_path)).problem == "unavailable"
+    assert (await refusal(tmp_path / "missing" / "chat.db")).problem == "unavailable"
+    assert not (tmp_path / "missing").exists()
+    assert (await refusal(Path(":memory:"))).problem == "unavailable"
+
+
+async def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    (tmp_path / "chat.db").touch()
+    await create_store(tmp_path / "chat.db")
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.7, 0.99])
+async def test_a_file_that_was_cut_off_is_damaged_and_stays_as_it_is(tmp_path: Path, kept: float) -> None:
+    path = tmp_path / "chat.db"
+    await create_store(path, *(f"m{number}" for number in range(500)))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * kept)])
+    before = path.read_bytes()
+    assert (await refusal(path)).problem == "damaged"
+    assert path.read_bytes() == before
+
+
+async def test_damaged_pages_are_reported_and_not_taken_for_an_empty_store(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    await create_store(path, *(f"m{number}" for number in range(2000)))
+    whole = bytearray(path.read_bytes())
+    whole[5 * 4096 :] = b"\xa5" * (len(whole) - 5 * 4096)  # all but the schema
+    path.write_bytes(whole)
+    async with open_repository(path) as repository:
+        assert problem(await repository.page(PageQuery("c", "full"))) == "damaged"
+        assert problem(await repository.append(batch("new"))) == "damaged"
+    assert path.read_bytes() == whole
+
+
+READ_AND_WRITE = """
+import asyncio, json, os, sys
+from pathlib import Path
+from chatmemory.contracts import PageQuery
+from returns.result import Success
+from tests.unit.sqlite.stores import batch, open_repository, refusal
+
+async def main():
+    path = Path(sys.argv[1])
+    if sys.argv[2] == "refusal":
+        return (await refusal(path)).problem
+    async with open_repository(path) as repository:
+        page = (await repository.page(PageQuery("c", "full"))).unwrap()
+        added = await repository.append(batch("m2"))
+        return [[message.id for message in page.messages], added.failure().problem]
+
+os.setuid(int(sys.argv[3]))  # after the imports: nobody may not read the interpreter's folder
+print(json.dumps(asyncio.run(main())))
+"""
+
+
+def as_nobody(path: Path, what: str = "use") -> object:
+    """Run the program above as a user whom file modes bind; root may write everywhere."""
+    command = [sys.executable, "-W", "error", "-c", READ_AND_WRITE, str(path), what, str(NOBODY)]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    folder = Path(f"/tmp/chatmemory-{os.getpid()}")
+    folder.mkdir(mode=0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+async def test_a_read_only_file_can_be_read(open_folder: Path) -> None:
+    path = open_folder / "chat.db"
+    await create_store(path)
+    path.chmod(0o444)
+    open_folder.chmod(0o777)
+    assert as_nobody(path) == [["m1"], "read_only"]
+
+
+async def test_a_store_in_a_read_only_folder_can_be_read(open_folder: Path) -> None:
+    path = open_folder / "chat.db"
+    await create_store(path)
+    path.chmod(0o444)
+    assert as_nobody(path) == [["m1"], "read_only"]
+    assert as_nobody(open_folder / "new.db", "refusal") == "read_only"
+
+
+@contextmanager
+def largest_file(size: int) -> Generator[None]:
+    """Let no file grow beyond *size* bytes, as a full disk does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+async def test_a_full_disk_loses_nothing_and_is_got_over(tmp_path: Path) -> None:
+    async with open_repository(tmp_path / "chat.db") as repository:
+        await repository.append(batch("m0")).or_raise()
+        with largest_file((tmp_path / "chat.db-wal").stat().st_size + 64 * 1024):
+            stored, failed = ["m0"], ""
+            for number in range(1, 100):
+                outcome = await repository.append(batch(f"m{number}", content="好" * 4000))
+                if not isinstance(outcome, Success):
+                    failed = problem(outcome)
+                    break
+                stored.append(f"m{number}")
+            assert failed == "full"
+            page = await repository.page(PageQuery("c", "full")).or_raise()
+            assert page is not None
+            assert [message.id for message in page.messages] == stored
+        assert isinstance(await repository.append(batch("after")), Success)

@@ -1,0 +1,94 @@
+"""A store opens and lets go without a trace, whatever happens to those who use it."""
+
+import asyncio
+import os
+import sqlite3
+import threading
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from chatmemory.contracts import PageQuery
+from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
+from chatmemory_layers.sqlite.worker_connection import WorkerConnection
+from tests.unit.sqlite.stores import batch, open_repository, problem
+
+ROUNDS = 30
+
+
+def open_files(folder: Path) -> list[str]:
+    links = [link for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    return [target for target in map(os.readlink, links) if target.startswith(str(folder))]
+
+
+async def everything_is_released(folder: Path, threads: int) -> None:
+    async with asyncio.timeout(10):
+        while threading.active_count() > threads or open_files(folder):  # noqa: ASYNC110  threads set no event
+            await asyncio.sleep(0.005)
+
+
+async def test_opening_that_is_cancelled_leaks_nothing(tmp_path: Path) -> None:
+    threads = threading.active_count()
+
+    async def open_and_stay() -> None:
+        async with open_repository(tmp_path / "chat.db"):
+            await asyncio.sleep(60)
+
+    for round_ in range(ROUNDS):
+        opening = asyncio.create_task(open_and_stay())
+        for _ in range(round_ % 10):  # at another await in each round
+            await asyncio.sleep(0)
+        opening.cancel()
+        with suppress(asyncio.CancelledError):
+            await opening
+        await everything_is_released(tmp_path, threads)
+
+
+async def test_cancelling_while_connecting_closes_what_was_connected(tmp_path: Path) -> None:
+    threads = threading.active_count()
+    go_on = threading.Event()
+
+    def connect_slowly() -> sqlite3.Connection:
+        connection = sqlite3.connect(tmp_path / "slow.db")
+        connection.execute("CREATE TABLE t (a)")
+        go_on.wait(10)
+        return connection
+
+    opening = asyncio.create_task(WorkerConnection.opened(connect_slowly))
+    await asyncio.sleep(0.02)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert open_files(tmp_path)
+    go_on.set()
+    await everything_is_released(tmp_path, threads)
+
+
+async def test_a_preparation_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
+    threads = threading.active_count()
+
+    def fail(_: sqlite3.Connection) -> None:
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await WorkerConnection.opened(partial(sqlite3.connect, tmp_path / "chat.db"), fail)
+    await everything_is_released(tmp_path, threads)
+
+
+def test_a_store_belongs_to_one_event_loop(tmp_path: Path) -> None:
+    async def use(repository: SqliteMessageRepository) -> list[str]:
+        async with asyncio.timeout(5):
+            return [
+                problem(await repository.append(batch("m2"))),
+                problem(await repository.page(PageQuery("c", "full"))),
+            ]
+
+    async def main() -> None:
+        async with open_repository(tmp_path / "chat.db") as repository:
+            await repository.append(batch("m1")).or_raise()
+            assert await asyncio.to_thread(asyncio.run, use(repository)) == ["wrong_loop", "wrong_loop"]
+            await repository.append(batch("m2")).or_raise()
+
+    asyncio.run(main())
