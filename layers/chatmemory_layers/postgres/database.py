@@ -55,9 +55,6 @@ class Database:
         self._primary = primary
         self._reader = reader
         self._seconds = settings.timeout_seconds
-        # Without a cache asyncpg prepares and executes an unnamed statement in two round trips, between which
-        # PgBouncer may change the session unless a transaction holds it.
-        self._reads_in_transaction = settings.statement_cache_size == 0
         self._loop = asyncio.get_running_loop()
         self._is_closed = False
         self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -131,10 +128,7 @@ class Database:
             return refusal
         try:
             async with self._lend(pool) as connection, asyncio.timeout(self._seconds):
-                if not self._reads_in_transaction:
-                    return Success(await work(connection, request))
-                async with connection.transaction(isolation="read_committed"):
-                    return Success(await work(connection, request))
+                return Success(await work(connection, request))
         except DRIVER_ERRORS as error:
             return Failure(repository_error(operation, error))
 

@@ -119,7 +119,11 @@ async def test_a_read_only_server_is_read_and_refuses_writes(dsn: str) -> None:
     [("53100", "full"), ("40P01", "busy"), ("XX001", "damaged"), ("53200", "busy"), ("0A000", "unexpected")],
 )
 async def test_what_the_server_refuses_is_named_and_leaves_nothing(
-    dsn: str, repository: PostgresMessageRepository, state: str, problem: str
+    dsn: str,
+    repository: PostgresMessageRepository,
+    caplog: pytest.LogCaptureFixture,
+    state: str,
+    problem: str,
 ) -> None:
     refuse = f"BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END"
     await run_on_server(
@@ -132,6 +136,7 @@ async def test_what_the_server_refuses_is_named_and_leaves_nothing(
     assert outcome.failure().cause is not None
     await run_on_server("DROP TRIGGER refuse ON conversation", database=name_of(dsn))
     assert (await repository.append(batch("c", "1", "2")).or_raise()).stored == ("1", "2")
+    assert not caplog.records
 
 
 async def test_a_commit_that_the_server_refuses_did_not_happen(
@@ -262,21 +267,22 @@ def test_trio_is_told_that_asyncpg_needs_asyncio() -> None:
 
 
 async def test_a_closed_store_says_so_and_what_had_begun_is_finished(dsn: str) -> None:
-    settings = PostgresSettings(dsn=dsn)
-    async with open_database(settings) as database:
+    async with open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database:
         repository = PostgresMessageRepository(database)
-        adds = [asyncio.create_task(repository.append(batch("c", f"{n}")).or_raise()) for n in range(50)]
-        await asyncio.sleep(0.02)
+        begun = [asyncio.create_task(repository.append(batch(f"{n}", "1")).or_raise()) for n in range(20)]
+        in_line = [asyncio.create_task(repository.append(batch("c", f"{n}")).or_raise()) for n in range(20)]
+        await asyncio.sleep(0.01)
     assert problem_of(await repository.append(batch("c", "x"))) == "closed"
     assert problem_of(await repository.conversation("c")) == "closed"
-    outcomes = await asyncio.gather(*adds, return_exceptions=True)
-    async with open_database(settings) as database:
+    await asyncio.gather(*begun)
+    outcomes = await asyncio.gather(*in_line, return_exceptions=True)
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
         ids = await stored_ids(PostgresMessageRepository(database), "c")
-    assert 0 < len(ids) < len(adds)
+    assert 0 < len(ids) < len(in_line)
     assert ids == [f"{n}" for n, outcome in enumerate(outcomes) if not isinstance(outcome, BaseException)]
 
 
-async def test_cancelled_adds_leave_clean_connections(dsn: str) -> None:
+async def test_cancelled_adds_leave_clean_connections(dsn: str, caplog: pytest.LogCaptureFixture) -> None:
     """Twice in a row, at any moment, on a small pool: no session stays in a transaction, none is lost to the pool."""
     async with open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database:
         repository = PostgresMessageRepository(database)
@@ -300,6 +306,7 @@ async def test_cancelled_adds_leave_clean_connections(dsn: str) -> None:
         assert all(one[:-2] == two[:-2] for one, two in zip(ids[:-1:2], ids[1:-1:2], strict=True))
         rows = await database.read_primary("look", open_transactions, None)
         assert rows == Success(0)
+    assert not caplog.records
 
 
 async def open_transactions(connection: object, _: None) -> int:

@@ -10,7 +10,7 @@ from chatmemory.contracts import MessageRepository, PageQuery
 from chatmemory.settings import PostgresSettings
 from chatmemory_layers.postgres.database import open_database
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
-from tests.postgres_server import run_on_server
+from tests.postgres_server import fresh_database, run_on_server
 from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids, summary
 
 WRITERS, BATCHES, SIZE = 8, 25, 4
@@ -126,3 +126,15 @@ async def test_two_workers_never_hold_the_same_work(dsn: str) -> None:
 
         held = await asyncio.gather(*map(work, range(6)))
     assert sorted(chain.from_iterable(held)) == sorted(f"c{number}" for number in range(40))
+
+
+async def test_reads_go_to_the_reader_and_work_is_sought_where_it_is_written(dsn: str) -> None:
+    """Another store stands in for a replica that lags as far behind as one can."""
+    async with fresh_database() as replica, open_database(PostgresSettings(dsn=replica)):
+        async with open_database(PostgresSettings(dsn=dsn, reader_dsn=replica)) as database:
+            repository = PostgresMessageRepository(database)
+            await repository.append(batch("c", "1", is_due=True)).or_raise()
+            assert await repository.page(PageQuery("c", "full")).or_raise() is None
+            assert await repository.conversation("c").or_raise() is None
+            assert (await repository.append(batch("c", "1")).or_raise()).duplicates == ("1",)
+            assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise() is not None
