@@ -142,7 +142,7 @@ class MemorySettings:
 @final
 @frozen(kw_only=True)
 class Settings:
-    """All of them."""
+    """Every setting of chatmemory, as ``config/chatmemory.toml`` explains them."""
 
     memory: MemorySettings = field(factory=MemorySettings)
 

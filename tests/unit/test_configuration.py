@@ -103,6 +103,8 @@ def test_an_empty_variable_leaves_the_setting_alone() -> None:
 def test_the_environment_of_the_process_is_read_unless_another_is_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    for name in [name for name in os.environ if name.startswith("CHATMEMORY_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("CHATMEMORY_MEMORY_CHAT_STRATEGY_KEEP_LAST", "3")
     assert read_settings().unwrap().memory.chat.strategy.keep_last == 3
 
