@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 # Those that need no data from elsewhere.
-BENCHMARKS := imports kernel
+BENCHMARKS := append read kernel imports
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .NOTPARALLEL:  # two installations into one folder would meet
@@ -31,7 +31,7 @@ check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 schemas: $(VENV)/test.stamp  ## write schemas/*.schema.json anew from the classes
 	$(BIN)/python -m chatmemory.json_schema schemas
 
-bench: $(VENV)/test.stamp  ## time it beside plain Python and raw drivers
+bench: $(VENV)/test.stamp  ## time it beside raw drivers, other libraries and plain Python
 	@for file in $(BENCHMARKS); do $(BIN)/python benchmarks/$$file.py || exit 1; done
 
 clean:  ## remove everything that can be made again

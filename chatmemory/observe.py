@@ -137,32 +137,27 @@ class ObservedChatMemory:
 
     async def _run(self, operation: str, effect: Effect[A, E], conversation_id: str | None) -> Outcome[A, E]:
         started = self.clock.monotonic()
-        # What it records by itself about an exception is its text, which may quote what was said.
+
+        def tell(facts: Facts) -> None:
+            spent = {"duration_ms": round((self.clock.monotonic() - started) * 1000, 3)}
+            fields = {"operation": operation, "conversation_id": conversation_id, **spent, **facts}
+            log.debug("%s: %s in %s ms", operation, facts["outcome"], spent["duration_ms"], extra=fields)
+            if span is not None:
+                _describe(span, conversation_id, facts)
+
         with self._span(operation) as span:
-            facts: Facts = {}
             try:
                 outcome = await effect
-                facts = facts_of(outcome)
             except BaseException as exception:
-                facts = {"outcome": type(exception).__name__}
+                tell({"outcome": type(exception).__name__})
                 raise
-            finally:
-                milliseconds = round((self.clock.monotonic() - started) * 1000, 3)
-                fields = {
-                    "operation": operation,
-                    "conversation_id": conversation_id,
-                    "duration_ms": milliseconds,
-                }
-                log.debug(
-                    "%s: %s in %s ms", operation, facts["outcome"], milliseconds, extra={**fields, **facts}
-                )
-                if span is not None:
-                    _describe(span, conversation_id, facts)
-        return outcome
+            tell(facts_of(outcome))
+            return outcome
 
     def _span(self, operation: str) -> "AbstractContextManager[Span | None]":
         if self.tracer is None:
             return nullcontext()
+        # Left to itself a span records the text of an exception, which may quote what was said.
         return self.tracer.start_as_current_span(
             f"{NAME}.{operation}", record_exception=False, set_status_on_exception=False
         )
