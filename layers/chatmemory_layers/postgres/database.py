@@ -188,33 +188,32 @@ class DatabaseTag(Tag[Database]):
 
 @asynccontextmanager
 async def open_database(settings: PostgresSettings) -> AsyncGenerator[Database]:
-    """Connect, bring the store up to date, lend it, and leave no connection open."""
+    """Connect, bring the store up to date, lend it, and leave no connection open.
+
+    Raises:
+        EffectFailed: with the ``RepositoryError`` that says why it cannot be opened.
+    """
     async with AsyncExitStack() as pools:
         try:
-            primary = await pools.enter_async_context(_open_pool(settings.dsn, settings))
-            reader = (
-                await pools.enter_async_context(_open_pool(settings.reader_dsn, settings))
-                if settings.reader_dsn
-                else primary
-            )
-            database = Database(primary, reader, settings)
-            await database.prepare()
+            primary = reader = await _open_pool(settings.dsn, settings, pools)
+            if settings.reader_dsn:
+                reader = await _open_pool(settings.reader_dsn, settings, pools)
+            opened = Database(primary, reader, settings)
+            await opened.prepare()
         except DRIVER_ERRORS as error:
             raise EffectFailed(repository_error("open the store", error)) from error
         try:
-            yield database
+            yield opened
         finally:
-            await database.close()
+            await opened.close()
 
 
-@asynccontextmanager
-async def _open_pool(dsn: str, settings: PostgresSettings) -> AsyncGenerator[Pool]:
+async def _open_pool(dsn: str, settings: PostgresSettings, pools: AsyncExitStack) -> Pool:
     try:
         asyncio.get_running_loop()
     except RuntimeError as error:  # trio
-        raise EffectFailed(
-            RepositoryError("open the store", "wrong_loop", "asyncpg needs asyncio", cause=error)
-        ) from error
+        refusal = RepositoryError("open the store", "wrong_loop", "asyncpg needs asyncio", cause=error)
+        raise EffectFailed(refusal) from error
     pool: Any = asyncpg.create_pool(  # pyright: ignore[reportUnknownMemberType]  asyncpg brings no types
         dsn,
         min_size=0,
@@ -223,13 +222,14 @@ async def _open_pool(dsn: str, settings: PostgresSettings) -> AsyncGenerator[Poo
         statement_cache_size=settings.statement_cache_size,
         reset=_leave_as_it_is,
     )
-    await pool
-    try:
-        yield cast("Pool", pool)
-    finally:
-        with suppress(*DRIVER_ERRORS):
-            async with asyncio.timeout(settings.timeout_seconds):
-                await pool.close()  # which drops the connections when it is interrupted
+    pools.push_async_callback(_close_pool, pool, settings)
+    return cast("Pool", await pool)
+
+
+async def _close_pool(pool: Pool, settings: PostgresSettings) -> None:
+    with suppress(*DRIVER_ERRORS):
+        async with asyncio.timeout(settings.timeout_seconds):
+            await pool.close()  # which drops the connections when it is interrupted
 
 
 async def _leave_as_it_is(_: object) -> None:

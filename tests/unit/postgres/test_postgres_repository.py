@@ -130,11 +130,14 @@ async def test_two_workers_never_hold_the_same_work(dsn: str) -> None:
 
 async def test_reads_go_to_the_reader_and_work_is_sought_where_it_is_written(dsn: str) -> None:
     """Another store stands in for a replica that lags as far behind as one can."""
-    async with fresh_database() as replica, open_database(PostgresSettings(dsn=replica)):
-        async with open_database(PostgresSettings(dsn=dsn, reader_dsn=replica)) as database:
-            repository = PostgresMessageRepository(database)
-            await repository.append(batch("c", "1", is_due=True)).or_raise()
-            assert await repository.page(PageQuery("c", "full")).or_raise() is None
-            assert await repository.conversation("c").or_raise() is None
-            assert (await repository.append(batch("c", "1")).or_raise()).duplicates == ("1",)
-            assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise() is not None
+    async with (
+        fresh_database() as replica,
+        open_database(PostgresSettings(dsn=replica)),
+        open_database(PostgresSettings(dsn=dsn, reader_dsn=replica)) as database,
+    ):
+        repository = PostgresMessageRepository(database)
+        await repository.append(batch("c", "1", is_due=True)).or_raise()
+        assert await repository.page(PageQuery("c", "full")).or_raise() is None
+        assert await repository.conversation("c").or_raise() is None
+        assert (await repository.append(batch("c", "1")).or_raise()).duplicates == ("1",)
+        assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise() is not None

@@ -1,0 +1,40 @@
+"""A program that forgets to close its store ends all the same, says nothing of it, and has lost nothing."""
+
+import asyncio
+import sys
+
+import pytest
+
+from chatmemory.settings import PostgresSettings
+from chatmemory_layers.postgres.database import open_database
+from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from tests.unit.postgres.said import stored_ids
+
+PROGRAM = """
+import asyncio, sys
+from chatmemory.settings import PostgresSettings
+from chatmemory_layers.postgres.database import open_database
+from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from tests.unit.postgres.said import batch
+
+async def main():
+    global opening, database
+    opening = open_database(PostgresSettings(dsn=sys.argv[1]))
+    database = await opening.__aenter__()
+    await PostgresMessageRepository(database).append(batch("c", "1")).or_raise()
+    {ending}
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(("ending", "said"), [("pass", b""), ("raise SystemExit('over')", b"over\n")])
+async def test_a_program_that_forgets_to_close_ends(dsn: str, ending: str, said: bytes) -> None:
+    program = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-W", "error", "-c", PROGRAM.format(ending=ending), dsn),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, errors = await asyncio.wait_for(program.communicate(), 20)
+    assert errors == said
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        assert await stored_ids(PostgresMessageRepository(database), "c") == ["1"]
