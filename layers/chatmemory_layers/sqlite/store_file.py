@@ -105,16 +105,18 @@ def _connect_uri(settings: SqliteSettings, uri: str) -> sqlite3.Connection:
 
 
 def _write_ahead(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
-    """Switch to write-ahead logging, once in the life of a file."""
+    """Switch to write-ahead logging, once in the life of a file; one that cannot keeps its rollback journal."""
     deadline = time.monotonic() + settings.busy_timeout_seconds
     while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
         except sqlite3.OperationalError:
             # Here SQLite does not wait for a lock, whatever the timeout: two new processes would refuse each other.
             if time.monotonic() > deadline:
                 raise
             time.sleep(WAL_RETRY_SECONDS)
+        else:
+            return
 
 
 def _check_length(path: Path) -> None:

@@ -19,8 +19,11 @@ ROUNDS = 30
 
 
 def open_files(folder: Path) -> list[str]:
-    links = [link for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
-    return [target for target in map(os.readlink, links) if target.startswith(str(folder))]
+    targets: list[str] = []
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # a thread closed it meanwhile
+            targets.append(os.readlink(link))
+    return [target for target in targets if target.startswith(str(folder))]
 
 
 async def everything_is_released(folder: Path, threads: int) -> None:
