@@ -67,15 +67,16 @@ E_co = TypeVar("E_co", covariant=True, default=Never)
 R_co = TypeVar("R_co", covariant=True, default=Never)
 
 # Where an outcome comes from ...
-_KNOWN: Final = 0
-_CALL: Final = 1
-_AWAIT: Final = 2
-_AWAIT_IN_CONTEXT: Final = 3
+_VALUE: Final = 0
+_OUTCOME: Final = 1
+_CALL: Final = 2
+_AWAIT: Final = 3
+_AWAIT_IN_CONTEXT: Final = 4
 # ... and what a step does with the one before it.
-_MAP: Final = 4
-_BIND: Final = 5
-_ALT: Final = 6
-_LASH: Final = 7
+_MAP: Final = 5
+_BIND: Final = 6
+_ALT: Final = 7
+_LASH: Final = 8
 
 
 @final
@@ -100,12 +101,12 @@ class Effect(Generic[A_co, E_co, R_co]):
     @staticmethod
     def succeed(value: A) -> Effect[A]:
         """Succeed with *value*."""
-        return Effect(None, _KNOWN, Success(value))
+        return Effect(None, _VALUE, value)
 
     @staticmethod
     def fail(error: E) -> Effect[Never, E]:
         """Fail with *error*."""
-        return Effect(None, _KNOWN, Failure(error))
+        return Effect(None, _OUTCOME, Failure(error))
 
     @staticmethod
     def fail_cause(cause: Cause[E]) -> Effect[Never, E]:
@@ -161,7 +162,7 @@ class Effect(Generic[A_co, E_co, R_co]):
     @staticmethod
     def from_result(result: Result[A, E]) -> Effect[A, E]:
         """End as *result* did."""
-        return Effect(None, _KNOWN, result)
+        return Effect(None, _OUTCOME, result)
 
     @staticmethod
     def in_context(function: Callable[[Context[R]], Awaitable[Outcome[A, E]]]) -> Effect[A, E, R]:
@@ -329,37 +330,44 @@ class Effect(Generic[A_co, E_co, R_co]):
         """
         effect: Effect[Any, Any, Any] = self
         steps: list[Effect[Any, Any, Any]] = []
-        outcome: Any
+        value: Any  # bare between steps: making a container of returns for each would take a third of the time
         while True:
             while (source := effect._source) is not None:
                 steps.append(effect)
                 effect = source
             kind = effect._kind
-            if kind == _KNOWN:
-                outcome = effect._function
-            elif kind == _AWAIT:
-                outcome = await effect._function()
-            elif kind == _CALL:
-                outcome = effect._function()
+            if kind == _VALUE:
+                succeeded = True
+                value = effect._function
             else:
-                outcome = await effect._function(context)
-            succeeded = type(outcome) is Success
+                if kind == _AWAIT:
+                    outcome = await effect._function()
+                elif kind == _OUTCOME:
+                    outcome = effect._function
+                elif kind == _CALL:
+                    outcome = effect._function()
+                else:
+                    outcome = await effect._function(context)
+                if not steps:
+                    return cast("Outcome[A, E]", outcome)
+                succeeded = type(outcome) is Success
+                value = outcome._inner_value
             while steps:
                 step = steps.pop()
                 kind = step._kind
                 if succeeded:
                     if kind == _BIND:
-                        effect = step._function(outcome._inner_value)
+                        effect = step._function(value)
                         break
                     if kind == _MAP:
-                        outcome = Success(step._function(outcome._inner_value))
+                        value = step._function(value)
                 elif kind == _LASH:
-                    effect = step._function(outcome._inner_value)
+                    effect = step._function(value)
                     break
                 elif kind == _ALT:
-                    outcome = Failure(step._function(outcome._inner_value))
+                    value = step._function(value)
             else:
-                return cast("Outcome[A, E]", outcome)
+                return Success(value) if succeeded else Failure(value)
 
     def __await__(self: Effect[A, E]) -> Generator[Any, Any, Outcome[A, E]]:
         return self.run_in(_NOTHING).__await__()
