@@ -1,6 +1,6 @@
 """``ConversationRow``: a row of ``conversation``, how it changes with its messages, and how both are written."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final, Self, final
 
 from attrs import astuple, evolve, fields, frozen
@@ -142,9 +142,8 @@ class ConversationRow:
             updated_at=from_us(self.updated_at_us),
         )
 
-    def extended(self, rows: Iterable[MessageRow], now_us: int) -> "ConversationRow":
+    def extended(self, rows: Sequence[MessageRow], now_us: int) -> "ConversationRow":
         """Return the state after *rows* are stored at its end."""
-        rows = tuple(rows)
         return evolve(
             self,
             version=self.version + 1,
@@ -157,9 +156,8 @@ class ConversationRow:
             updated_at_us=now_us,
         )
 
-    def without(self, covered: Iterable[Row], *, deleted: bool) -> "ConversationRow":
+    def without(self, covered: Sequence[Row], *, deleted: bool) -> "ConversationRow":
         """Return the state after *covered* left the view, and the store when they are *deleted*; the version stays."""
-        covered = tuple(covered)
         gone = len(covered) if deleted else 0
         return evolve(
             self,
@@ -187,7 +185,7 @@ async def load_conversation(connection: Connection, conversation_id: str) -> Con
 
 
 async def store_messages(
-    connection: Connection, row: ConversationRow, messages: Iterable[MessageRow]
+    connection: Connection, row: ConversationRow, messages: Sequence[MessageRow]
 ) -> None:
     """Write *messages* and the *row* that they led to."""
     columns = [list(column) for column in zip(*(message.texts() for message in messages), strict=True)]

@@ -158,7 +158,7 @@ async def summarize(
     await _cover(connection, summary, [str(message["seq"]) for message in covered])
     place = max(message["place"] for message in covered)
     message = MessageRow.of(summary.draft, seq=row.next_seq, place=place)
-    row = row.without(covered, deleted=summary.delete_covered).extended([message], now_us).rewritten()
+    row = row.extended([message], now_us).without(covered, deleted=summary.delete_covered).rewritten()
     await store_messages(connection, row, [message])
     if not summary.is_due(row.value()):
         await drop_work(connection, key)
