@@ -86,6 +86,8 @@ async def test_summaries_that_were_interrupted_are_resumed_and_cover_each_messag
                 await check_run(memory, run, acknowledged)
             for conversation_id, writers in names(run).items():
                 ids = ids_of({writer: acknowledged[writer] for writer in writers})
+                if not ids:  # a short life
+                    continue
                 summaries += await check_coverage(memory, conversation_id, ids)
                 conversation = await memory.get_conversation(conversation_id).or_raise()
                 assert conversation.open_count < strategy.summarize_every_n

@@ -1,0 +1,101 @@
+"""How contestants are timed side by side: in turns, in one process, and the medians of the rounds compared.
+
+What they do stands in ``append.py`` and ``read.py``, who they are in ``contestants.py``.
+"""
+
+from __future__ import annotations
+
+import gc
+import sqlite3  # noqa: TID251  whose settings are forced on everybody
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
+from statistics import median
+from typing import Any, TypeVar
+
+from attrs import frozen
+
+C = TypeVar("C")
+L = TypeVar("L")
+
+MICROSECONDS = 1e6
+
+
+@frozen
+class Target:
+    """*name* wants at least (or at most) *factor* times what *beside* has."""
+
+    name: str
+    beside: str
+    factor: float
+    at_most: bool = False
+
+    def verdict(self, figures: dict[str, float]) -> str:
+        """Compare; a contestant that is not there leaves the question open."""
+        if self.name not in figures or self.beside not in figures:
+            return f"  {self.name} / {self.beside}: not run"
+        ratio = figures[self.name] / figures[self.beside]
+        is_met = ratio <= self.factor if self.at_most else ratio >= self.factor
+        relation = "<=" if self.at_most else ">="
+        return (
+            f"  {self.name} / {self.beside} = {ratio:.2f}  "
+            f"{'met' if is_met else 'MISSED'} {relation} {self.factor:g}"
+        )
+
+
+async def in_turns(
+    contestants: Sequence[C], lap: Callable[[C], Awaitable[L]], *, rounds: int
+) -> dict[C, list[L]]:
+    """Run A B C, A B C, ..., so that a neighbour on the machine disturbs all alike; the first round warms up."""
+    laps: dict[C, list[L]] = {contestant: [] for contestant in contestants}
+    gc.collect()
+    gc.freeze()  # what all have loaded by now: no lap pays for a collection of it
+    for round_ in range(1 + rounds):
+        for contestant in contestants:
+            gc.collect(0)
+            finished = await lap(contestant)
+            if round_ > 0:
+                laps[contestant].append(finished)
+    gc.unfreeze()
+    return laps
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the value below which *share* of *values* lie."""
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
+def show(title: str, columns: Sequence[str], rows: dict[str, Sequence[float]]) -> None:
+    """Print a table of figures."""
+    print(f"\n{title}")
+    print(" " * 30 + "".join(f"{column:>16}" for column in columns))
+    for name, figures in rows.items():
+        print(f"  {name:<28}" + "".join(f"{figure:>16,.0f}" for figure in figures))
+
+
+def judge(targets: Sequence[Target], figures: dict[str, float]) -> None:
+    """Print what became of the targets."""
+    for target in targets:
+        print(target.verdict(figures))
+
+
+@contextmanager
+def durable() -> Generator[None]:
+    """Make every connection of ``sqlite3``, whoever opens it, sync each commit to a write-ahead log."""
+    connect = sqlite3.connect
+
+    def connect_durably(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        connection = connect(*args, **kwargs)
+        isolation_level, connection.isolation_level = connection.isolation_level, None
+        connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.isolation_level = isolation_level
+        return connection
+
+    sqlite3.connect = connect_durably  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sqlite3.connect = connect
+
+
+__all__ = ["MICROSECONDS", "Target", "durable", "in_turns", "judge", "median", "percentile", "show"]

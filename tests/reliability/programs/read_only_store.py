@@ -1,0 +1,29 @@
+"""Reads a store, then writes to it, as a user who may only read it, and prints what came of each.
+
+python -m tests.reliability.programs.read_only_store ADDRESS
+"""
+
+import asyncio
+import os
+import sys
+
+from chatmemory import EffectFailed, NewMessage
+from tests.reliability.store import open_store
+
+NOBODY = 65534
+
+
+async def main(address: str) -> None:
+    if os.geteuid() == 0:
+        os.setuid(NOBODY)  # here, for that user may not even read this program
+    try:
+        async with open_store(address) as memory:
+            print("read", len(await memory.get_messages("c").or_raise()))
+            refused = await memory.add_messages("c", [NewMessage("user", "x")])
+            print("write", refused.failure().reason.problem)
+    except EffectFailed as failed:
+        print("open", failed.error.problem)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

@@ -1,0 +1,240 @@
+"""What may not be stored is refused whole with the place and the cure named, alike on every backend; the rest comes back exactly."""
+
+from collections.abc import AsyncGenerator, Callable
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import anyio
+import pytest
+from attrs import define
+
+from chatmemory import (
+    ChatMemory,
+    ConversationNotFoundError,
+    DataValidationError,
+    Effect,
+    Failure,
+    NewMessage,
+    Success,
+)
+from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_METADATA_DEPTH, clean_text
+from tests.postgres_server import fresh_database
+from tests.reliability.store import open_store
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+NAIVE = datetime(2026, 3, 4, 12)  # noqa: DTZ001  that is what is wrong with it
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
+    if request.param == "postgres":
+        async with fresh_database() as dsn:
+            yield dsn
+    else:
+        yield str(tmp_path / "chat.db") if request.param == "sqlite" else "memory"
+
+
+def nested(depth: int) -> dict[str, object]:
+    value: dict[str, object] = {}
+    for _ in range(depth):
+        value = {"in": value}
+    return value
+
+
+# What is wrong, where, and a word of the advice.
+BAD_MESSAGES = {
+    "unknown role": (NewMessage("robot", "x"), "$.messages[1].role", "assistant"),  # type: ignore[arg-type]
+    "naive timestamp": (NewMessage("user", "x", timestamp=NAIVE), "$.messages[1].timestamp", "UTC"),
+    "empty id": (NewMessage("user", "x", id=""), "$.messages[1].id", "one character"),
+    "long id": (NewMessage("user", "x", id="字" * 513), "$.messages[1].id", "512"),
+    "NUL in the id": (NewMessage("user", "x", id="a\0b"), "$.messages[1].id", "clean_text"),
+    "NUL in the content": (NewMessage("user", "a\0b"), "$.messages[1].content", "character 1"),
+    "lone surrogate": (NewMessage("user", "好\ud800"), "$.messages[1].content", "clean_text"),
+    "too much content": (
+        NewMessage("user", "x" * (MAX_CONTENT_CHARACTERS + 1)),
+        "$.messages[1].content",
+        str(MAX_CONTENT_CHARACTERS),
+    ),
+    "content that is no text": (NewMessage("user", b"x"), "$.messages[1].content", "text"),  # type: ignore[arg-type]
+    "a set in the metadata": (
+        NewMessage("user", "x", metadata={"tags": {"a"}}),  # type: ignore[dict-item]
+        "$.messages[1].metadata.tags",
+        "JSON",
+    ),
+    "not a number": (
+        NewMessage("user", "x", metadata={"score": [1.0, float("nan")]}),
+        "$.messages[1].metadata.score[1]",
+        "JSON",
+    ),
+    "NUL in the metadata": (
+        NewMessage("user", "x", metadata={"k": "\0"}),
+        "$.messages[1].metadata.k",
+        "clean_text",
+    ),
+    "a number as key": (NewMessage("user", "x", metadata={1: "x"}), "$.messages[1].metadata", "key 1"),  # type: ignore[dict-item]
+    "metadata that is no object": (
+        NewMessage("user", "x", metadata=["x"]),
+        "$.messages[1].metadata",
+        "object",
+    ),  # type: ignore[arg-type]
+    "bottomless metadata": (
+        NewMessage("user", "x", metadata=nested(10_000)),  # type: ignore[arg-type]
+        "$.messages[1].metadata",
+        str(MAX_METADATA_DEPTH),
+    ),
+    "no message": ("hello", "$.messages[1]", "NewMessage"),
+}
+
+BAD_CALLS: dict[str, Callable[[ChatMemory], Effect[object, object]]] = {
+    "adding to an empty id": lambda memory: memory.add_messages("", [NewMessage("user", "x")]),
+    "adding to a long id": lambda memory: memory.add_messages("x" * 513, [NewMessage("user", "x")]),
+    "adding nothing to a bad id": lambda memory: memory.add_messages("a\0", []),
+    "adding a text": lambda memory: memory.add_messages("c", "hello"),  # type: ignore[arg-type]
+    "a negative version": lambda memory: memory.add_messages(
+        "c", [NewMessage("user", "x")], expected_version=-1
+    ),
+    "reading an empty id": lambda memory: memory.get_messages(""),
+    "reading a lone surrogate": lambda memory: memory.get_messages("\udfff"),
+    "a negative limit": lambda memory: memory.get_messages("c", limit=-1),
+    "a limit that is no number": lambda memory: memory.get_messages("c", limit=True),
+    "a huge limit": lambda memory: memory.get_messages("c", limit=2**63),
+    "a naive before": lambda memory: memory.get_messages("c", before=NAIVE),
+    "an unknown view": lambda memory: memory.get_messages("c", view="half"),  # type: ignore[arg-type]
+    "two cursors": lambda memory: memory.get_page("c", older_than=9, newer_than=1),
+    "a negative cursor": lambda memory: memory.get_page("c", older_than=-1),
+    "clearing an empty id": lambda memory: memory.clear_messages(""),
+    "asking for an empty id": lambda memory: memory.exists(""),
+    "counting an unknown view": lambda memory: memory.count("c", view="half"),  # type: ignore[arg-type]
+    "listing after NUL": lambda memory: memory.list_conversations(after="\0"),
+    "listing fewer than none": lambda memory: memory.list_conversations(limit=-1),
+    "a summary without id": lambda memory: memory.get_summarization("c", ""),
+    "summaries of no message": lambda memory: memory.get_summarizations_of("c", ""),
+}
+
+
+async def test_a_bad_message_is_refused_with_its_whole_batch_and_harms_nothing(address: str) -> None:
+    async with open_store(address) as memory:
+        await memory.add_messages("c", [NewMessage("user", "先前的", id="before")]).or_raise()
+        for name, (message, path, advice) in BAD_MESSAGES.items():
+            refused = await memory.add_messages("c", [NewMessage("user", "good", id="good"), message])  # type: ignore[list-item]
+            assert isinstance(refused, Failure), name
+            error = refused.failure()
+            assert isinstance(error, DataValidationError), name
+            assert [problem.path for problem in error.problems] == [path], name
+            assert advice in str(error), name
+            assert not error.retry_is_safe
+        assert [message.id for message in await memory.get_messages("c").or_raise()] == ["before"]
+
+
+async def test_all_problems_of_a_batch_are_told_at_once(address: str) -> None:
+    batch = [message for message, _, _ in BAD_MESSAGES.values()]
+    async with open_store(address) as memory:
+        refused = await memory.add_messages("", batch)  # type: ignore[arg-type]
+    assert len(refused.failure().problems) == len(BAD_MESSAGES) + 1
+
+
+async def test_a_bad_argument_is_refused_by_every_method(address: str) -> None:
+    async with open_store(address) as memory:
+        for name, call in BAD_CALLS.items():
+            assert isinstance((await call(memory)).failure(), DataValidationError), name
+        assert await memory.list_conversations() == Success(())
+
+
+async def test_an_empty_batch_creates_nothing(address: str) -> None:
+    async with open_store(address) as memory:
+        assert (await memory.add_messages("c", []).or_raise()).version == 0
+        assert await memory.get_messages("c") == Failure(ConversationNotFoundError("c"))
+        await memory.add_messages("c", [NewMessage("user", "x")]).or_raise()
+        assert (await memory.add_messages("c", []).or_raise()).version == 1
+
+
+async def test_a_page_may_be_empty_where_a_conversation_may_not(address: str) -> None:
+    async with open_store(address) as memory:
+        await memory.add_messages("c", [NewMessage("user", "x", timestamp=NOON)]).or_raise()
+        assert len(await memory.get_messages("c", limit=0).or_raise()) == 0
+        assert len(await memory.get_messages("c", before=datetime.min.replace(tzinfo=UTC)).or_raise()) == 0
+        assert len(await memory.get_messages("c", before=NOON).or_raise()) == 0
+        assert len(await memory.get_messages("c", before=datetime.max.replace(tzinfo=UTC)).or_raise()) == 1
+        assert await memory.get_messages("d", limit=0) == Failure(ConversationNotFoundError("d"))
+
+
+async def test_messages_of_one_instant_keep_their_order(address: str) -> None:
+    ids = [f"{number * 7 % 10}" for number in range(10)]  # neither rising nor falling
+    async with open_store(address) as memory:
+        await memory.add_messages(
+            "c", [NewMessage("user", id_, id=id_, timestamp=NOON) for id_ in ids]
+        ).or_raise()
+        assert [message.id for message in await memory.get_messages("c").or_raise()] == ids
+        assert [message.id for message in await memory.get_messages("c", limit=3).or_raise()] == ids[-3:]
+
+
+@define
+class ClockGoingBack:
+    """Somebody sets the clock back by an hour each time it is read."""
+
+    time: datetime = NOON
+
+    def now(self) -> datetime:
+        self.time -= timedelta(hours=1)
+        return self.time
+
+    def monotonic(self) -> float:
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        await anyio.sleep(seconds)
+
+
+async def test_a_clock_that_goes_back_does_not_change_the_order(address: str) -> None:
+    ids = [str(number) for number in range(5)]
+    async with open_store(address, clock=ClockGoingBack()) as memory:
+        for id_ in ids:
+            await memory.add_messages("c", [NewMessage("user", id_, id=id_)]).or_raise()
+        stored = await memory.get_messages("c").or_raise()
+    assert [message.id for message in stored] == ids
+    assert sorted(message.timestamp for message in stored) == [
+        message.timestamp for message in reversed(stored)
+    ]
+
+
+async def test_everything_else_comes_back_exactly(address: str) -> None:
+    texts = [
+        "",
+        " \t\r\n ",
+        "\ufeff\u200b\u202egnirts\u2069",
+        "\x01\x1b[31m\x7f\x85",
+        "\uffff\U0010ffff",
+        "e\u0301 é",
+        "👩‍👩‍👧 字 ' \" ; DROP TABLE chat_message; -- % _ \\ ",
+        clean_text("a\0b\ud800"),
+    ]
+    east = timezone(timedelta(hours=8, minutes=30))
+    instants = [
+        datetime(1, 1, 2, tzinfo=UTC),
+        datetime(9999, 12, 30, 23, 59, 59, 999999, UTC),
+        NOON.astimezone(east),
+    ]
+    metadata = {"": [1, 1.0, True, None, -0.5, 10**300, "字", {"a.b": []}], "$[0]": nested(50)}
+    batch = [
+        NewMessage("tool", text, f"{number} {text[:9]}", NOON, metadata) for number, text in enumerate(texts)
+    ]
+    batch += [NewMessage("system", "x", timestamp=instant) for instant in instants]
+    async with open_store(address) as memory:
+        report = await memory.add_messages("会话 %_'", batch).or_raise()
+        stored = await memory.get_messages("会话 %_'").or_raise()
+        assert (await memory.add_messages("会话 %_'", batch[: len(texts)]).or_raise()).stored == ()
+    assert [message.content for message in stored] == [message.content for message in batch]
+    assert [message.timestamp for message in stored] == [message.timestamp for message in batch]
+    assert [message.id for message in stored] == list(report.stored)
+    for message in stored[: len(texts)]:
+        assert message.metadata == metadata
+        assert [type(value) for value in message.metadata[""]] == [type(value) for value in metadata[""]]
+
+
+async def test_ten_megabytes_come_back_exactly(address: str) -> None:
+    content = "".join(map(chr, range(0x4E00, 0x9FA5))) * 160  # 10 MB as UTF-8
+    assert len(content.encode()) > 10_000_000
+    async with open_store(address) as memory:
+        await memory.add_messages("c", [NewMessage("tool", content)]).or_raise()
+        (message,) = await memory.get_messages("c").or_raise()
+    assert message.content == content

@@ -1,0 +1,246 @@
+"""A store that cannot serve says so with a typed error, in bounded time, and is left as it is; what can be read is read."""
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from chatmemory import (
+    ChatMessage,
+    EffectFailed,
+    Failure,
+    GenericMemoryError,
+    NewMessage,
+    RepositoryError,
+    Success,
+)
+from tests.reliability.store import open_store
+
+MESSAGES = 400
+SECONDS = 10.0
+
+
+def content(number: int) -> str:
+    return f"第{number}: " + "what was said " * 10
+
+
+@pytest.fixture
+async def file(tmp_path: Path) -> Path:
+    """A closed store of a hundred pages or so."""
+    path = tmp_path / "chat.db"
+    async with open_store(str(path)) as memory:
+        batch = [NewMessage("user", content(number), id=str(number)) for number in range(MESSAGES)]
+        await memory.add_messages("c", batch).or_raise()
+    return path
+
+
+@pytest.fixture
+def public_folder() -> Generator[Path]:
+    """A folder that another user can reach; pytest's own are closed to him."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+async def problem_at(address: str, **options: float) -> RepositoryError:
+    with pytest.raises(EffectFailed) as failed:
+        async with open_store(address, **options):
+            pass
+    error = failed.value.error
+    assert isinstance(error, RepositoryError)
+    return error
+
+
+def run(program: str, address: str) -> list[str]:
+    command = [sys.executable, "-m", f"tests.reliability.programs.{program}", address]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=2 * SECONDS, check=False)
+    assert ended.stderr == ""
+    return ended.stdout.splitlines()
+
+
+# --- what is there is no file of ours ---
+
+
+async def test_a_folder_is_no_store(tmp_path: Path) -> None:
+    assert (await problem_at(str(tmp_path))).problem == "unavailable"
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_folder_that_is_missing_is_not_made(tmp_path: Path) -> None:
+    error = await problem_at(str(tmp_path / "missing" / "chat.db"))
+    assert error.problem == "unavailable"
+    assert "check the path" in str(error)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("length", [50, 5_000, 50_000])
+async def test_a_file_that_is_no_database_is_refused_untouched(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(b"my notes\n" * (length // 9))
+    before = path.read_bytes()
+    assert (await problem_at(str(path))).problem == "not_a_store"
+    assert path.read_bytes() == before
+
+
+async def test_the_database_of_another_program_is_refused_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE conversation (id TEXT)")
+        connection.commit()
+    before = path.read_bytes()
+    assert (await problem_at(str(path))).problem == "not_a_store"
+    assert path.read_bytes() == before
+
+
+async def test_a_newer_store_is_refused_untouched(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("INSERT INTO chatmemory_migration VALUES (99, 'a later step', 'x', 0)")
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = file.read_bytes()
+    error = await problem_at(str(file))
+    assert error.problem == "newer_schema"
+    assert "update chatmemory" in str(error)
+    assert file.read_bytes() == before
+
+
+# --- the file is damaged ---
+
+
+def cut_in_half(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+
+
+def cut_in_a_page(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 1000)
+
+
+def overwrite(start: int, length: int, byte: bytes) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        with path.open("r+b") as file:
+            file.seek(start)
+            file.write(byte * min(length, path.stat().st_size - start))
+
+    return damage
+
+
+DAMAGES = {
+    "cut in half": cut_in_half,
+    "cut in a page": cut_in_a_page,
+    "no magic word": overwrite(0, 16, b"x"),
+    "a header of zeros": overwrite(0, 100, b"\0"),
+    "a wrong page size": overwrite(16, 2, b"\x07"),
+    "a schema of zeros": overwrite(100, 3996, b"\0"),
+    "noise in the schema": overwrite(108, 3000, b"\xa5"),
+    "pages of zeros": overwrite(4096, 10**9, b"\0"),
+    "pages of noise": overwrite(4096, 10**9, b"\xa5"),
+    "noise in the middle": overwrite(20_000, 20_000, b"\xff"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+async def test_a_damaged_file_gives_true_answers_or_none_and_is_never_replaced(
+    file: Path, damage: Callable[[Path], None]
+) -> None:
+    damage(file)
+    before = file.stat().st_size
+    try:
+        async with open_store(str(file)) as memory:
+            read = await memory.get_messages("c")
+            added = await memory.add_messages("c", [NewMessage("user", content(1), id="1")])
+    except EffectFailed as failed:
+        assert isinstance(failed.error, RepositoryError)
+        assert failed.error.problem in {"damaged", "not_a_store"}
+        assert file.stat().st_size == before
+        return
+    match read:
+        case Success(messages):
+            assert [message.content for message in messages] == [
+                content(number) for number in range(MESSAGES)
+            ]
+        case Failure(GenericMemoryError(RepositoryError() as error)):
+            assert error.problem == "damaged"
+            assert "backup" in str(error)
+        case other:
+            pytest.fail(f"it forgot: {other}")
+    match added:
+        case Success(report):
+            assert report.duplicates == ("1",)
+        case Failure(error):
+            assert error.reason.problem == "damaged"
+
+
+async def test_a_damaged_log_costs_only_what_stood_behind_the_damage(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    copy = tmp_path / "copy.db"
+    async with open_store(str(path)) as memory:
+        for number in range(20):
+            await memory.add_messages("c", [NewMessage("user", content(number), id=str(number))]).or_raise()
+        shutil.copy(path, copy)
+        log = Path(f"{path}-wal").read_bytes()
+    middle = len(log) // 2
+    Path(f"{copy}-wal").write_bytes(
+        log[:middle] + bytes(byte ^ 0xFF for byte in log[middle : middle + 64]) + log[middle + 64 :]
+    )
+    async with open_store(str(copy)) as memory:
+        kept: list[ChatMessage] = list(await memory.get_messages("c").or_raise())
+    assert 0 < len(kept) < 20
+    assert [message.content for message in kept] == [content(number) for number in range(len(kept))]
+
+
+# --- the file may only be read, or the disk is full ---
+
+
+@pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o444, 0o755), (0o444, 0o555), (0o666, 0o555)])
+async def test_what_may_only_be_read_is_read_and_refuses_writes(
+    public_folder: Path, file_mode: int, folder_mode: int
+) -> None:
+    path = public_folder / "chat.db"
+    async with open_store(str(path)) as memory:
+        await memory.add_messages("c", [NewMessage("user", "x"), NewMessage("user", "y")]).or_raise()
+    path.chmod(file_mode)
+    public_folder.chmod(folder_mode)
+    assert run("read_only_store", str(path)) == ["read 2", "write read_only"]
+
+
+async def test_a_store_cannot_be_made_in_a_folder_that_may_only_be_read(public_folder: Path) -> None:
+    public_folder.chmod(0o555)
+    assert run("read_only_store", str(public_folder / "chat.db")) == ["open read_only"]
+
+
+async def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path) -> None:
+    path = str(tmp_path / "chat.db")
+    assert run("fill_disk", path) == ["full True", "all there", "stored 1"]
+    async with open_store(path) as memory:
+        stored = await memory.get_messages("c").or_raise()
+    assert [message.id for message in stored] == [str(number) for number in range(len(stored))]
+
+
+# --- the server is not there ---
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://nobody@127.0.0.1:1/none",
+        "postgresql://nobody@nowhere.invalid/none",
+        "postgresql:///none?host=/nowhere",
+    ],
+)
+async def test_a_server_that_cannot_be_reached_is_a_typed_error_in_bounded_time(address: str) -> None:
+    start = time.monotonic()
+    error = await problem_at(address, timeout_seconds=2.0)
+    assert time.monotonic() - start < SECONDS
+    assert error.problem == "unavailable"
+    assert error.retry_is_safe
+    assert error.cause is not None
