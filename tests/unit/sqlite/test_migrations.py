@@ -3,6 +3,7 @@
 import re
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -87,11 +88,13 @@ def test_a_database_of_another_program_is_refused(connection: sqlite3.Connection
 
 
 def test_those_who_migrate_at_once_wait_for_each_other(tmp_path: Path) -> None:
-    start = threading.Barrier(8)
+    path = tmp_path / "chat.db"
+    sqlite3.connect(path).execute("PRAGMA journal_mode = WAL").connection.close()
+    start = threading.Barrier(9)
     failures: list[sqlite3.Error] = []
 
     def open_and_migrate() -> None:
-        with closing(sqlite3.connect(tmp_path / "chat.db", isolation_level=None)) as connection:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             start.wait()
             try:
                 migrate(connection)
@@ -99,8 +102,13 @@ def test_those_who_migrate_at_once_wait_for_each_other(tmp_path: Path) -> None:
                 failures.append(error)
 
     threads = [threading.Thread(target=open_and_migrate) for _ in range(8)]
-    for thread in threads:
-        thread.start()
+    with closing(sqlite3.connect(path, isolation_level=None)) as blocker:
+        blocker.execute("BEGIN IMMEDIATE")
+        for thread in threads:
+            thread.start()
+        start.wait()
+        time.sleep(0.1)  # all of them have seen that the step is missing, and wait for the lock
+        blocker.execute("ROLLBACK")
     for thread in threads:
         thread.join()
     assert failures == []

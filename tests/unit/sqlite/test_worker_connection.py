@@ -1,7 +1,6 @@
 """A store opens and lets go without a trace, whatever happens to those who use it."""
 
 import asyncio
-import os
 import sqlite3
 import threading
 from contextlib import suppress
@@ -22,7 +21,7 @@ def open_files(folder: Path) -> list[str]:
     targets: list[str] = []
     for link in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):  # a thread closed it meanwhile
-            targets.append(os.readlink(link))
+            targets.append(str(link.readlink()))
     return [target for target in targets if target.startswith(str(folder))]
 
 
