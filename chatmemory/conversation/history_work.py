@@ -16,8 +16,8 @@ from attrs import define, evolve, field, frozen
 from returns.result import Failure, Success
 
 from chatmemory.contracts import Appended, HistoryStrategy, HistoryWork, MessageRepository, WorkIsDue
-from chatmemory.effect import Cause, Die, Effect, Exit, Fail, Outcome
-from chatmemory.effect.clock import Clock
+from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Outcome
+from chatmemory.effect.clock import Clock, ClockTag
 from chatmemory.effect.ids import Ids
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError, VersionConflictError
 from chatmemory.messages import Conversation, HistoryReport
@@ -161,6 +161,7 @@ class HistoryKeeper:
         return (
             self.strategy.after_add(work.conversation_id)
             .timeout(seconds, self._too_slow)
+            .provide(Context.of(ClockTag, self.clock))
             .on_exit(lambda ended: self._settle(work, ended))
             .exit()
             .map(self._report)

@@ -1,8 +1,8 @@
-"""Several effects at once, and effects against time."""
+"""Several effects at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 E = TypeVar("E")
-E2 = TypeVar("E2")
 R = TypeVar("R")
 
 
@@ -59,12 +58,3 @@ async def run_all(
     if defects:
         raise defects[0]
     return failures[0] if failures else Success(values)
-
-
-async def run_for(
-    effect: Effect[A, E, R], seconds: float, on_timeout: Callable[[], E2], context: Context[R]
-) -> Outcome[A, E | E2]:
-    """Run *effect*, and cancel it after *seconds*."""
-    with anyio.move_on_after(seconds):
-        return await effect.run_in(context)
-    return Failure(on_timeout())

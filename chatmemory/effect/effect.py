@@ -292,8 +292,10 @@ class Effect(Generic[A_co, E_co, R_co]):
         return Effect.in_context(lambda context: run_repeated(self, schedule, context))
 
     def timeout(self, seconds: float, on_timeout: Callable[[], E2]) -> Effect[A_co, E_co | E2, R_co]:
-        """Cancel after *seconds*, wait for the finalizers, and fail with what *on_timeout* returns."""
-        return Effect.in_context(lambda context: concurrent.run_for(self, seconds, on_timeout, context))
+        """Cancel after *seconds* of the clock at hand, wait for the finalizers, and fail with what *on_timeout* returns."""
+        from chatmemory.effect.deadline import run_for  # noqa: PLC0415  the clock builds on effects
+
+        return Effect.in_context(lambda context: run_for(self, seconds, on_timeout, context))
 
     def exit(self) -> Effect[Exit[A_co, E_co], Never, R_co]:
         """Succeed with how the effect ended, a defect included; cancellation passes through."""
@@ -330,7 +332,9 @@ class Effect(Generic[A_co, E_co, R_co]):
         """
         effect: Effect[Any, Any, Any] = self
         steps: list[Effect[Any, Any, Any]] = []
-        value: Any  # bare between steps: making a container of returns for each would take a third of the time
+        value: (
+            Any  # bare between steps: making a container of returns for each would take a third of the time
+        )
         while True:
             while (source := effect._source) is not None:
                 steps.append(effect)

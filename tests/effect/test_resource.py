@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-from chatmemory.effect import Cause, Die, Effect, Exit, Fail, Failure, Interrupt, Success
+from chatmemory.effect import (
+    Cause,
+    ClockTag,
+    Context,
+    Die,
+    Effect,
+    Exit,
+    Fail,
+    Failure,
+    Interrupt,
+    Outcome,
+    Success,
+    TestClock,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -212,3 +225,23 @@ async def test_concurrency_interrupts_started_siblings_on_failure(
         exit_ = await Effect.all([sibling, late, journal.write("never")], concurrency=2).exit()
     assert journal == [Failure(Cause((Interrupt(),)))]
     assert exit_ == await failing().exit() or isinstance(exit_.unwrap().failure().reasons[0], Die)
+
+
+async def test_a_timeout_goes_by_the_clock_at_hand() -> None:
+    clock = TestClock()
+    outcomes: list[Outcome[Never, str]] = []
+
+    async def wait() -> None:
+        outcomes.append(await forever.timeout(3600, lambda: "too long").provide(Context.of(ClockTag, clock)))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        await clock.advance(3599)
+        assert outcomes == []
+        await clock.advance(1)
+        assert outcomes == [Failure("too long")]
+
+
+async def test_a_defect_comes_through_a_timeout_as_it_is() -> None:
+    with pytest.raises(ZeroDivisionError):
+        await Effect.sync(lambda: 1 // 0).timeout(60, lambda: "too long")

@@ -1,0 +1,46 @@
+"""An effect against time: ``timeout``, by the clock at hand, so that a test that holds the clock decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import anyio
+from returns.result import Failure
+from typing_extensions import TypeVar
+
+from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.context import Context
+from chatmemory.effect.outcome import Outcome
+
+if TYPE_CHECKING:
+    from chatmemory.effect.effect import Effect
+
+A = TypeVar("A")
+E = TypeVar("E")
+E2 = TypeVar("E2")
+R = TypeVar("R")
+
+
+async def run_for(
+    effect: Effect[A, E, R], seconds: float, on_timeout: Callable[[], E2], context: Context[R]
+) -> Outcome[A, E | E2]:
+    """Run *effect*, and cancel it after *seconds*."""
+    clock = context.get(ClockTag)
+    outcome: Outcome[A, E] | None = None
+    defect: Exception | None = None
+
+    async def ring() -> None:
+        await clock.sleep(seconds)
+        tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ring)
+        try:
+            outcome = await effect.run_in(context)
+        except Exception as raised:  # noqa: BLE001  raised below, bare: a task group would wrap it in a group
+            defect = raised
+        tasks.cancel_scope.cancel()
+    if defect is not None:
+        raise defect
+    return Failure(on_timeout()) if outcome is None else outcome
