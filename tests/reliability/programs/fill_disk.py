@@ -5,6 +5,8 @@
 The disk is full for this process only: no file may grow beyond a limit.
 """
 
+# ruff: noqa: T201  printing is what it is for
+
 import asyncio
 import resource
 import sys

@@ -3,6 +3,8 @@
 python -m tests.reliability.programs.read_only_store ADDRESS
 """
 
+# ruff: noqa: T201  printing is what it is for
+
 import asyncio
 import os
 import sys
