@@ -55,7 +55,7 @@ class Witness:
 
     async def ask(self, effect: Effect[A, E]) -> Outcome[A, E]:
         """Return how *effect* ended."""
-        with anyio.move_on_after(self.patience_seconds) as patience:
+        with anyio.move_on_after(self.patience_seconds):
             try:
                 outcome = await effect
             except Exception as stranger:
@@ -63,7 +63,7 @@ class Witness:
             if not (isinstance(outcome, Success) or isinstance(outcome.failure(), ERRORS)):
                 raise LawBrokenError(f"unknown failure {outcome.failure()!r}", law=NO_STRANGERS)
             return outcome
-        raise LawBrokenError(f"no answer within {patience.deadline} seconds", law=NO_STRANGERS)
+        raise LawBrokenError(f"no answer within {self.patience_seconds} seconds", law=NO_STRANGERS)
 
     async def get(self, effect: Effect[A, E]) -> A:
         """Return the value of *effect*, which has no reason to fail."""

@@ -80,6 +80,8 @@ async def test_a_lease_that_expired_passes_to_another(repository: MessageReposit
     await repository.settle_work(first, is_due=never).or_raise()
     await repository.settle_work(first, is_due=never, retry_at=START).or_raise()
     assert await claim(repository, at=START + MINUTE) is None
+    third = await claim(repository, at=START + 2 * MINUTE, lease_id="second")
+    assert third == HistoryWork(talk, attempts=3, lease_id="second")  # it was never settled by the first
     await repository.settle_work(second, is_due=never).or_raise()
     assert await claim(repository, at=START + 9 * MINUTE) is None
 
@@ -118,7 +120,7 @@ async def test_a_summary_takes_the_work_away_when_nothing_is_due_any_more(
     repository: MessageRepository, talk: str
 ) -> None:
     await repository.append(batch(talk, said("2"), is_due=always)).or_raise()
-    for is_due, remains in ((always, True), (never, False)):
+    for minutes, is_due, remains in ((10, always, True), (20, never, False)):
         page = await repository.page(PageQuery(talk, "model")).or_raise()
         assert page is not None
         summary = summary_of(
@@ -129,7 +131,7 @@ async def test_a_summary_takes_the_work_away_when_nothing_is_due_any_more(
             is_due=is_due,
         )
         await repository.summarize(summary).or_raise()
-        work = await claim(repository, at=START + 9 * MINUTE)
+        work = await claim(repository, at=START + minutes * MINUTE)
         assert (work is not None) is remains
 
 

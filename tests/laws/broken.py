@@ -8,6 +8,7 @@ from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
 
+import anyio
 from anyio.lowlevel import checkpoint
 from attrs import evolve
 from returns.result import Failure
@@ -65,6 +66,22 @@ class NeverRollsBack(Broken):
             await checkpoint()
         drafts, self.open_transaction = self.open_transaction, ()
         return await do(self.inner.append(evolve(batch, drafts=drafts)))
+
+
+class StaysLocked(Broken):
+    """A cancelled append takes its lock with it."""
+
+    def __init__(self, inner: InMemoryMessageRepository) -> None:
+        super().__init__(inner)
+        self.lock = anyio.Semaphore(1)
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        await self.lock.acquire()
+        await checkpoint()
+        answer = await do(self.inner.append(batch))
+        self.lock.release()
+        return answer
 
 
 class OrdersByTimestamp(Broken):

@@ -30,6 +30,7 @@ from tests.laws.broken import (
     QueuesNoWork,
     RetriesAtOnce,
     SharesMetadata,
+    StaysLocked,
     SummarizesBeforeItDeletes,
     SummarizesWhatItLikes,
     SwallowsDriverErrors,
@@ -93,6 +94,13 @@ def test_a_broken_repository_is_caught_by_a_program(kind: type[Broken], law: str
     with pytest.raises(LawBrokenError) as broken:
         laws_of(kind).test_l21_equivalence()
     assert str(broken.value).startswith(f"{law}: ")
+
+
+def test_a_repository_that_stays_locked_after_a_cancel_is_caught_instead_of_waited_for() -> None:
+    laws = laws_of(StaysLocked)
+    laws.patience_seconds = 0.2
+    with pytest.raises(LawBrokenError, match=r"^L20 errors: .*\nno answer within 0.2 seconds"):
+        laws.test_l6_cancel()
 
 
 def test_a_repository_that_swallows_driver_errors_is_caught_by_l20(tmp_path: Path) -> None:
