@@ -11,31 +11,18 @@ from typing import Final, final
 import anyio
 from attrs import field, frozen
 
-from chatmemory import (
-    ChatMemory,
-    ChatMemoryService,
-    Layer,
-    ManagedRuntime,
-    MessageRepositoryTag,
-    RepositoryError,
-    SkillRequest,
-    StrategySettings,
-)
-from chatmemory.conversation.chat_memory import chat_memory
-from chatmemory.conversation.history_strategy import history_strategy
-from chatmemory.conversation.token_count import token_counter
+from chatmemory import ChatMemory, ChatMemoryService, Layer, ManagedRuntime, SkillRequest, StrategySettings
 from chatmemory.effect.clock import Clock, ClockTag, SystemClock
 from chatmemory.settings import (
+    ChatSettings,
+    MemorySettings,
     PostgresSettings,
-    PostgresSettingsTag,
+    Settings,
     SqliteSettings,
-    SqliteSettingsTag,
-    StrategySettingsTag,
+    StoreSettings,
 )
-from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_repository
 from chatmemory_layers.skills.functions import SkillFunction, skills
-from chatmemory_layers.sqlite.database import database as sqlite_database
-from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_repository
+from chatmemory_layers.stacks import Stack, configured
 
 SUMMARY_SECONDS: Final = 0.01  # long enough to be killed or cancelled in the middle
 LONGEST_LEASE_SECONDS: Final = 120.0  # of the strategies here; work may take 30 s, and a margin
@@ -72,31 +59,19 @@ def chat_store(
     skill: SkillFunction = name_what_is_covered,
     clock: Clock | None = None,
     timeout_seconds: float = 10.0,
-) -> Layer[ChatMemoryService, RepositoryError]:
+) -> Stack:
     """Return the stack over *address*: ``memory``, the path of a file, or a PostgreSQL address."""
-    parts = (
-        repository_at(address, timeout_seconds=timeout_seconds)
-        | Layer.succeed(StrategySettingsTag, strategy or StrategySettings())
-        | Layer.succeed(ClockTag, clock or SystemClock())
-        | skills({"conversation-summary": skill})
-        | token_counter
+    chat = ChatSettings(strategy=strategy or StrategySettings())
+    store = StoreSettings(
+        backend="in_memory" if address == "memory" else "postgres" if "://" in address else "sqlite",
+        sqlite=SqliteSettings(path=address, busy_timeout_seconds=timeout_seconds),
+        postgres=PostgresSettings(dsn=address, timeout_seconds=timeout_seconds),
     )
-    return parts.feed_keep(history_strategy) >> chat_memory
-
-
-def repository_at(address: str, *, timeout_seconds: float) -> Layer[MessageRepositoryTag, RepositoryError]:
-    """Return the repository over *address* alone."""
-    if address == "memory":
-        return in_memory_repository
-    if address.startswith("postgresql:"):
-        # Here, so that programs without PostgreSQL start without its driver.
-        from chatmemory_layers.postgres.database import database  # noqa: PLC0415
-        from chatmemory_layers.postgres.message_repository import message_repository  # noqa: PLC0415
-
-        server = PostgresSettings(dsn=address, timeout_seconds=timeout_seconds)
-        return Layer.succeed(PostgresSettingsTag, server) >> database >> message_repository
-    file = SqliteSettings(path=address, busy_timeout_seconds=timeout_seconds)
-    return Layer.succeed(SqliteSettingsTag, file) >> sqlite_database >> sqlite_repository
+    return configured(
+        Settings(memory=MemorySettings(chat=chat, store=store)),
+        skills=skills({"conversation-summary": skill}),
+        surroundings=Layer.succeed(ClockTag, clock or SystemClock()),
+    )
 
 
 @asynccontextmanager
