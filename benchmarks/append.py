@@ -14,11 +14,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from attrs import Factory, define
-from contest import MICROSECONDS, Target, durable, in_turns, judge, median, percentile, show
+from contest import MICROSECONDS, Target, durable, in_turns, judge, percentile, show
 from contestants import (
-    Contestant,
+    Appender,
     Fdatasync,
     GroupCommit,
     OpenaiAsyncSqlite,
@@ -37,7 +38,7 @@ CONTENT = "Where did we leave the discussion about the roof? 屋顶的事我们�
 class Racer:
     """A contestant and what it has done so far."""
 
-    contestant: Contestant
+    contestant: Appender
     appended: int = 0
     latencies: list[float] = Factory(list[float])
 
@@ -59,7 +60,7 @@ async def append_for(racer: Racer, conversation_ids: Sequence[str], *, tasks: in
 
 
 async def race(
-    kinds: Sequence[type[Contestant]], targets: Sequence[Target], *, tasks: int, conversations: int
+    kinds: Sequence[type[Appender]], targets: Sequence[Target], *, tasks: int, conversations: int
 ) -> None:
     """Let *kinds* race, show what came of it, and check that nobody cheated."""
     conversation_ids = [f"{tasks} tasks {number}" for number in range(conversations)]
@@ -96,7 +97,7 @@ async def main() -> None:
     arguments.add_argument("--postgres", metavar="DSN")
     OursOnPostgres.dsn = arguments.parse_args().postgres or ""
     peers = openai_agents()
-    kinds: list[type[Contestant]] = [Fdatasync, GroupCommit, RawAiosqlite, Ours, *peers]
+    kinds: list[type[Appender]] = [Fdatasync, GroupCommit, RawAiosqlite, Ours, *peers]
     if OursOnPostgres.dsn:
         kinds.append(OursOnPostgres)
     ours, limit, raw, peer = Ours.name, GroupCommit.name, RawAiosqlite.name, OpenaiAsyncSqlite.name

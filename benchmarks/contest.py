@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import gc
 import sqlite3  # noqa: TID251  whose settings are forced on everybody
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from statistics import median
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -29,7 +28,7 @@ class Target:
     factor: float
     at_most: bool = False
 
-    def verdict(self, figures: dict[str, float]) -> str:
+    def verdict(self, figures: Mapping[str, float]) -> str:
         """Compare; a contestant that is not there leaves the question open."""
         if self.name not in figures or self.beside not in figures:
             return f"  {self.name} / {self.beside}: not run"
@@ -64,7 +63,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
-def show(title: str, columns: Sequence[str], rows: dict[str, Sequence[float]]) -> None:
+def show(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float]]) -> None:
     """Print a table of figures."""
     print(f"\n{title}")
     print(" " * 30 + "".join(f"{column:>16}" for column in columns))
@@ -72,7 +71,7 @@ def show(title: str, columns: Sequence[str], rows: dict[str, Sequence[float]]) -
         print(f"  {name:<28}" + "".join(f"{figure:>16,.0f}" for figure in figures))
 
 
-def judge(targets: Sequence[Target], figures: dict[str, float]) -> None:
+def judge(targets: Sequence[Target], figures: Mapping[str, float]) -> None:
     """Print what became of the targets."""
     for target in targets:
         print(target.verdict(figures))
@@ -84,7 +83,7 @@ def durable() -> Generator[None]:
     connect = sqlite3.connect
 
     def connect_durably(*args: Any, **kwargs: Any) -> sqlite3.Connection:
-        connection = connect(*args, **kwargs)
+        connection: sqlite3.Connection = connect(*args, **kwargs)
         isolation_level, connection.isolation_level = connection.isolation_level, None
         connection.execute("PRAGMA journal_mode = WAL").fetchone()
         connection.execute("PRAGMA synchronous = FULL")
@@ -96,6 +95,3 @@ def durable() -> Generator[None]:
         yield
     finally:
         sqlite3.connect = connect
-
-
-__all__ = ["MICROSECONDS", "Target", "durable", "in_turns", "judge", "median", "percentile", "show"]

@@ -35,22 +35,41 @@ COUNT = "SELECT count(*) FROM message"
 
 
 class Contestant(Protocol):
-    """A way to keep messages; *conversations* says how many there will be."""
+    """A way to keep messages."""
 
     name: ClassVar[str]
 
-    async def open(self, folder: Path, conversations: int) -> None: ...
-    async def append(self, conversation_id: str, content: str) -> None: ...
-    async def load(self, conversation_id: str, contents: Sequence[str]) -> None: ...
-    async def last(self, conversation_id: str, limit: int) -> list[str]: ...
-    async def count(self, conversation_ids: Sequence[str]) -> int: ...
-    async def close(self) -> None: ...
+    async def open(self, folder: Path, conversations: int) -> None:
+        """Begin a store in *folder*, for so many conversations."""
+
+    async def close(self) -> None:
+        """Leave nothing open."""
+
+
+class Appender(Contestant, Protocol):
+    """One that can be asked how fast it stores."""
+
+    async def append(self, conversation_id: str, content: str) -> None:
+        """Store a message durably."""
+
+    async def count(self, conversation_ids: Sequence[str]) -> int:
+        """Count the messages that are stored; the last call before ``close``."""
+
+
+class Reader(Contestant, Protocol):
+    """One that can be asked how fast it reads."""
+
+    async def load(self, conversation_id: str, contents: Sequence[str]) -> None:
+        """Store many messages at once."""
+
+    async def last(self, conversation_id: str, limit: int) -> list[str]:
+        """Return the contents of the newest messages, oldest first."""
 
 
 class Fdatasync:
     """What the disk gives at this moment: a page and a sync for each message, and nothing kept of it."""
 
-    name = "disk: fdatasync"
+    name: ClassVar[str] = "disk: fdatasync"
 
     async def open(self, folder: Path, conversations: int) -> None:
         self.file = os.open(folder / "probe", os.O_RDWR | os.O_CREAT)
@@ -71,7 +90,7 @@ class Fdatasync:
 class GroupCommit:
     """The limit: a thread that inserts whatever has gathered and commits it together, by hand and for this alone."""
 
-    name = "limit: group commit"
+    name: ClassVar[str] = "limit: group commit"
 
     async def open(self, folder: Path, conversations: int) -> None:
         self.loop = asyncio.get_running_loop()
@@ -126,7 +145,7 @@ class GroupCommit:
 class RawAiosqlite:
     """aiosqlite as one would use it by hand: a connection, and a transaction for each call."""
 
-    name = "raw aiosqlite"
+    name: ClassVar[str] = "raw aiosqlite"
 
     async def open(self, folder: Path, conversations: int) -> None:
         self.connection = await aiosqlite.connect(folder / "raw.db", isolation_level=None)
@@ -157,7 +176,7 @@ class RawAiosqlite:
 class Ours:
     """chatmemory's service over its SQLite stack."""
 
-    name = "chatmemory"
+    name: ClassVar[str] = "chatmemory"
     memory: ChatMemory
 
     async def open(self, folder: Path, conversations: int) -> None:
@@ -189,7 +208,7 @@ class Ours:
 class OursOnPostgres(Ours):
     """The same service over PostgreSQL; *dsn* is set before it is opened."""
 
-    name = "chatmemory on PostgreSQL"
+    name: ClassVar[str] = "chatmemory on PostgreSQL"
     dsn: ClassVar[str] = ""
 
     async def open(self, folder: Path, conversations: int) -> None:
@@ -248,8 +267,8 @@ class Session:
 
 
 class OpenaiSqlite(Session):
-    name = "openai-agents SQLite"
-    file = "openai.db"
+    name: ClassVar[str] = "openai-agents SQLite"
+    file: ClassVar[str] = "openai.db"
 
     def make(self, conversation_id: str) -> Any:
         from agents import SQLiteSession  # noqa: PLC0415  optional
@@ -258,8 +277,8 @@ class OpenaiSqlite(Session):
 
 
 class OpenaiAsyncSqlite(Session):
-    name = "openai-agents AsyncSQLite"
-    file = "openai_async.db"
+    name: ClassVar[str] = "openai-agents AsyncSQLite"
+    file: ClassVar[str] = "openai_async.db"
 
     def make(self, conversation_id: str) -> Any:
         from agents.extensions.memory import AsyncSQLiteSession  # noqa: PLC0415  optional

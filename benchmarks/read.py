@@ -11,9 +11,10 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from statistics import median
 
-from contest import MICROSECONDS, Target, in_turns, judge, median, show
-from contestants import Contestant, Ours, RawAiosqlite, openai_agents
+from contest import MICROSECONDS, Target, in_turns, judge, show
+from contestants import Ours, RawAiosqlite, Reader, openai_agents
 
 ROUNDS = 9
 READS = 200  # in a lap
@@ -30,7 +31,7 @@ def conversation(length: int) -> list[str]:
     ]
 
 
-async def read_last(length: int, contestant: Contestant) -> float:
+async def read_last(length: int, contestant: Reader) -> float:
     """Return the microseconds that one read takes."""
     start = time.perf_counter()
     for _ in range(READS):
@@ -41,7 +42,7 @@ async def read_last(length: int, contestant: Contestant) -> float:
 
 
 async def main() -> None:
-    kinds: Sequence[type[Contestant]] = [RawAiosqlite, Ours, *openai_agents()]
+    kinds: Sequence[type[Reader]] = [RawAiosqlite, Ours, *openai_agents()]
     figures: dict[str, list[float]] = {kind.name: [] for kind in kinds}
     with tempfile.TemporaryDirectory() as folder:
         contestants = [kind() for kind in kinds]

@@ -43,7 +43,7 @@ def nested(depth: int) -> dict[str, object]:
 
 # What is wrong, where, and a word of the advice.
 BAD_MESSAGES = {
-    "unknown role": (NewMessage("robot", "x"), "$.messages[1].role", "assistant"),  # type: ignore[arg-type]
+    "unknown role": (NewMessage("robot", "x"), "$.messages[1].role", "assistant"),
     "naive timestamp": (NewMessage("user", "x", timestamp=NAIVE), "$.messages[1].timestamp", "UTC"),
     "empty id": (NewMessage("user", "x", id=""), "$.messages[1].id", "one character"),
     "long id": (NewMessage("user", "x", id="字" * 513), "$.messages[1].id", "512"),
@@ -55,9 +55,9 @@ BAD_MESSAGES = {
         "$.messages[1].content",
         str(MAX_CONTENT_CHARACTERS),
     ),
-    "content that is no text": (NewMessage("user", b"x"), "$.messages[1].content", "text"),  # type: ignore[arg-type]
+    "content that is no text": (NewMessage("user", b"x"), "$.messages[1].content", "text"),
     "a set in the metadata": (
-        NewMessage("user", "x", metadata={"tags": {"a"}}),  # type: ignore[dict-item]
+        NewMessage("user", "x", metadata={"tags": {"a"}}),
         "$.messages[1].metadata.tags",
         "JSON",
     ),
@@ -71,14 +71,14 @@ BAD_MESSAGES = {
         "$.messages[1].metadata.k",
         "clean_text",
     ),
-    "a number as key": (NewMessage("user", "x", metadata={1: "x"}), "$.messages[1].metadata", "key 1"),  # type: ignore[dict-item]
+    "a number as key": (NewMessage("user", "x", metadata={1: "x"}), "$.messages[1].metadata", "key 1"),
     "metadata that is no object": (
         NewMessage("user", "x", metadata=["x"]),
         "$.messages[1].metadata",
         "object",
-    ),  # type: ignore[arg-type]
+    ),
     "bottomless metadata": (
-        NewMessage("user", "x", metadata=nested(10_000)),  # type: ignore[arg-type]
+        NewMessage("user", "x", metadata=nested(10_000)),
         "$.messages[1].metadata",
         str(MAX_METADATA_DEPTH),
     ),
@@ -89,7 +89,7 @@ BAD_CALLS: dict[str, Callable[[ChatMemory], Effect[object, object]]] = {
     "adding to an empty id": lambda memory: memory.add_messages("", [NewMessage("user", "x")]),
     "adding to a long id": lambda memory: memory.add_messages("x" * 513, [NewMessage("user", "x")]),
     "adding nothing to a bad id": lambda memory: memory.add_messages("a\0", []),
-    "adding a text": lambda memory: memory.add_messages("c", "hello"),  # type: ignore[arg-type]
+    "adding a text": lambda memory: memory.add_messages("c", "hello"),
     "a negative version": lambda memory: memory.add_messages(
         "c", [NewMessage("user", "x")], expected_version=-1
     ),
@@ -99,12 +99,12 @@ BAD_CALLS: dict[str, Callable[[ChatMemory], Effect[object, object]]] = {
     "a limit that is no number": lambda memory: memory.get_messages("c", limit=True),
     "a huge limit": lambda memory: memory.get_messages("c", limit=2**63),
     "a naive before": lambda memory: memory.get_messages("c", before=NAIVE),
-    "an unknown view": lambda memory: memory.get_messages("c", view="half"),  # type: ignore[arg-type]
+    "an unknown view": lambda memory: memory.get_messages("c", view="half"),
     "two cursors": lambda memory: memory.get_page("c", older_than=9, newer_than=1),
     "a negative cursor": lambda memory: memory.get_page("c", older_than=-1),
     "clearing an empty id": lambda memory: memory.clear_messages(""),
     "asking for an empty id": lambda memory: memory.exists(""),
-    "counting an unknown view": lambda memory: memory.count("c", view="half"),  # type: ignore[arg-type]
+    "counting an unknown view": lambda memory: memory.count("c", view="half"),
     "listing after NUL": lambda memory: memory.list_conversations(after="\0"),
     "listing fewer than none": lambda memory: memory.list_conversations(limit=-1),
     "a summary without id": lambda memory: memory.get_summarization("c", ""),
@@ -116,7 +116,7 @@ async def test_a_bad_message_is_refused_with_its_whole_batch_and_harms_nothing(a
     async with open_store(address) as memory:
         await memory.add_messages("c", [NewMessage("user", "先前的", id="before")]).or_raise()
         for name, (message, path, advice) in BAD_MESSAGES.items():
-            refused = await memory.add_messages("c", [NewMessage("user", "good", id="good"), message])  # type: ignore[list-item]
+            refused = await memory.add_messages("c", [NewMessage("user", "good", id="good"), message])
             assert isinstance(refused, Failure), name
             error = refused.failure()
             assert isinstance(error, DataValidationError), name
@@ -129,7 +129,7 @@ async def test_a_bad_message_is_refused_with_its_whole_batch_and_harms_nothing(a
 async def test_all_problems_of_a_batch_are_told_at_once(address: str) -> None:
     batch = [message for message, _, _ in BAD_MESSAGES.values()]
     async with open_store(address) as memory:
-        refused = await memory.add_messages("", batch)  # type: ignore[arg-type]
+        refused = await memory.add_messages("", batch)
     assert len(refused.failure().problems) == len(BAD_MESSAGES) + 1
 
 

@@ -55,9 +55,9 @@ def public_folder() -> Generator[Path]:
     shutil.rmtree(folder)
 
 
-async def problem_at(address: str, **options: float) -> RepositoryError:
+async def problem_at(address: str, *, timeout_seconds: float = SECONDS) -> RepositoryError:
     with pytest.raises(EffectFailed) as failed:
-        async with open_store(address, **options):
+        async with open_store(address, timeout_seconds=timeout_seconds):
             pass
     error = failed.value.error
     assert isinstance(error, RepositoryError)
