@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from uuid import uuid4
 
 from attrs import Factory, define
 from contest import MICROSECONDS, Target, durable, in_turns, judge, percentile, show
@@ -63,7 +64,8 @@ async def race(
     kinds: Sequence[type[Appender]], targets: Sequence[Target], *, tasks: int, conversations: int
 ) -> None:
     """Let *kinds* race, show what came of it, and check that nobody cheated."""
-    conversation_ids = [f"{tasks} tasks {number}" for number in range(conversations)]
+    run = uuid4()  # a server may remember earlier ones
+    conversation_ids = [f"{run} {number}" for number in range(conversations)]
     with tempfile.TemporaryDirectory() as folder:
         racers = [Racer(kind()) for kind in kinds]
         for racer in racers:
