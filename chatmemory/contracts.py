@@ -132,7 +132,7 @@ class ChatMemoryService(Tag[ChatMemory]):
 
 
 @final
-@frozen
+@frozen(slots=False)  # made for every message, see messages.py
 class MessageDraft:
     """A message that obeys the rules, with all that the store needs.  *tokens* is its size for the model's view."""
 
@@ -149,7 +149,7 @@ WorkIsDue: TypeAlias = Callable[[Conversation], bool]
 
 
 @final
-@frozen
+@frozen(slots=False)  # made for every message, see messages.py
 class Append:
     """A batch for the end of one conversation.
 
@@ -167,7 +167,7 @@ class Append:
 
 
 @final
-@frozen
+@frozen(slots=False)  # made for every message, see messages.py
 class Appended:
     """What an append did: *conversation* as it is afterwards; *work_is_due* when history work is queued for it."""
 

@@ -111,22 +111,20 @@ def _check_message(index: int, message: object, problems: list[Problem]) -> None
         expected = f"expected NewMessage, not {type(message).__name__}"
         problems.append(Problem(f"$.messages[{index}]", expected))
         return
-
-    def report(field: str, problem: str | None) -> None:
-        if problem is not None:
-            problems.append(Problem(f"$.messages[{index}].{field}", problem))
-
     if message.role not in _ROLES:
-        report("role", f"unknown role {message.role!r}: one of {', '.join(sorted(_ROLES))}")
-    report("content", text_problem(message.content))
-    if message.id is not None:
-        report("id", id_problem(message.id))
-    if message.timestamp is not None:
-        report("timestamp", instant_problem(message.timestamp))
+        unknown = f"unknown role {message.role!r}: one of {', '.join(sorted(_ROLES))}"
+        problems.append(Problem(f"$.messages[{index}].role", unknown))
+    if (problem := text_problem(message.content)) is not None:
+        problems.append(Problem(f"$.messages[{index}].content", problem))
+    if message.id is not None and (problem := id_problem(message.id)) is not None:
+        problems.append(Problem(f"$.messages[{index}].id", problem))
+    if message.timestamp is not None and (problem := instant_problem(message.timestamp)) is not None:
+        problems.append(Problem(f"$.messages[{index}].timestamp", problem))
     if message.metadata is not None:
         problems.extend(metadata_problems(f"$.messages[{index}].metadata", message.metadata))
     if message.role == "summary" and not _names_its_origin(message.metadata):
-        report("metadata", 'a summary names its origin: {"summaryMetadataId": "..."}')
+        origin = 'a summary names its origin: {"summaryMetadataId": "..."}'
+        problems.append(Problem(f"$.messages[{index}].metadata", origin))
 
 
 def _names_its_origin(metadata: object) -> bool:

@@ -1,6 +1,7 @@
 """What is said and how it is kept: messages, pages of them, conversations, summaries, and the reports of a write.
 
 Values only.  The rules for input stand in ``message_rules.py``; what can be done with values, in ``contracts.py``.
+Those made for every message do without slots, which attrs fills at two thirds of the speed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ View: TypeAlias = Literal["model", "full"]
 
 
 @final
-@frozen
+@frozen(slots=False)
 class NewMessage:
     """A message on its way in.
 
@@ -41,7 +42,7 @@ class NewMessage:
 
 
 @final
-@frozen
+@frozen(slots=False)
 class ChatMessage:
     """A stored message.
 
@@ -80,7 +81,7 @@ class MessagePage:
 
 
 @final
-@frozen
+@frozen(slots=False)
 class Conversation:
     """What is known of a conversation without reading it.
 
@@ -150,7 +151,7 @@ class HistoryReport:
 
 
 @final
-@frozen
+@frozen(slots=False)
 class AddReport:
     """What became of a batch.
 

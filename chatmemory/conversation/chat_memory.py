@@ -25,6 +25,7 @@ from chatmemory.contracts import (
     TokenCounter,
     TokenCounterTag,
 )
+from chatmemory.conversation.history_strategy import KeepEverything
 from chatmemory.conversation.history_work import IDLE, HistoryKeeper
 from chatmemory.effect import Do, Effect, Layer, Outcome
 from chatmemory.effect.clock import Clock, ClockTag
@@ -82,9 +83,8 @@ class ChatMemoryLive:
             return await self._add_nothing(conversation_id)
         now = self.clock.now()
         drafts = tuple([self._draft(message, now) for message in messages])
-        outcome = await self.repository.append(
-            Append(conversation_id, drafts, now, self.history.is_due, expected_version)
-        )
+        batch = Append(conversation_id, drafts, now, self.history.is_due, expected_version)
+        outcome = await self.repository.append(batch)
         if type(outcome) is Failure:
             return Failure(memory_error(outcome.failure()))
         appended = outcome.unwrap()
@@ -257,8 +257,12 @@ async def open_chat_memory(
 ) -> AsyncGenerator[ChatMemory]:
     """Serve, do history work in the background, and finish what is due before leaving."""
     keeper = HistoryKeeper(repository, strategy, clock, ids, settings)
+    memory = ChatMemoryLive(repository, keeper, tokens, clock, ids)
+    if isinstance(strategy, KeepEverything):  # work that another strategy has left waits for its return
+        yield memory
+        return
     async with keeper.in_background():
-        yield ChatMemoryLive(repository, keeper, tokens, clock, ids)
+        yield memory
 
 
 chat_memory = Layer.scoped(

@@ -32,6 +32,7 @@ WORKERS: Final = 4  # conversations at once, so that a slow model delays no othe
 
 IDLE: Final = HistoryReport("idle")
 QUEUED: Final = HistoryReport("queued")
+OVERTAKEN: Final = HistoryReport("queued")  # somebody else has rewritten the history meanwhile
 
 StrategyExit: TypeAlias = Exit[HistoryReport, VersionConflictError | GenericMemoryError]
 
@@ -44,11 +45,11 @@ class _Bell:
     """Wakes every waiting worker; once closed, nobody waits any more."""
 
     is_closed: bool = False
-    _rung: anyio.Event = field(factory=anyio.Event)
+    _waiting: set[anyio.CancelScope] = field(factory=set[anyio.CancelScope])
 
     def ring(self) -> None:
-        self._rung.set()
-        self._rung = anyio.Event()
+        for sleep in self._waiting:
+            sleep.cancel()
 
     def close(self) -> None:
         self.is_closed = True
@@ -56,15 +57,12 @@ class _Bell:
 
     async def wait(self, clock: Clock, seconds: float) -> None:
         """Return when the bell rings, or after *seconds* of *clock*."""
-
-        async def give_up() -> None:
-            await clock.sleep(seconds)
-            waiting.cancel_scope.cancel()
-
-        async with anyio.create_task_group() as waiting:
-            waiting.start_soon(give_up)
-            await self._rung.wait()
-            waiting.cancel_scope.cancel()
+        with anyio.CancelScope() as sleep:
+            self._waiting.add(sleep)
+            try:
+                await clock.sleep(seconds)
+            finally:
+                self._waiting.discard(sleep)
 
 
 @final
@@ -137,6 +135,8 @@ class HistoryKeeper:
             match await self._claim(seconds):
                 case Success(HistoryWork() as work):
                     await self._do(work, seconds)
+                case Failure(RepositoryError(problem="read_only")):
+                    return  # the work is for those who may write
                 case _ if self._bell.is_closed:
                     return
                 case _:
@@ -152,7 +152,7 @@ class HistoryKeeper:
             lease_until=now + timedelta(seconds=seconds + LEASE_MARGIN_SECONDS),
             conversation_id=conversation_id,
         )
-        if isinstance(claim, Failure):
+        if isinstance(claim, Failure) and claim.failure().problem != "read_only":
             log.warning("history work was not claimed: %s", claim.failure())
         return claim
 
@@ -174,8 +174,8 @@ class HistoryKeeper:
         match ended:
             case Success(report):
                 return report
-            case Failure(Cause((Fail(VersionConflictError()), *_))):  # somebody else was quicker
-                return QUEUED
+            case Failure(Cause((Fail(VersionConflictError()), *_))):
+                return OVERTAKEN
             case Failure(Cause((Fail(GenericMemoryError() as error), *_))):
                 return HistoryReport("failed", failure=error)
             case Failure(Cause((Die(defect), *_))):
@@ -186,21 +186,22 @@ class HistoryKeeper:
 
     def _settle(self, work: HistoryWork, ended: StrategyExit) -> Effect[None]:
         report = self._report(ended)
-        retry_at = None
+        pause: float | None = None
         if report.failure is not None:
             pause = self._pause(work.attempts, report.failure)
-            retry_at = self.clock.now() + timedelta(seconds=pause)
-            log.warning(
-                "history work failed: %s",
-                report.failure,
-                extra={
-                    "conversation_id": work.conversation_id,
-                    "attempts": work.attempts,
-                    "retry_seconds": pause,
-                },
-            )
+            facts = {
+                "conversation_id": work.conversation_id,
+                "attempts": work.attempts,
+                "retry_seconds": pause,
+            }
+            log.warning("history work failed: %s", report.failure, extra=facts)
+        elif report is OVERTAKEN:
+            pause = (
+                self.settings.retry_seconds
+            )  # at once, a replica that lags behind would show the same again
         # A strategy that finds nothing to do is not asked again before the next add, whatever its test says.
         is_due = _never if report.status == "idle" else self.is_due
+        retry_at = None if pause is None else self.clock.now() + timedelta(seconds=pause)
         return self.repository.settle_work(work, is_due=is_due, retry_at=retry_at).lash(_leave_to_lease)
 
     def _pause(self, attempts: int, failure: GenericMemoryError) -> float:

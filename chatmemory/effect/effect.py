@@ -374,6 +374,9 @@ class Effect(Generic[A_co, E_co, R_co]):
                 return Success(value) if succeeded else Failure(value)
 
     def __await__(self: Effect[A, E]) -> Generator[Any, Any, Outcome[A, E]]:
+        if self._kind == _AWAIT:  # a leaf alone needs no loop around it
+            outcome: Awaitable[Outcome[A, E]] = self._function()
+            return outcome.__await__()
         return self.run_in(_NOTHING).__await__()
 
     async def or_raise(self: Effect[A, E]) -> A:

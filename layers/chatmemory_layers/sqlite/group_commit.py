@@ -125,7 +125,8 @@ class GroupCommit:
         self._waiting.append((operation, work, request, answer))
         if not self._is_draining:
             self._is_draining = True
-            self._connection.post(self._drain)
+            # One turn of the loop later: the tasks that the last group woke have all submitted by then, and share a sync.
+            self._loop.call_soon(self._connection.post, self._drain)
         return answer
 
     async def close(self) -> None:
