@@ -18,7 +18,7 @@ from chatmemory.messages import NewMessage
         ("abcde", 2),
         ("我们在哪里见面？", 8),
         ("我用 Python 写代码。", 6 + 2),
-        ("café naïve", 3),
+        ("café naïve", 4),
         ("你" * 1000, 1000),
         ("𠀀", 1),
         ("한국어", 3),
