@@ -5,6 +5,7 @@ agent writes; what stands below them lays it out for the eye.
 """
 
 import asyncio
+import os
 import sys
 import tempfile
 import unicodedata
@@ -148,5 +149,8 @@ def clip(text: str, columns: int) -> str:
 if __name__ == "__main__":
     if isinstance(sys.stdout.encoding, str) and sys.stdout.encoding.lower() != "utf-8":
         sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # a pipe in the C locale speaks ASCII
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(main(Path(folder) / "agent.db"))
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(main(Path(folder) / "agent.db"))
+    except BrokenPipeError:  # whoever reads has seen enough; Python's last flush must not complain either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
