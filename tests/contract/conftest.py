@@ -1,10 +1,7 @@
 """Every suite about memory runs on every stack: dictionaries, a SQLite file, a PostgreSQL database."""
 
-import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -32,29 +29,6 @@ from chatmemory_layers.sqlite.message_repository import message_repository as sq
 from tests.postgres_server import fresh_database
 
 Store = Layer[MessageRepositoryTag, RepositoryError]
-T = TypeVar("T")
-
-
-@asynccontextmanager
-async def in_a_task_of_its_own(manager: AbstractAsyncContextManager[T]) -> AsyncGenerator[T]:
-    """Enter and leave *manager* in one task; the two halves of a fixture run in different ones."""
-    opened = asyncio.get_running_loop().create_future()
-    done = asyncio.Event()
-
-    async def hold() -> None:
-        async with manager as value:
-            opened.set_result(value)
-            await done.wait()
-
-    holder = asyncio.create_task(hold())
-    await asyncio.wait([holder, opened], return_when=asyncio.FIRST_COMPLETED)
-    if not opened.done():
-        await holder
-    try:
-        yield opened.result()
-    finally:
-        done.set()
-        await holder
 
 
 @pytest.fixture(params=["in_memory", "sqlite", "postgres"])
@@ -75,7 +49,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
 @pytest.fixture
 async def repository(store: Store) -> AsyncGenerator[MessageRepository]:
     """The repository alone: nobody works on its queue but the test."""
-    async with in_a_task_of_its_own(ManagedRuntime(store)) as runtime:
+    async with ManagedRuntime(store) as runtime:
         yield await runtime.service(MessageRepositoryTag)
 
 
@@ -95,9 +69,7 @@ async def memory(store: Store, strategy: StrategySettings, clock: TestClock) -> 
         | extractive
         | token_counter
     )
-    async with in_a_task_of_its_own(
-        ManagedRuntime(given.feed_keep(history_strategy) >> chat_memory)
-    ) as runtime:
+    async with ManagedRuntime(given.feed_keep(history_strategy) >> chat_memory) as runtime:
         yield await runtime.service(ChatMemoryService)
 
 
