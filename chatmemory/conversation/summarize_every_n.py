@@ -4,10 +4,9 @@ from typing import final
 
 from attrs import frozen
 
-from chatmemory.contracts import PageQuery
-from chatmemory.conversation.summary_range import summary_range
+from chatmemory.conversation.summary_range import Stretch
 from chatmemory.conversation.summary_writer import SummaryWriter
-from chatmemory.effect import Do, Effect
+from chatmemory.effect import Effect
 from chatmemory.errors import GenericMemoryError, VersionConflictError
 from chatmemory.messages import Conversation, HistoryReport
 
@@ -23,40 +22,24 @@ class SummarizeEveryN:
 
     writer: SummaryWriter
 
-    def is_due(self, conversation: Conversation) -> bool:
+    def is_due(self, conversation: Conversation, /) -> bool:
         """Tell whether N messages without a summary have gathered."""
         return conversation.open_count >= self.writer.settings.summarize_every_n
 
-    @Effect.gen
-    async def after_add(
-        self, do: Do[VersionConflictError | GenericMemoryError], conversation_id: str
-    ) -> HistoryReport:
+    def after_add(
+        self, conversation_id: str, /
+    ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
         """Write one summary, if one is due."""
+        return self.writer.shorten(conversation_id, self.is_due, self._stretch)
+
+    def _stretch(self, conversation: Conversation) -> Stretch:
         settings = self.writer.settings
-        conversation = await do(self.writer.repository.conversation(conversation_id).alt(GenericMemoryError))
-        if conversation is None or not self.is_due(conversation):
-            return HistoryReport("idle")
-        # Twice N leaves room to keep a long run of tool results together with its call.
         others = conversation.view_count - conversation.open_count
-        oldest = PageQuery(
-            conversation_id, "model", newer_than=0, limit=others + 2 * settings.summarize_every_n
-        )
-        page = await do(self.writer.repository.page(oldest).alt(GenericMemoryError))
-        covers = summary_range(
-            page.messages if page else (),
+        return Stretch(
             size=lambda _: 1,
             needed=settings.summarize_every_n,
             most=conversation.open_count - settings.keep_last,
-            rolling=settings.rolling,
-        )
-        if page is None or not covers:
-            return HistoryReport("idle")
-        return await do(
-            self.writer.write(
-                conversation_id,
-                covers,
-                version=page.version,
-                max_characters=settings.max_summary_characters,
-                is_due=self.is_due,
-            )
+            # Twice N leaves room to keep a long run of tool results together with its call.
+            entries=others + 2 * settings.summarize_every_n,
+            max_characters=settings.max_summary_characters,
         )

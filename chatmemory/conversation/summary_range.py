@@ -5,6 +5,9 @@ taken, so that the cut can be seen from both sides.
 """
 
 from collections.abc import Callable, Sequence
+from typing import final
+
+from attrs import frozen
 
 from chatmemory.messages import ChatMessage, Role
 
@@ -17,25 +20,38 @@ def is_open(message: ChatMessage) -> bool:
     return message.role in OPEN_ROLES
 
 
-def summary_range(
-    entries: Sequence[ChatMessage],
-    *,
-    size: Callable[[ChatMessage], int],
-    needed: int,
-    most: int,
-    rolling: bool,
-) -> tuple[ChatMessage, ...]:
-    """Choose what the next summary covers, in the order of the view.
+@final
+@frozen
+class Stretch:
+    """How much of a view the next summary is to cover.
 
-    Takes open messages from the oldest on until their sizes add up to *needed*.  A tool's result stays on the side of
-    its call: where the cut would part them it moves before the call, or, when nothing would be left to cover, behind
-    the last result.
-
-    Args:
-        entries: see the module.
+    Attributes:
         size: of one message, in the unit of *needed*.
         needed: what the covered messages should add up to.
         most: open messages that may be covered; those behind them are to be kept.
+        entries: how many entries of the view to look at.
+        max_characters: of the summary.
+    """
+
+    size: Callable[[ChatMessage], int]
+    needed: int
+    most: int
+    entries: int
+    max_characters: int
+
+
+def summary_range(
+    entries: Sequence[ChatMessage], stretch: Stretch, *, rolling: bool
+) -> tuple[ChatMessage, ...]:
+    """Choose what the next summary covers, in the order of the view.
+
+    Takes open messages from the oldest on until their sizes add up to what is needed.  A tool's result stays on the
+    side of its call: where the cut would part them it moves before the call, or, when nothing would be left to cover,
+    behind the last result.
+
+    Args:
+        entries: see the module.
+        stretch: how much to cover.
         rolling: whether earlier summaries before the cut are covered too.
 
     Returns:
@@ -43,11 +59,11 @@ def summary_range(
     """
     open_entries = [entry for entry in entries if is_open(entry)]
     end = taken = 0
-    while taken < needed and end < min(most, len(open_entries)):
-        taken += size(open_entries[end])
+    while taken < stretch.needed and end < min(stretch.most, len(open_entries)):
+        taken += stretch.size(open_entries[end])
         end += 1
     end = _beside_tool_calls(open_entries, end)
-    if not 0 < end <= most:
+    if not 0 < end <= stretch.most:
         return ()
     last = entries.index(open_entries[end - 1])
     return tuple(

@@ -3,7 +3,7 @@
 Which messages it covers is the strategy's business; how the commit stays whole, the repository's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import final
 
@@ -12,12 +12,14 @@ from attrs import frozen
 from chatmemory.contracts import (
     MessageDraft,
     MessageRepository,
+    PageQuery,
     SkillRequest,
     SkillRunner,
     Summary,
     TokenCounter,
     WorkIsDue,
 )
+from chatmemory.conversation.summary_range import Stretch, summary_range
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.clock import Clock
 from chatmemory.effect.ids import Ids
@@ -29,7 +31,7 @@ from chatmemory.errors import (
     memory_error,
 )
 from chatmemory.message_rules import text_problem
-from chatmemory.messages import ChatMessage, HistoryReport, NewMessage
+from chatmemory.messages import ChatMessage, Conversation, HistoryReport, NewMessage
 from chatmemory.settings import StrategySettings
 
 
@@ -46,27 +48,55 @@ class SummaryWriter:
     settings: StrategySettings
 
     @Effect.gen
-    async def write(
+    async def shorten(
         self,
         do: Do[VersionConflictError | GenericMemoryError],
         conversation_id: str,
-        covers: Sequence[ChatMessage],
-        *,
-        version: int,
-        max_characters: int,
         is_due: WorkIsDue,
+        stretch_of: Callable[[Conversation], Stretch],
     ) -> HistoryReport:
-        """Put a summary in the place of *covers*, which were read at *version*.
+        """Put a summary in the place of the oldest stretch of the view, if the conversation is due for one.
 
-        Fails with ``VersionConflictError`` when the history was rewritten meanwhile, and with the skill's error when
-        its text is missing, empty or longer than *max_characters*; then nothing has changed.
+        Fails with ``VersionConflictError`` when the history is rewritten meanwhile, and with the skill's error when
+        its text is missing, empty or too long; then nothing has changed.
         """
+        conversation = await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
+        if conversation is None or not is_due(conversation):
+            return HistoryReport("idle")
+        stretch = stretch_of(conversation)
+        oldest = PageQuery(conversation_id, "model", newer_than=0, limit=stretch.entries)
+        page = await do(self.repository.page(oldest).alt(GenericMemoryError))
+        covers = () if page is None else summary_range(page.messages, stretch, rolling=self.settings.rolling)
+        if page is None or not covers:
+            return HistoryReport("idle")
+        text = await do(self._text(covers, stretch.max_characters))
+        summary = await do(self._summary(conversation_id, covers, text, version=page.version, is_due=is_due))
+        await do(self.repository.summarize(summary).alt(memory_error))
+        return HistoryReport("done", (summary.draft.id,))
+
+    @Effect.gen
+    async def _text(
+        self, do: Do[GenericMemoryError], covers: Sequence[ChatMessage], max_characters: int
+    ) -> str:
         request = SkillRequest(tuple(covers), max_characters)
         text = await do(self.skills.run(self.settings.skill_id, request).alt(GenericMemoryError))
         rejected = _rejection(text, max_characters=max_characters)
         if rejected is not None:
             problem, detail = rejected
             do.fail(GenericMemoryError(SkillExecutionError(self.settings.skill_id, problem, detail)))
+        return text
+
+    @Effect.gen
+    async def _summary(
+        self,
+        do: Do[GenericMemoryError],
+        conversation_id: str,
+        covers: Sequence[ChatMessage],
+        text: str,
+        *,
+        version: int,
+        is_due: WorkIsDue,
+    ) -> Summary:
         draft = MessageDraft(
             id=self.ids.message_id(),
             role="summary",
@@ -75,7 +105,7 @@ class SummaryWriter:
             metadata={"summaryMetadataId": (metadata_id := self.ids.next_id())},
             tokens=self.tokens.count(NewMessage("summary", text)),
         )
-        summary = Summary(
+        return Summary(
             conversation_id=conversation_id,
             metadata_id=metadata_id,
             draft=draft,
@@ -88,8 +118,6 @@ class SummaryWriter:
             now=self.clock.now(),
             is_due=is_due,
         )
-        await do(self.repository.summarize(summary).alt(memory_error))
-        return HistoryReport("done", (draft.id,))
 
     @Effect.gen
     async def _starts_at(

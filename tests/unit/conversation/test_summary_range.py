@@ -1,10 +1,11 @@
 """Which messages a summary covers."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 
-from chatmemory.conversation.summary_range import summary_range
+from chatmemory.conversation.summary_range import Stretch, summary_range
 from chatmemory.messages import ChatMessage, Role
 
 ROLES: dict[str, Role] = {"u": "user", "a": "assistant", "t": "tool", "s": "system", "S": "summary"}
@@ -16,6 +17,10 @@ def chat(roles: str) -> list[ChatMessage]:
         ChatMessage(str(seq), seq, ROLES[role], role, datetime(2026, 1, 1, tzinfo=UTC))
         for seq, role in enumerate(roles)
     ]
+
+
+def stretch(needed: int, most: int, size: Callable[[ChatMessage], int] = lambda _: 1) -> Stretch:
+    return Stretch(size, needed, most, entries=100, max_characters=1000)
 
 
 @pytest.mark.parametrize(
@@ -37,18 +42,18 @@ def chat(roles: str) -> list[ChatMessage]:
     ],
 )
 def test_the_oldest_open_messages_are_covered(roles: str, needed: int, most: int, covered: str) -> None:
-    chosen = summary_range(chat(roles), size=lambda _: 1, needed=needed, most=most, rolling=True)
+    chosen = summary_range(chat(roles), stretch(needed, most), rolling=True)
     assert "".join(message.id for message in chosen) == covered
 
 
 @pytest.mark.parametrize(("rolling", "covered"), [(True, "012"), (False, "12")])
 def test_an_earlier_summary_is_covered_when_summaries_roll(rolling: bool, covered: str) -> None:
-    chosen = summary_range(chat("SuauS"), size=lambda _: 1, needed=2, most=3, rolling=rolling)
+    chosen = summary_range(chat("SuauS"), stretch(2, 3), rolling=rolling)
     assert "".join(message.id for message in chosen) == covered
 
 
 def test_sizes_are_added_up_in_the_unit_of_what_is_needed() -> None:
     chosen = summary_range(
-        chat("uaua"), size=lambda message: 10 * (message.seq + 1), needed=25, most=4, rolling=True
+        chat("uaua"), stretch(25, 4, size=lambda message: 10 * (message.seq + 1)), rolling=True
     )
     assert [message.seq for message in chosen] == [0, 1]
