@@ -108,7 +108,9 @@ def message_problems(messages: object) -> list[Problem]:
 
 def _check_message(index: int, message: object, problems: list[Problem]) -> None:
     if not isinstance(message, NewMessage):
-        expected = f"expected NewMessage, not {type(message).__name__}"
+        kind = type(message).__name__
+        cure = "; chatmemory.structure makes one of JSON" if isinstance(message, Mapping) else ""
+        expected = f"expected NewMessage, not {kind}{cure}"
         problems.append(Problem(f"$.messages[{index}]", expected))
         return
     if message.role not in _ROLES:

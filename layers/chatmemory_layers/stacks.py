@@ -7,6 +7,7 @@ own can take the place of any part.
 
 import os
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Literal, Never, TypeAlias, assert_never
 
 from returns.result import Failure, Success
@@ -23,7 +24,7 @@ from chatmemory.conversation.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import Layer
 from chatmemory.effect.clock import ClockTag, TestClock
-from chatmemory.effect.config_error import ConfigError
+from chatmemory.effect.config_error import ConfigError, InvalidValue
 from chatmemory.effect.ids import IdsTag, SequentialIds
 from chatmemory.errors import RepositoryError
 from chatmemory.observe import observed
@@ -153,6 +154,11 @@ def _repository(store: StoreSettings) -> Repository:
             return in_memory
         case "sqlite":
             return sqlite_database >> sqlite
+        case "postgres" if find_spec("asyncpg") is None:
+            needed = "needs asyncpg: pip install 'chatmemory-effect[postgres]'"
+            return Layer.fail(
+                MessageRepositoryTag, ConfigError((InvalidValue("memory.store.backend", needed),))
+            )
         case "postgres":
             from chatmemory_layers.postgres.database import database  # noqa: PLC0415  asyncpg is optional
             from chatmemory_layers.postgres.message_repository import message_repository  # noqa: PLC0415

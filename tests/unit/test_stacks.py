@@ -1,5 +1,6 @@
 """The ready-made stacks: whole, replaceable in their parts, and honest when they cannot be opened."""
 
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from chatmemory import (
     StrategySettings,
     TestClock,
 )
+from chatmemory.effect import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers import stacks
 from chatmemory_layers.skills.functions import skills
@@ -102,3 +104,9 @@ async def test_a_store_that_cannot_be_opened_is_the_typed_failure_of_the_stack(
     error = failed.value.error
     assert isinstance(error, RepositoryError)
     assert error.problem == problem
+
+
+async def test_without_asyncpg_the_stack_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "asyncpg", None)
+    with pytest.raises(EffectFailed, match=r"needs asyncpg: pip install"):
+        await ManagedRuntime(stacks.postgres("postgresql://nobody@localhost/nothing")).__aenter__()

@@ -108,7 +108,9 @@ async def open_skills(settings: SkillSettings) -> AsyncGenerator[SkillRunner]:
         yield ChatCompletionSkills(client, settings)
 
 
-openai_compatible: Final = Layer.scoped(SkillRunnerTag, open_skills, SkillSettingsTag)
+openai_compatible: Final = Layer.scoped(SkillRunnerTag, open_skills, SkillSettingsTag).failing_with(
+    ConfigError
+)
 
 
 def _problems_of(settings: SkillSettings) -> tuple[InvalidValue, ...]:

@@ -309,6 +309,63 @@ async def test_cancelled_adds_leave_clean_connections(dsn: str, caplog: pytest.L
     assert not caplog.records
 
 
+async def leave(ask: Effect[object, object]) -> None:
+    """Cancel a write once its transaction has begun."""
+    caller = asyncio.create_task(ask.or_raise())
+    await asyncio.sleep(0.02)
+    caller.cancel()
+    await asyncio.wait([caller])
+    assert caller.cancelled()
+
+
+async def test_a_write_whose_caller_left_lands_before_the_next(dsn: str) -> None:
+    async with (
+        wire_to(dsn) as wire,
+        open_database(PostgresSettings(dsn=wire.dsn, pool_size=2)) as database,
+    ):
+        repository = PostgresMessageRepository(database)
+        quick = await database._primary.acquire(timeout=1)
+        wire.flows.clear()
+        await leave(repository.append(batch("c", "left")))  # has to connect first
+        await database._primary.release(quick)
+        next_ = asyncio.create_task(repository.append(batch("c", "next")).or_raise())
+        await asyncio.sleep(0.05)
+        wire.flows.set()
+        await next_
+        assert await stored_ids(repository, "c") == ["left", "next"]
+
+
+async def test_writes_whose_callers_left_hold_one_connection(dsn: str) -> None:
+    async with (
+        open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database,
+        asyncpg_connection(dsn) as other,
+    ):
+        repository = PostgresMessageRepository(database)
+        await other.execute(database._begin("c"))
+        for number in range(2):
+            await leave(repository.append(batch("c", f"{number}")))
+        async with asyncio.timeout(BOUND_SECONDS):
+            assert (await repository.append(batch("elsewhere", "1")).or_raise()).stored == ("1",)
+
+
+async def test_closing_waits_for_a_write_whose_caller_left_and_refuses_those_behind_it(dsn: str) -> None:
+    async with asyncpg_connection(dsn) as other:
+        async with open_database(PostgresSettings(dsn=dsn)) as database:
+            repository = PostgresMessageRepository(database)
+            await other.execute(database._begin("c"))
+            await leave(repository.append(batch("c", "left")))
+            behind = [asyncio.ensure_future(repository.append(batch("c", f"{n}"))) for n in range(3)]
+            await asyncio.sleep(0.02)
+            closing = asyncio.create_task(database.close())
+            await asyncio.sleep(0.02)
+            assert not closing.done()
+            await other.execute("COMMIT")
+            await closing
+        assert [problem_of(await each) for each in behind] == ["closed"] * 3
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        assert await stored_ids(PostgresMessageRepository(database), "c") == ["left"]
+
+
 async def open_transactions(connection: object, _: None) -> int:
     query = "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
     return (await connection.fetch(query))[0]["n"]  # type: ignore[attr-defined, no-any-return]
