@@ -17,7 +17,6 @@ from chatmemory import (
     StrategySettings,
     TestClock,
 )
-from chatmemory.effect import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers import stacks
 from chatmemory_layers.skills.functions import skills

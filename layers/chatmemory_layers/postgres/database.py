@@ -84,15 +84,15 @@ class Database:
                 await line.acquire()
         except TimeoutError as error:
             return Failure(RepositoryError(operation, "busy", "many write to one conversation", cause=error))
-        try:
-            if self._is_closed:  # while it stood in line
-                return Failure(RepositoryError(operation, "closed"))
-            transaction = asyncio.create_task(self._transaction(operation, conversation_id, work, request))
-            self._writes.add(transaction)
-            transaction.add_done_callback(self._writes.discard)
-            return await asyncio.shield(transaction)
-        finally:
+        if self._is_closed:  # while it stood in line
             line.release()
+            return Failure(RepositoryError(operation, "closed"))
+        transaction = asyncio.create_task(self._transaction(operation, conversation_id, work, request))
+        self._writes.add(transaction)
+        transaction.add_done_callback(self._writes.discard)
+        # Not the caller's to release: one that is cancelled leaves before its transaction has ended.
+        transaction.add_done_callback(lambda _: line.release())
+        return await asyncio.shield(transaction)
 
     async def prepare(self) -> None:
         """Bring the store up to date, and see that the reader answers.
