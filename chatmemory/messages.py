@@ -6,7 +6,7 @@ Those made for every message do without slots, which attrs fills at two thirds o
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal, TypeAlias, Union, final
+from typing import Final, Literal, TypeAlias, Union, final
 
 from attrs import frozen
 
@@ -16,6 +16,9 @@ Json: TypeAlias = Union[bool, int, float, str, Sequence["Json"], Mapping[str, "J
 JsonObject: TypeAlias = Mapping[str, Json]
 
 Role: TypeAlias = Literal["user", "assistant", "system", "tool", "summary"]
+OPEN_ROLES: Final[frozenset[Role]] = frozenset({"user", "assistant", "tool"})
+"""What a summary may stand for.  System messages are policy, and summaries stand for themselves."""
+
 View: TypeAlias = Literal["model", "full"]
 """``model``: what a model should see, summaries in the place of what they cover.  ``full``: every stored message."""
 

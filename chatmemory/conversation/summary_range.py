@@ -9,10 +9,7 @@ from typing import final
 
 from attrs import frozen
 
-from chatmemory.messages import ChatMessage, Role
-
-OPEN_ROLES: frozenset[Role] = frozenset({"user", "assistant", "tool"})
-"""What a summary may stand for.  System messages are policy, and are never summarized."""
+from chatmemory.messages import OPEN_ROLES, ChatMessage
 
 
 def is_open(message: ChatMessage) -> bool:

@@ -3,7 +3,6 @@
 It changes itself or refuses whole, and knows neither effects nor other conversations: ``message_repository.py`` does.
 """
 
-import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -13,16 +12,15 @@ from attrs import define, evolve, field
 
 from chatmemory.contracts import Append, MessageDraft, PageQuery, Summary
 from chatmemory.messages import (
+    OPEN_ROLES,
     ChatMessage,
     ClearReport,
     Conversation,
-    JsonObject,
     MessagePage,
     SummarizationMetadata,
     TimestampRange,
 )
-
-SPOKEN = frozenset({"user", "assistant", "tool"})  # the roles that a history strategy has to summarize
+from chatmemory_layers.columns import from_json, same_json, to_json
 
 
 @define(eq=False)
@@ -48,33 +46,21 @@ class Row:
     @property
     def is_open(self) -> bool:
         """Whether a history strategy still has to deal with it."""
-        return self.message.role in SPOKEN and self.message.covered_by is None
+        return self.message.role in OPEN_ROLES and self.message.covered_by is None
 
     def says(self, draft: MessageDraft) -> bool:
         """Tell whether *draft* is this message once more; when it was said does not matter."""
         return (
             self.message.role == draft.role
             and self.message.content == draft.content
-            and in_key_order(self.metadata) == in_key_order(json_text(draft.metadata))
+            and same_json(self.metadata, to_json(draft.metadata))
         )
 
     def handed_out(self) -> ChatMessage:
         """Return the message with a metadata object of the caller's own."""
         return (
-            self.message
-            if self.metadata is None
-            else evolve(self.message, metadata=json.loads(self.metadata))
+            self.message if self.metadata is None else evolve(self.message, metadata=from_json(self.metadata))
         )
-
-
-def json_text(metadata: JsonObject | None) -> str | None:
-    """Write *metadata*, whatever mappings it is made of."""
-    return None if metadata is None else json.dumps(metadata, ensure_ascii=False, default=dict)
-
-
-def in_key_order(text: str | None) -> str | None:
-    """Write JSON text anew, so that equal objects have equal texts."""
-    return text and json.dumps(json.loads(text), sort_keys=True)
 
 
 BY_SEQ: Callable[[Row], int] = attrgetter("seq")
@@ -216,7 +202,7 @@ class History:
 
     def _row(self, draft: MessageDraft, *, seq: int, place: int | None = None) -> Row:
         message = ChatMessage(draft.id, seq, draft.role, draft.content, draft.timestamp)
-        return Row(message, json_text(draft.metadata), place or seq, draft.tokens)
+        return Row(message, to_json(draft.metadata), place or seq, draft.tokens)
 
     def _store(self, row: Row) -> None:
         self.by_id[row.message.id] = row

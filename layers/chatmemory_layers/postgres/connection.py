@@ -1,7 +1,6 @@
 """``Connection`` and ``Pool``: the little of asyncpg that is used here, typed; asyncpg itself brings no types."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeAlias
 
 Row: TypeAlias = Mapping[str, Any]
@@ -23,10 +22,6 @@ class Connection(Protocol):
 
     async def fetch(self, statement: str, /, *arguments: object) -> Sequence[Row]:
         """Run one statement and return its rows."""
-        ...
-
-    def transaction(self, *, isolation: str) -> AbstractAsyncContextManager[object]:
-        """Begin, then commit or roll back."""
         ...
 
     def terminate(self) -> None:

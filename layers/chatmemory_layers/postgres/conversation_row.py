@@ -6,12 +6,9 @@ from typing import Final, Self, final
 from attrs import astuple, evolve, fields, frozen
 
 from chatmemory.contracts import MessageDraft
-from chatmemory.messages import Conversation
+from chatmemory.messages import OPEN_ROLES, Conversation
+from chatmemory_layers.columns import from_us, to_json, to_us
 from chatmemory_layers.postgres.connection import Connection, Row
-from chatmemory_layers.sqlite.columns import from_us, to_json, to_us
-
-# The roles that a history strategy has to summarize; the system's word and summaries stand for themselves.
-OPEN_ROLES: Final = frozenset({"user", "assistant", "tool"})
 
 SELECT_CONVERSATION: Final = """
 SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,

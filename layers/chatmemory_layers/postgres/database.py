@@ -95,13 +95,18 @@ class Database:
         return await asyncio.shield(transaction)
 
     async def prepare(self) -> None:
-        """Bring the store up to date, and see that the reader answers.
+        """Bring the store up to date, in ``timeout_seconds`` at most, and see that the reader answers.
 
         Raises:
             EffectFailed: with a ``RepositoryError``, see ``migrate``; or an exception of the driver.
         """
         async with self._lend(self._primary) as connection:
-            await migrate(connection)
+            try:
+                async with asyncio.timeout(self._seconds):
+                    await migrate(connection)
+            except BaseException:
+                connection.terminate()  # which undoes a step that has begun, even when the server is silent
+                raise
         if self._reader is not self._primary:
             async with self._lend(self._reader):
                 pass

@@ -7,9 +7,9 @@ from attrs import frozen
 
 from chatmemory.contracts import HistoryWork, WorkIsDue
 from chatmemory.effect import Success
+from chatmemory_layers.columns import to_us
 from chatmemory_layers.postgres.connection import Connection
 from chatmemory_layers.postgres.conversation_row import load_conversation
-from chatmemory_layers.sqlite.columns import to_us
 
 # Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
 INSERT_WORK: Final = """

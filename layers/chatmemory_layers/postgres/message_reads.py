@@ -14,9 +14,9 @@ from chatmemory.messages import (
     TimestampRange,
     View,
 )
+from chatmemory_layers.columns import from_json, from_us, to_us
 from chatmemory_layers.postgres.connection import Connection, Row
 from chatmemory_layers.postgres.conversation_row import ConversationRow
-from chatmemory_layers.sqlite.columns import from_json, from_us, to_us
 
 # Newest first so that LIMIT keeps the tail; NULL is no limit.
 SELECT_FULL_OLDER: Final = """

@@ -10,6 +10,7 @@ from chatmemory.contracts import Append, Appended, MessageDraft, Summary
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.messages import ClearReport, Conversation
+from chatmemory_layers.columns import same_json, to_us
 from chatmemory_layers.postgres.connection import Connection, Row
 from chatmemory_layers.postgres.conversation_row import (
     ConversationRow,
@@ -18,7 +19,6 @@ from chatmemory_layers.postgres.conversation_row import (
     store_messages,
 )
 from chatmemory_layers.postgres.history_work import drop_work, queue_work
-from chatmemory_layers.sqlite.columns import same_json, to_us
 
 # The conversation, whether work is queued for it, and what is known of the ids $2: one round trip.  Messages that were
 # deleted with a summary live on in summary_coverage, which is not looked into when there are none.

@@ -15,7 +15,6 @@ from chatmemory.errors import RepositoryError
 from chatmemory_layers.postgres.connection import Connection
 
 _LOCK_KEY: Final = 0x63686174_6D656D6F  # "chatmemo": this number means us in pg_locks
-_LOCK: Final = f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"
 
 
 @final
@@ -40,6 +39,12 @@ CREATE TABLE IF NOT EXISTS chatmemory_migration (
     checksum      TEXT NOT NULL,
     applied_at_us BIGINT NOT NULL
 );
+"""
+
+_BEGIN: Final = f"""
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SELECT pg_advisory_xact_lock({_LOCK_KEY});
+{CREATE_LEDGER}
 """
 
 _RECORD: Final = """
@@ -126,6 +131,8 @@ def schema() -> str:
 async def migrate(connection: Connection) -> None:
     """Bring the store up to date.  Any number of processes may do so at once, and each may be killed at any moment.
 
+    Whatever it raises, the connection has to be dropped: a step that did not end is still open on it.
+
     Raises:
         EffectFailed: with a ``RepositoryError``; the store was written by a newer version, or is none.
     """
@@ -144,12 +151,11 @@ async def migrate(connection: Connection) -> None:
 
 
 async def _apply(connection: Connection, migration: Migration) -> None:
-    async with connection.transaction(isolation="read_committed"):
-        await connection.execute(_LOCK)
-        await connection.execute(CREATE_LEDGER)
-        if migration.number not in await _applied(connection):  # asked again: another process held the lock
-            await connection.execute(migration.script)
-            await connection.execute(_RECORD, migration.number, migration.name, migration.checksum)
+    await connection.execute(_BEGIN)
+    if migration.number not in await _applied(connection):  # asked again: another process held the lock
+        await connection.execute(migration.script)
+        await connection.execute(_RECORD, migration.number, migration.name, migration.checksum)
+    await connection.execute("COMMIT")
 
 
 async def _applied(connection: Connection) -> frozenset[int]:

@@ -7,12 +7,9 @@ from typing import final
 from attrs import define
 
 from chatmemory.contracts import MessageDraft
-from chatmemory.messages import Conversation
-from chatmemory_layers.sqlite.columns import EPOCH, from_us, to_us
+from chatmemory.messages import OPEN_ROLES, Conversation
+from chatmemory_layers.columns import EPOCH, from_us, to_us
 from chatmemory_layers.sqlite.group_commit import Transaction
-
-# The roles that a history strategy has to summarize; the system's word and summaries stand for themselves.
-OPEN_ROLES = frozenset({"user", "assistant", "tool"})
 
 SELECT_CONVERSATION = """
 SELECT conversation_key, version, next_seq, rewritten_at_version, summarized_seq, message_count, view_count,

@@ -8,7 +8,7 @@ from returns.result import Success
 
 from chatmemory.contracts import HistoryWork, WorkIsDue
 from chatmemory.effect import Outcome
-from chatmemory_layers.sqlite.columns import to_us
+from chatmemory_layers.columns import to_us
 from chatmemory_layers.sqlite.conversation_row import ConversationRow, load_conversation
 from chatmemory_layers.sqlite.group_commit import Transaction
 

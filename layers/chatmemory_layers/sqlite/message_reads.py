@@ -15,7 +15,7 @@ from chatmemory.messages import (
     TimestampRange,
     View,
 )
-from chatmemory_layers.sqlite.columns import from_json, from_us, to_us
+from chatmemory_layers.columns import from_json, from_us, to_us
 
 SELECT_VERSION = """
 SELECT conversation_key, summarized_seq, version FROM conversation WHERE conversation_id = ? AND message_count > 0

@@ -10,9 +10,9 @@ from returns.result import Failure, Success
 from chatmemory.contracts import Append, Appended, MessageDraft, Summary
 from chatmemory.effect import Outcome
 from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory.messages import ClearReport, Conversation
-from chatmemory_layers.sqlite.columns import same_json, to_json, to_us
-from chatmemory_layers.sqlite.conversation_row import OPEN_ROLES, ConversationRow, load_conversation
+from chatmemory.messages import OPEN_ROLES, ClearReport, Conversation
+from chatmemory_layers.columns import same_json, to_json, to_us
+from chatmemory_layers.sqlite.conversation_row import ConversationRow, load_conversation
 from chatmemory_layers.sqlite.group_commit import Transaction
 from chatmemory_layers.sqlite.history_work import drop_work, queue_work
 

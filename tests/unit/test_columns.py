@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatmemory_layers.sqlite.columns import from_json, from_us, same_json, to_json, to_us
+from chatmemory_layers.columns import from_json, from_us, same_json, to_json, to_us
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
