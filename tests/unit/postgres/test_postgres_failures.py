@@ -96,6 +96,20 @@ async def test_a_server_that_does_not_answer_is_unavailable_in_bounded_time(dsn:
         assert time.monotonic() - start < BOUND_SECONDS
 
 
+@pytest.mark.parametrize("statement", [b"pg_advisory_xact_lock", b"CREATE TABLE conversation"])
+async def test_a_server_that_falls_silent_while_the_store_is_made_is_unavailable_in_bounded_time(
+    dsn: str, statement: bytes
+) -> None:
+    async with wire_to(dsn) as wire:
+        wire.silent_at = statement
+        start = time.monotonic()
+        assert await problem_of_opening(wire.dsn) == "unavailable"
+        assert not wire.flows.is_set()
+        assert time.monotonic() - start < BOUND_SECONDS
+    async with open_database(PostgresSettings(dsn=dsn)):
+        pass
+
+
 async def test_a_failed_opening_is_a_failure_of_the_layer() -> None:
     settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=postgres_dsn("no_such_database")))
     with pytest.raises(EffectFailed) as raised:

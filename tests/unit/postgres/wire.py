@@ -15,6 +15,7 @@ class Wire:
 
     Attributes:
         flows: cleared, nothing is carried in either direction.
+        silent_at: cease to flow once either end has said this, unheard.
         cut_behind: cut every connection once a client has sent this and the server has answered, unheard.
     """
 
@@ -24,6 +25,7 @@ class Wire:
         self.dsn = f"postgresql://postgres:@{parts.path}?host={folder}"
         self.flows = asyncio.Event()
         self.flows.set()
+        self.silent_at: bytes | None = None
         self.cut_behind: bytes | None = None
         self._is_cutting = False
         self._ends: set[asyncio.StreamWriter] = set()
@@ -66,6 +68,8 @@ class Wire:
 
     async def _heard(self, source: asyncio.StreamReader) -> bytes:
         data = await source.read(65536)
+        if self.silent_at is not None and self.silent_at in data:
+            self.flows.clear()
         await self.flows.wait()
         return data
 
