@@ -109,7 +109,7 @@ class PostgresSettings:
         reader_dsn: of a read replica for reads that may lag behind; empty: the primary answers them.
         pool_size: connections at most, for each of the two.
         statement_cache_size: prepared statements per connection; 0 behind a PgBouncer older than 1.21 in transaction mode.
-        timeout_seconds: for connecting, and for one transaction.
+        timeout_seconds: for opening the store, and for one transaction.
     """
 
     dsn: str = field(default="", repr=False)
