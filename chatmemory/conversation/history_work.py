@@ -24,7 +24,7 @@ from chatmemory.messages import Conversation, HistoryReport
 from chatmemory.settings import StrategySettings
 
 LEASE_MARGIN_SECONDS: Final = (
-    30.0  # beyond the time that the work may take, for the commit and a slow machine
+    30.0  # beyond the time that the work may take: for its commit, on a slow machine
 )
 POLL_SECONDS: Final = 5.0  # how soon work of other processes is noticed, and leases that have expired
 LONGEST_RETRY_SECONDS: Final = 3600.0
@@ -42,12 +42,18 @@ log = logging.getLogger(__name__)
 @final
 @define
 class _Bell:
-    """Wakes every waiting worker; once closed, nobody waits any more."""
+    """Wakes every waiting worker; once closed, nobody waits any more.
 
+    Attributes:
+        strokes: how often it was rung.  Who remembers the number misses no stroke while looking for work.
+    """
+
+    strokes: int = 0
     is_closed: bool = False
     _waiting: set[anyio.CancelScope] = field(factory=set[anyio.CancelScope])
 
     def ring(self) -> None:
+        self.strokes += 1
         for sleep in self._waiting:
             sleep.cancel()
 
@@ -55,8 +61,10 @@ class _Bell:
         self.is_closed = True
         self.ring()
 
-    async def wait(self, clock: Clock, seconds: float) -> None:
-        """Return when the bell rings, or after *seconds* of *clock*."""
+    async def wait(self, clock: Clock, seconds: float, *, heard: int) -> None:
+        """Return when it rings, at once if it has since *heard* strokes, or after *seconds* of *clock*."""
+        if self.strokes > heard:
+            return
         with anyio.CancelScope() as sleep:
             self._waiting.add(sleep)
             try:
@@ -132,6 +140,7 @@ class HistoryKeeper:
         """Do what is due; when nothing is, wait for the bell or the next poll."""
         seconds = self.settings.timeout_seconds
         while True:
+            heard = self._bell.strokes
             match await self._claim(seconds):
                 case Success(HistoryWork() as work):
                     await self._do(work, seconds)
@@ -140,7 +149,7 @@ class HistoryKeeper:
                 case _ if self._bell.is_closed:
                     return
                 case _:
-                    await self._bell.wait(self.clock, POLL_SECONDS)
+                    await self._bell.wait(self.clock, POLL_SECONDS, heard=heard)
 
     async def _claim(
         self, seconds: float, *, conversation_id: str | None = None

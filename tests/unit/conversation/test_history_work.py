@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import anyio
 import pytest
 from returns.result import Success
 
-from chatmemory.contracts import Append, ChatMemory, MessageDraft
+from chatmemory.contracts import Append, ChatMemory, HistoryWork, MessageDraft
 from chatmemory.conversation.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS
-from chatmemory.effect import Effect
+from chatmemory.effect import Effect, Outcome
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.messages import AddReport, ChatMessage, Conversation, HistoryReport, NewMessage
 from chatmemory.settings import StrategySettings
@@ -169,6 +170,28 @@ async def test_in_the_background_no_add_waits(desk: Desk) -> None:
         assert report.history.status == "queued"
         assert await view(memory) == ["a", "b", "c", "d"]
         desk.skills.hangs = False
+        await eventually(memory, ["summary of 3", "d"])
+
+
+async def test_work_that_comes_while_a_worker_looks_for_some_is_not_left_to_the_next_poll(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim_work = desk.repository.claim_work
+
+    def look_slowly(**wanted: Any) -> Effect[HistoryWork | None, RepositoryError]:
+        async def look() -> Outcome[HistoryWork | None, RepositoryError]:
+            found = await claim_work(**wanted)
+            await anyio.sleep(
+                0.02
+            )  # the add comes now, and its bell rings for a worker that does not wait yet
+            return found
+
+        return Effect.from_outcome(look)
+
+    monkeypatch.setattr(desk.repository, "claim_work", look_slowly)
+    async with desk.open(IN_BACKGROUND) as memory:
+        await anyio.sleep(0.01)
+        await memory.add_messages("c", said(*"abcd")).or_raise()
         await eventually(memory, ["summary of 3", "d"])
 
 
