@@ -176,11 +176,15 @@ class _Planner:
     def _graph(self, shape: Merge | Feed | Fresh | Suspend, place: Place) -> _Visit:
         match shape:
             case Merge():
-                left = yield shape.left, place
-                right = yield shape.right, place
-                return Part(
-                    {**left.gives, **right.gives}, left.ends + right.ends, left.is_shared and right.is_shared
-                )
+                given: dict[str, Step] = {}
+                ends: list[Step | Gate] = []
+                is_shared = True
+                for side in _sides(shape):
+                    part = yield side, place
+                    given.update(part.gives)
+                    ends += part.ends
+                    is_shared = is_shared and part.is_shared
+                return Part(given, tuple(ends), is_shared)
             case Feed():
                 below = yield shape.dependency, place
                 gate = Gate((*place.gates, *below.ends))
@@ -226,3 +230,14 @@ class _Planner:
         elif not tag.has_default:
             available = [*place.given, *place.fed]
             raise MissingServiceError(tag.key, needed_by=f"layer {leaf.name}", available=available)
+
+
+def _sides(merge: Merge) -> Iterator[Shape]:
+    """Go through ``a | b | c`` from left to right; merged two by two, 1,000 layers would be copied 500 times."""
+    sides: list[Shape] = []
+    shape: Shape = merge
+    while isinstance(shape, Merge):
+        sides.append(shape.right)
+        shape = shape.left
+    sides.append(shape)
+    return reversed(sides)
