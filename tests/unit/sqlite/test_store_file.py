@@ -115,6 +115,7 @@ async def test_damaged_pages_are_reported_and_not_taken_for_an_empty_store(tmp_p
 
 READ_AND_WRITE = """
 import asyncio, json, os, sys
+import urllib.parse  # which pathlib imports when it first makes an address
 from pathlib import Path
 from chatmemory.contracts import PageQuery
 from returns.result import Success
