@@ -231,6 +231,7 @@ class Session:
         self.sessions: dict[str, Any] = {}
 
     def make(self, conversation_id: str) -> Any:
+        """Open a session; each kind says how."""
         raise NotImplementedError
 
     async def end(self, session: Any) -> None:

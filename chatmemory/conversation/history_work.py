@@ -188,7 +188,10 @@ class HistoryKeeper:
             case Failure(Cause((Fail(GenericMemoryError() as error), *_))):
                 return HistoryReport("failed", failure=error)
             case Failure(Cause((Die(defect), *_))):
-                raised = SkillExecutionError(self.settings.skill_id, "raised", str(defect), cause=defect)
+                # Its text may quote the conversation, and this is logged: it stays in the cause.
+                raised = SkillExecutionError(
+                    self.settings.skill_id, "raised", type(defect).__name__, cause=defect
+                )
                 return HistoryReport("failed", failure=GenericMemoryError(raised))
             case _:
                 return QUEUED  # interrupted
@@ -201,13 +204,12 @@ class HistoryKeeper:
             facts = {
                 "conversation_id": work.conversation_id,
                 "attempts": work.attempts,
-                "retry_seconds": pause,
+                "pause_seconds": pause,
             }
             log.warning("history work failed: %s", report.failure, extra=facts)
         elif report is OVERTAKEN:
-            pause = (
-                self.settings.retry_seconds
-            )  # at once, a replica that lags behind would show the same again
+            # At once, a replica that lags behind would show the same again.
+            pause = self.settings.retry_seconds
         # A strategy that finds nothing to do is not asked again before the next add, whatever its test says.
         is_due = _never if report.status == "idle" else self.is_due
         retry_at = None if pause is None else self.clock.now() + timedelta(seconds=pause)

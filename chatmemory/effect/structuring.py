@@ -162,7 +162,7 @@ def _below(path: str, key: int | str) -> str:
 def new_converter() -> "Converter":
     """Return a converter of the strictness that ``structure`` promises, to which types may be added."""
     from cattrs import Converter  # noqa: PLC0415  see structure
-    from cattrs.gen import make_dict_structure_fn, override  # noqa: PLC0415
+    from cattrs.gen import make_dict_structure_fn, override  # noqa: PLC0415  see structure
 
     converter = Converter(forbid_extra_keys=True, detailed_validation=True)
 

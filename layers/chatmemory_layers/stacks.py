@@ -161,7 +161,7 @@ def _repository(store: StoreSettings) -> Repository:
             )
         case "postgres":
             from chatmemory_layers.postgres.database import database  # noqa: PLC0415  asyncpg is optional
-            from chatmemory_layers.postgres.message_repository import message_repository  # noqa: PLC0415
+            from chatmemory_layers.postgres.message_repository import message_repository  # noqa: PLC0415  likewise
 
             return database >> message_repository
         case _:

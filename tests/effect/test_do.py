@@ -72,7 +72,7 @@ async def test_except_exception_does_not_eat_a_failure() -> None:
     async def program(do: Do[str]) -> int:
         try:
             return await do(Effect.fail("no"))
-        except Exception:  # noqa: BLE001
+        except Exception:  # noqa: BLE001  the point
             return 0
 
     assert await program() == Failure("no")

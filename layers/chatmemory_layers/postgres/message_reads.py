@@ -128,9 +128,8 @@ async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
     before_us = _END if query.before is None else to_us(query.before)
     if query.newer_than is None:
         end = _END if query.older_than is None else query.older_than
-        limit = (
-            None if query.limit is None else query.limit + 1
-        )  # one more, to learn whether there are older ones
+        # One more, to learn whether there are older ones.
+        limit = None if query.limit is None else query.limit + 1
         rows = await connection.fetch(SELECT_OLDER[query.view], query.conversation_id, end, before_us, limit)
         has_older = query.limit is not None and len(_messages(rows)) > query.limit
     else:

@@ -55,8 +55,7 @@ def summarize(messages: Sequence[ChatMessage], max_characters: int) -> str:
     Aims at ``SHARE`` of what is new; what earlier summaries kept may stay whole while there is room.  Empty only for no
     messages.
     """
-    # numpy takes longer to import than all of chatmemory: only who summarizes waits for it.
-    from chatmemory_layers.skills.sentence_choice import choose  # noqa: PLC0415
+    from chatmemory_layers.skills.sentence_choice import choose  # noqa: PLC0415  numpy takes long to import
 
     sentences = read_transcript(messages)
     if not sentences:

@@ -40,8 +40,7 @@ class FunctionSkills:
                 return Failure(SkillExecutionError(skill_id, "unknown_skill", f"known: {known}"))
             try:
                 answer = await _call(function, request)
-            # A skill is foreign code at the edge: whatever it raises is its failure and not a defect of ours.
-            except Exception as exception:  # noqa: BLE001
+            except Exception as exception:  # noqa: BLE001  foreign code at the edge: not a defect of ours
                 failure = exception.error if isinstance(exception, EffectFailed) else exception
                 return Failure(_failed(skill_id, failure))
             if isinstance(answer, Failure):

@@ -72,9 +72,8 @@ def commit_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[A
     When one raises, all are rolled back and each runs in a transaction of its own, so that it fails alone.
     """
     try:
-        connection.execute(
-            "BEGIN IMMEDIATE"
-        )  # a deferred one meets SQLITE_BUSY at its first write, without waiting
+        # A deferred one meets SQLITE_BUSY at its first write, without waiting.
+        connection.execute("BEGIN IMMEDIATE")
     except sqlite3.Error as error:
         return _all_failed(group, error)
     try:

@@ -15,9 +15,7 @@ from chatmemory.settings import SqliteSettings
 from chatmemory_layers.sqlite.migrations import check_origin, migrate
 
 CACHED_STATEMENTS: Final = 128  # more than there are, so that none is ever compiled twice
-CACHE_KIB: Final = (
-    16 * 1024
-)  # pages that a connection keeps; scattered conversations outgrow SQLite's 2 MiB soon
+CACHE_KIB: Final = 16 * 1024  # of a connection; scattered conversations outgrow SQLite's 2 MiB soon
 WAL_RETRY_SECONDS: Final = 0.01
 
 _SYNCHRONOUS: Final = {"full": "FULL", "process": "NORMAL"}

@@ -120,6 +120,15 @@ async def test_a_failing_skill_costs_no_message_and_is_tried_again(
         assert await view(memory) == ["summary of 3", "d"]
 
 
+async def test_no_log_quotes_what_was_said(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    desk.skills.answers = [ValueError("cannot summarize: my secret")]
+    async with desk.open(EVERY_4) as memory:
+        report = await memory.add_messages("c", said("my secret", "b", "c", "d")).or_raise()
+    assert report.history.status == "failed"
+    assert "ValueError" in caplog.text
+    assert "my secret" not in caplog.text + str([record.__dict__ for record in caplog.records])
+
+
 async def test_pauses_between_attempts_grow(desk: Desk) -> None:
     desk.skills.answers = [SkillExecutionError("s", "unavailable") for _ in range(4)]
     async with desk.open(EVERY_4) as memory:
