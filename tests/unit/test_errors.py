@@ -1,0 +1,73 @@
+"""Errors are values that say what to do, and whether doing it again is safe."""
+
+from typing import get_args
+
+import pytest
+
+from chatmemory.errors import (
+    ConversationNotFoundError,
+    DataValidationError,
+    GenericMemoryError,
+    MessageConflictError,
+    Problem,
+    RepositoryError,
+    RepositoryProblem,
+    SkillExecutionError,
+    SkillProblem,
+    VersionConflictError,
+    memory_error,
+)
+
+
+@pytest.mark.parametrize("problem", get_args(RepositoryProblem))
+def test_every_problem_of_a_store_comes_with_advice(problem: RepositoryProblem) -> None:
+    said = str(RepositoryError("append", problem, "a detail"))
+    start = f"append: {problem.replace('_', ' ')} (a detail): "
+    assert said.startswith(start)
+    assert len(said) > len(start)
+
+
+@pytest.mark.parametrize("problem", get_args(SkillProblem))
+def test_every_problem_of_a_skill_comes_with_advice(problem: SkillProblem) -> None:
+    said = str(SkillExecutionError("summary", problem))
+    start = f"skill 'summary': {problem.replace('_', ' ')}: "
+    assert said.startswith(start)
+    assert len(said) > len(start)
+
+
+def test_only_what_time_or_repair_can_cure_may_be_tried_again() -> None:
+    again = {
+        problem for problem in get_args(RepositoryProblem) if RepositoryError("x", problem).retry_is_safe
+    }
+    assert again == {"unavailable", "busy", "full", "outcome_unknown"}
+    again = {problem for problem in get_args(SkillProblem) if SkillExecutionError("x", problem).retry_is_safe}
+    assert again == {"rate_limited", "unavailable", "timeout", "malformed", "empty"}
+    assert GenericMemoryError(RepositoryError("x", "busy")).retry_is_safe
+    assert not GenericMemoryError(SkillExecutionError("x", "unauthorized")).retry_is_safe
+    for final in (
+        DataValidationError((Problem("$", "wrong"),)),
+        ConversationNotFoundError("c"),
+        MessageConflictError("c", ("m",)),
+        VersionConflictError("c", expected=1, actual=2),
+    ):
+        assert not final.retry_is_safe
+
+
+def test_an_error_keeps_its_cause_and_is_compared_without_it() -> None:
+    cause = OSError("disk")
+    error = RepositoryError("append", "full", cause=cause)
+    assert error.cause is cause
+    assert error == RepositoryError("append", "full")
+    assert "OSError" not in repr(error)
+
+
+def test_the_service_lifts_what_lies_beneath_and_leaves_conflicts_alone() -> None:
+    beneath = RepositoryError("append", "busy")
+    conflict = VersionConflictError("c", expected=1, actual=2)
+    assert memory_error(beneath) == GenericMemoryError(beneath)
+    assert memory_error(conflict) is conflict
+
+
+def test_all_problems_of_an_input_stand_in_one_text() -> None:
+    error = DataValidationError((Problem("$.limit", "too small"), Problem("$.view", "unknown view")))
+    assert str(error) == "too small @ $.limit; unknown view @ $.view"
