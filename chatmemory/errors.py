@@ -5,9 +5,13 @@
     ├── ConversationNotFoundError   nothing is stored under this conversation
     ├── MessageConflictError        a message id is taken by another content
     ├── VersionConflictError        somebody wrote between the caller's read and its write
+    ├── MemoryNotFoundError         the namespace sees no memory of this id
+    ├── MemoryConflictError         a memory id is taken by another content
+    ├── MemoryChangedError          somebody changed the memory between the caller's read and its write
     └── GenericMemoryError          what lies beneath the service failed; ``reason`` says how
         ├── RepositoryError         the store: busy, full, damaged, unreachable, outcome unknown ...
-        └── SkillExecutionError     the model: refused, too slow, empty, oversized, malformed ...
+        ├── SkillExecutionError     the model: refused, too slow, empty, oversized, malformed ...
+        └── EmbeddingError          the embedder: refused, too slow, vectors missing, malformed ...
 
 Errors are compared by value, say in their text what to do next, keep the exception that caused them, and answer
 ``retry_is_safe``: whether the same call may be made again, unchanged, without harm and with hope.
@@ -106,6 +110,63 @@ class VersionConflictError:
         )
 
 
+@final
+@frozen
+class MemoryNotFoundError:
+    """The namespace sees no memory of this id."""
+
+    memory_id: str
+    tag: Literal["MemoryNotFoundError"] = "MemoryNotFoundError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: it was forgotten, or belongs to another namespace."""
+        return False
+
+    def __str__(self) -> str:
+        return f"no memory {self.memory_id!r} in this namespace: list() shows those that are there"
+
+
+@final
+@frozen
+class MemoryConflictError:
+    """These ids are taken by memories that say something else; nothing was stored."""
+
+    memory_ids: tuple[str, ...]
+    tag: Literal["MemoryConflictError"] = "MemoryConflictError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: the id stays taken."""
+        return False
+
+    def __str__(self) -> str:
+        taken = ", ".join(map(repr, self.memory_ids))
+        return f"{taken} already stored with another content: update() it, or give the new memory an id of its own"
+
+
+@final
+@frozen
+class MemoryChangedError:
+    """The memory is at another version than the writer expected; nothing was changed."""
+
+    memory_id: str
+    expected: int
+    actual: int
+    tag: Literal["MemoryChangedError"] = "MemoryChangedError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: read the memory again and decide anew."""
+        return False
+
+    def __str__(self) -> str:
+        return (
+            f"memory {self.memory_id!r} is at version {self.actual}, not {self.expected}: "
+            f"read it again and change it with expected_version={self.actual}"
+        )
+
+
 RepositoryProblem: TypeAlias = Literal[
     "unavailable",
     "busy",
@@ -114,6 +175,7 @@ RepositoryProblem: TypeAlias = Literal[
     "damaged",
     "not_a_store",
     "newer_schema",
+    "foreign_store",
     "closed",
     "wrong_loop",
     "outcome_unknown",
@@ -128,6 +190,8 @@ _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
     "damaged": "restore a backup, or copy what is readable with the sqlite3 shell's .recover",
     "not_a_store": "give the path of a chatmemory store, or of a file that does not exist yet",
     "newer_schema": "update chatmemory: the store was written by a newer version and is left untouched",
+    "foreign_store": "it belongs to another application and is left untouched: read it into a store of your own with "
+    "python -m chatmemory_layers.sqlite.legacy_import OLD NEW",
     "closed": "open the store again: its runtime was closed",
     "wrong_loop": "a store belongs to one event loop: open one per loop",
     "outcome_unknown": "the write may or may not have happened; repeating it with the same message ids is safe",
@@ -213,12 +277,70 @@ class SkillExecutionError:
         return f"skill {self.skill_id!r}: {self.problem.replace('_', ' ')}{detail}: {_SKILL_ADVICE[self.problem]}"
 
 
+EmbeddingProblem: TypeAlias = Literal[
+    "not_configured",
+    "unauthorized",
+    "not_found",
+    "rate_limited",
+    "unavailable",
+    "timeout",
+    "refused",
+    "malformed",
+    "wrong_count",
+    "wrong_dimension",
+    "not_finite",
+    "oversized",
+    "raised",
+]
+
+_EMBEDDING_ADVICE: dict[EmbeddingProblem, str] = {
+    "not_configured": "choose one with memory.embedding.provider; until then memories are found by their words",
+    "unauthorized": "check memory.embedding.apiKey",
+    "not_found": "check memory.embedding.baseUrl and memory.embedding.model: not every provider of chat models embeds",
+    "rate_limited": "it will be tried again later",
+    "unavailable": "it will be tried again later",
+    "timeout": "raise memory.embedding.timeoutSeconds, or lower memory.embedding.batchSize; it will be tried again later",
+    "refused": "the endpoint rejected the request; see the detail",
+    "malformed": "the endpoint answered something that holds no embeddings; check memory.embedding.baseUrl",
+    "wrong_count": "the endpoint answered with too few or too many vectors; none was used",
+    "wrong_dimension": "the endpoint changed the length of its vectors; give the model another name, then re-embed",
+    "not_finite": "the endpoint answered with numbers that are none; none was used",
+    "oversized": "the endpoint answered with more than any vectors need; check memory.embedding.baseUrl",
+    "raised": "the embedder raised an exception; see the cause",
+}
+_WORTH_EMBEDDING_AGAIN: frozenset[EmbeddingProblem] = frozenset(
+    {"rate_limited", "unavailable", "timeout", "malformed", "wrong_count", "not_finite"}
+)
+
+
+@final
+@frozen
+class EmbeddingError:
+    """The embedder *model* gave no usable vectors."""
+
+    model: str
+    problem: EmbeddingProblem
+    detail: str = ""
+    retry_after_seconds: float | None = None
+    cause: BaseException | None = field(default=None, eq=False, repr=False)
+    tag: Literal["EmbeddingError"] = "EmbeddingError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """True when the same texts may well be embedded later."""
+        return self.problem in _WORTH_EMBEDDING_AGAIN
+
+    def __str__(self) -> str:
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"embedder {self.model!r}: {self.problem.replace('_', ' ')}{detail}: {_EMBEDDING_ADVICE[self.problem]}"
+
+
 @final
 @frozen
 class GenericMemoryError:
     """What lies beneath the service failed."""
 
-    reason: RepositoryError | SkillExecutionError
+    reason: RepositoryError | SkillExecutionError | EmbeddingError
     tag: Literal["GenericMemoryError"] = "GenericMemoryError"
 
     @property
@@ -233,6 +355,13 @@ class GenericMemoryError:
 ReadError: TypeAlias = DataValidationError | ConversationNotFoundError | GenericMemoryError
 AddError: TypeAlias = DataValidationError | MessageConflictError | VersionConflictError | GenericMemoryError
 AppendError: TypeAlias = MessageConflictError | VersionConflictError | RepositoryError
+RecallError: TypeAlias = DataValidationError | GenericMemoryError
+RememberError: TypeAlias = DataValidationError | MemoryConflictError | GenericMemoryError
+MemoryReadError: TypeAlias = DataValidationError | MemoryNotFoundError | GenericMemoryError
+MemoryChangeError: TypeAlias = (
+    DataValidationError | MemoryNotFoundError | MemoryConflictError | MemoryChangedError | GenericMemoryError
+)
+MemoryStoreError: TypeAlias = MemoryConflictError | MemoryNotFoundError | RepositoryError
 
 
 @overload

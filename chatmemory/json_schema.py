@@ -65,7 +65,7 @@ _SCALARS: Final[Mapping[object, JsonObject]] = {
     float: {"type": "number"},
     datetime: {"type": "string", "format": "date-time"},
 }
-_KEYWORD_OF_COMPARISON: Final = {">=": "minimum", ">": "exclusiveMinimum"}
+_KEYWORD_OF_COMPARISON: Final = {">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum"}
 _RULES: Final[Mapping[tuple[object, str], JsonObject]] = {
     (NewMessage, "id"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
     (NewMessage, "content"): {"maxLength": MAX_CONTENT_CHARACTERS},
@@ -146,9 +146,12 @@ def _of_class(kind: Any, definitions: dict[str, Json]) -> JsonObject:
 
 def _rule(field: "attrs.Attribute[Any]") -> JsonObject:
     # The classes behind attrs.validators are private; their attributes are what their repr shows.
-    validator: Any = field.validator
-    if validator is None:
-        return {}
+    return {} if field.validator is None else _of_validator(field.validator)
+
+
+def _of_validator(validator: Any) -> JsonObject:
+    if hasattr(validator, "_validators"):
+        return {word: bound for one in validator._validators for word, bound in _of_validator(one).items()}  # noqa: SLF001  as above
     if hasattr(validator, "compare_op"):
         return {_KEYWORD_OF_COMPARISON[validator.compare_op]: validator.bound}
     if hasattr(validator, "min_length"):

@@ -124,6 +124,7 @@ class SummarizationMetadata:
         id: what the summary's ``metadata["summaryMetadataId"]`` names.
         summarized_message_ids: what the summary stands for, in order; earlier summaries among them.
         messages_deleted: whether those messages were deleted with it.
+        is_stale: whether a memory that came from those messages was forgotten since: the summary may still say it.
     """
 
     id: str
@@ -134,6 +135,7 @@ class SummarizationMetadata:
     skill_id: str
     messages_deleted: bool
     created_at: datetime
+    is_stale: bool = False
 
 
 @final

@@ -92,11 +92,16 @@ class SqliteSettings:
         durability: ``full``: what was acknowledged survives a power loss.  ``process``: it survives the end of the
             process, and the last moments before a power loss may be gone.
         busy_timeout_seconds: how long a write waits for writers of other processes.
+        legacy_file: what to do with a file of the desktop application (schema version 5 or 6).  ``backup``: copy it
+            beside itself, then migrate it.  ``in_place``: migrate it.  ``refuse``: leave it alone.
+        legacy_user: whose memories those of such a file are; it names nobody.
     """
 
     path: str = "chatmemory.db"
     durability: Literal["full", "process"] = "full"
     busy_timeout_seconds: float = field(default=10.0, validator=_some_time)
+    legacy_file: Literal["backup", "in_place", "refuse"] = "backup"
+    legacy_user: str = field(default="default", validator=validators.min_len(1))
 
 
 @final
@@ -131,10 +136,104 @@ class StoreSettings:
 
 @final
 @frozen(kw_only=True)
+class RetrievalSettings:
+    """``memory.retrieval``: how long-term memories are recalled.
+
+    Attributes:
+        limit: memories at most, when the caller names no limit (``MEMORY_RETRIEVAL_LIMIT``, spec 002).
+        similarity_threshold: cosine below which a vector is no evidence (spec 001, D2); scales differ between models.
+        decay_per_day: a memory's weight is ``1 / (1 + days * decay_per_day)``; 0: nothing decays (spec 001, D2).
+        lexical_share: how much of the score the words have, the rest is the vectors'.
+    """
+
+    limit: int = field(default=5, validator=_positive)
+    similarity_threshold: float = field(default=0.3, validator=[validators.ge(-1.0), validators.le(1.0)])
+    decay_per_day: float = field(default=0.01, validator=validators.ge(0.0))
+    lexical_share: float = field(default=0.5, validator=[validators.ge(0.0), validators.le(1.0)])
+
+
+@final
+@frozen(kw_only=True)
+class EmbeddingSettings:
+    """``memory.embedding``: what makes vectors of texts.
+
+    Attributes:
+        provider: ``static`` ships with the package and works offline; ``openai_compatible`` asks an endpoint over
+            HTTP; ``sentence_transformers`` runs a model here; ``hashed`` needs no file; ``none``: no vectors.
+        base_url: of the endpoint, up to and without ``/embeddings``.
+        api_key: sent as a bearer token; empty: none is sent.
+        model: its name, for the endpoint or sentence-transformers.
+        batch_size: texts in one request.
+        timeout_seconds: for one request.
+        max_retries: further requests after one that failed for a passing reason.
+        pause_after_failure_seconds: how long nobody asks again after a failure (spec 001, R5).
+    """
+
+    provider: Literal["static", "openai_compatible", "sentence_transformers", "hashed", "none"] = "static"
+    base_url: str = "http://localhost:11434/v1"
+    api_key: str = field(default="", repr=False)
+    model: str = ""
+    batch_size: int = field(default=64, validator=_positive)
+    timeout_seconds: float = field(default=20.0, validator=_some_time)
+    max_retries: int = field(default=2, validator=_not_negative)
+    pause_after_failure_seconds: float = field(default=1800.0, validator=validators.ge(0.0))
+
+
+@final
+@frozen(kw_only=True)
+class ExtractionSettings:
+    """``memory.extraction``: what finds memories in a text.
+
+    Attributes:
+        extractor: ``rules`` works offline; ``skill`` asks the skill runner, and falls back to the rules.
+        skill_id: the skill that extracts.
+        timeout_seconds: how long the skill may take.
+        least_confidence: what is less sure is not saved by itself.
+    """
+
+    extractor: Literal["rules", "skill"] = "rules"
+    skill_id: str = field(default="memory-extraction", validator=validators.min_len(1))
+    timeout_seconds: float = field(default=30.0, validator=_some_time)
+    least_confidence: float = field(default=0.5, validator=[validators.ge(0.0), validators.le(1.0)])
+
+
+@final
+@frozen(kw_only=True)
+class PromotionSettings:
+    """``memory.promotion``: when a short-term memory becomes long-term without a person.
+
+    Attributes:
+        after_sessions: once it was used in so many sessions, if the user stated it; 0: never.
+    """
+
+    after_sessions: int = field(default=0, validator=_not_negative)
+
+
+@final
+@frozen(kw_only=True)
+class ExpirySettings:
+    """``memory.expiry``: when a short-term memory goes by itself.
+
+    Attributes:
+        at_session_end: with the end of its session.
+        short_term_days: at this age; 0: never.
+    """
+
+    at_session_end: bool = False
+    short_term_days: float = field(default=0.0, validator=validators.ge(0.0))
+
+
+@final
+@frozen(kw_only=True)
 class MemorySettings:
     """``memory``."""
 
     chat: ChatSettings = field(factory=ChatSettings)
+    retrieval: RetrievalSettings = field(factory=RetrievalSettings)
+    embedding: EmbeddingSettings = field(factory=EmbeddingSettings)
+    extraction: ExtractionSettings = field(factory=ExtractionSettings)
+    promotion: PromotionSettings = field(factory=PromotionSettings)
+    expiry: ExpirySettings = field(factory=ExpirySettings)
     skill: SkillSettings = field(factory=SkillSettings)
     store: StoreSettings = field(factory=StoreSettings)
 
@@ -161,3 +260,23 @@ class SqliteSettingsTag(Tag[SqliteSettings]):
 
 class PostgresSettingsTag(Tag[PostgresSettings]):
     """Where layers provide ``PostgresSettings``."""
+
+
+class RetrievalSettingsTag(Tag[RetrievalSettings]):
+    """Where layers provide ``RetrievalSettings``."""
+
+
+class EmbeddingSettingsTag(Tag[EmbeddingSettings]):
+    """Where layers provide ``EmbeddingSettings``."""
+
+
+class ExtractionSettingsTag(Tag[ExtractionSettings]):
+    """Where layers provide ``ExtractionSettings``."""
+
+
+class PromotionSettingsTag(Tag[PromotionSettings]):
+    """Where layers provide ``PromotionSettings``."""
+
+
+class ExpirySettingsTag(Tag[ExpirySettings]):
+    """Where layers provide ``ExpirySettings``."""

@@ -18,7 +18,12 @@ from chatmemory.effect.config import Config, EnvironmentProvider, LayeredProvide
 from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.effect.structuring import did_you_mean, fields_of
 from chatmemory.settings import (
+    EmbeddingSettingsTag,
+    ExpirySettingsTag,
+    ExtractionSettingsTag,
     PostgresSettingsTag,
+    PromotionSettingsTag,
+    RetrievalSettingsTag,
     Settings,
     SkillSettingsTag,
     SqliteSettingsTag,
@@ -27,7 +32,17 @@ from chatmemory.settings import (
 
 PREFIX: Final = "CHATMEMORY"
 
-SettingsTags: TypeAlias = StrategySettingsTag | SkillSettingsTag | SqliteSettingsTag | PostgresSettingsTag
+SettingsTags: TypeAlias = (
+    StrategySettingsTag
+    | RetrievalSettingsTag
+    | EmbeddingSettingsTag
+    | ExtractionSettingsTag
+    | PromotionSettingsTag
+    | ExpirySettingsTag
+    | SkillSettingsTag
+    | SqliteSettingsTag
+    | PostgresSettingsTag
+)
 
 
 def read_settings(
@@ -60,6 +75,11 @@ def settings_layer(
             case Failure(error):
                 return (
                     Layer.fail(StrategySettingsTag, error)
+                    | Layer.fail(RetrievalSettingsTag, error)
+                    | Layer.fail(EmbeddingSettingsTag, error)
+                    | Layer.fail(ExtractionSettingsTag, error)
+                    | Layer.fail(PromotionSettingsTag, error)
+                    | Layer.fail(ExpirySettingsTag, error)
                     | Layer.fail(SkillSettingsTag, error)
                     | Layer.fail(SqliteSettingsTag, error)
                     | Layer.fail(PostgresSettingsTag, error)
@@ -73,6 +93,11 @@ def settings_given(settings: Settings) -> Layer[SettingsTags]:
     memory = settings.memory
     return (
         Layer.succeed(StrategySettingsTag, memory.chat.strategy)
+        | Layer.succeed(RetrievalSettingsTag, memory.retrieval)
+        | Layer.succeed(EmbeddingSettingsTag, memory.embedding)
+        | Layer.succeed(ExtractionSettingsTag, memory.extraction)
+        | Layer.succeed(PromotionSettingsTag, memory.promotion)
+        | Layer.succeed(ExpirySettingsTag, memory.expiry)
         | Layer.succeed(SkillSettingsTag, memory.skill)
         | Layer.succeed(SqliteSettingsTag, memory.store.sqlite)
         | Layer.succeed(PostgresSettingsTag, memory.store.postgres)

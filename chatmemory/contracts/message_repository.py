@@ -1,134 +1,22 @@
-"""Every service contract on one page: what a user implements to bring a backend, a strategy or a skill of their own.
+"""``MessageRepository``: what keeps conversations, and the values that go in and out of it."""
 
-Each contract is a Protocol and the Tag under which layers provide it.  ``chatmemory.laws`` is how an implementation
-knows that it is right.  Time and ids are contracts of the kernel: ``chatmemory.effect.clock``, ``chatmemory.effect.ids``.
-"""
-
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.effect import Effect, Outcome, Tag
-from chatmemory.errors import (
-    AddError,
-    AppendError,
-    GenericMemoryError,
-    ReadError,
-    RepositoryError,
-    SkillExecutionError,
-    VersionConflictError,
-)
+from chatmemory.effect import Effect, Tag
+from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
 from chatmemory.messages import (
-    AddReport,
-    ChatMessage,
     ClearReport,
     Conversation,
-    HistoryReport,
     JsonObject,
     MessagePage,
-    NewMessage,
     Role,
     SummarizationMetadata,
     View,
 )
-
-# --- Chat memory: what agents call -------------------------------------------------------------------------------
-
-
-class ChatMemory(Protocol):
-    """Conversations that can be kept, read, summarized and cleared.
-
-    Every method refuses an invalid argument with ``DataValidationError`` before anything happens.
-    """
-
-    def add_messages(
-        self, conversation_id: str, messages: Sequence[NewMessage], *, expected_version: int | None = None
-    ) -> Effect[AddReport, AddError]:
-        """Store *messages* at the end of the conversation, all or none, and let the history strategy do its work.
-
-        The conversation comes into being with its first message; an empty batch changes nothing and creates nothing.
-        A message whose id is stored already with the same role, content and metadata is reported as a duplicate; with
-        another content the whole batch fails with ``MessageConflictError``.  With *expected_version* (0: not yet
-        there) the add fails with ``VersionConflictError`` when the conversation has changed since it was read.
-        A failing strategy never fails the add: see ``AddReport.history``.
-        """
-        ...
-
-    def get_messages(
-        self,
-        conversation_id: str,
-        *,
-        limit: int | None = None,
-        before: datetime | None = None,
-        view: View = "model",
-    ) -> Effect[Sequence[ChatMessage], ReadError]:
-        """Return the newest *limit* messages said before *before*, oldest first.
-
-        Fails with ``ConversationNotFoundError`` when the conversation holds no message at all, and succeeds with an
-        empty sequence when *limit* is 0 or *before* excludes all of them.
-        """
-        ...
-
-    def get_page(
-        self,
-        conversation_id: str,
-        *,
-        limit: int = 100,
-        older_than: int | None = None,
-        newer_than: int | None = None,
-        view: View = "model",
-    ) -> Effect[MessagePage, ReadError]:
-        """Return the newest page, or the one beside a cursor of another page of the same view (0: from the start)."""
-        ...
-
-    def pages(
-        self, conversation_id: str, *, size: int = 200, view: View = "full"
-    ) -> AsyncIterator[Outcome[MessagePage, ReadError]]:
-        """Stream a long conversation from its beginning in pages of *size*; a failure is the last item."""
-        ...
-
-    def clear_messages(self, conversation_id: str) -> Effect[ClearReport, ReadError]:
-        """Delete every message of the conversation with its summaries and their metadata."""
-        ...
-
-    def get_conversation(self, conversation_id: str) -> Effect[Conversation, ReadError]:
-        """Return what is known of the conversation without reading it, its version among it."""
-        ...
-
-    def list_conversations(
-        self, *, limit: int = 100, after: str | None = None
-    ) -> Effect[Sequence[Conversation], ReadError]:
-        """List conversations in the order of their ids, from the first one behind *after*."""
-        ...
-
-    def exists(self, conversation_id: str) -> Effect[bool, ReadError]:
-        """Tell whether the conversation holds a message."""
-        ...
-
-    def count(self, conversation_id: str, *, view: View = "model") -> Effect[int, ReadError]:
-        """Count the messages of a view; 0 for an unknown conversation."""
-        ...
-
-    def get_summarization(
-        self, conversation_id: str, summary_message_id: str
-    ) -> Effect[SummarizationMetadata | None, ReadError]:
-        """Return what the summary stands for, None when the id names no summary."""
-        ...
-
-    def get_summarizations_of(
-        self, conversation_id: str, message_id: str
-    ) -> Effect[Sequence[SummarizationMetadata], ReadError]:
-        """Return the summaries that stand for the message, from the one that covers it to the outermost."""
-        ...
-
-
-class ChatMemoryService(Tag[ChatMemory]):
-    """Where layers provide ``ChatMemory``."""
-
-
-# --- Message repository: what keeps them -------------------------------------------------------------------------
 
 
 @final
@@ -306,57 +194,3 @@ class MessageRepository(Protocol):
 
 class MessageRepositoryTag(Tag[MessageRepository]):
     """Where layers provide ``MessageRepository``."""
-
-
-# --- History strategy and skills: what keeps a history short -----------------------------------------------------
-
-
-class HistoryStrategy(Protocol):
-    """Decides when a history is too long, and shortens it."""
-
-    def is_due(self, conversation: Conversation, /) -> bool:
-        """Tell whether there is work; pure and quick, see ``WorkIsDue``."""
-        ...
-
-    def after_add(
-        self, conversation_id: str, /
-    ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
-        """Do the work.  May be called again after any failure, and by two processes at once."""
-        ...
-
-
-class HistoryStrategyTag(Tag[HistoryStrategy]):
-    """Where layers provide ``HistoryStrategy``."""
-
-
-@final
-@frozen
-class SkillRequest:
-    """What a skill works on: *messages* oldest first, and the most characters that its text may have."""
-
-    messages: tuple[ChatMessage, ...]
-    max_characters: int
-
-
-class SkillRunner(Protocol):
-    """Runs a named skill, ``conversation-summary`` for example, with or without a model."""
-
-    def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
-        """Return the skill's text."""
-        ...
-
-
-class SkillRunnerTag(Tag[SkillRunner]):
-    """Where layers provide ``SkillRunner``."""
-
-
-class TokenCounter(Protocol):
-    """Says how large a message is for a model."""
-
-    def count(self, message: NewMessage | ChatMessage, /) -> int:
-        """Return the tokens of the message, its metadata (tool calls) included; at least 1."""
-        ...
-
-
-class TokenCounterTag(Tag[TokenCounter]):
-    """Where layers provide ``TokenCounter``."""

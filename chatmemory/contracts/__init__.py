@@ -1,0 +1,73 @@
+"""Every service contract, one file each: what a user implements to bring a backend, a model or a strategy of their own.
+
+Each contract is a Protocol and the Tag under which layers provide it.  ``chatmemory.laws`` is how an implementation
+knows that it is right.  Time and ids are contracts of the kernel: ``chatmemory.effect.clock``, ``chatmemory.effect.ids``.
+"""
+
+from chatmemory.contracts.chat_memory import ChatMemory, ChatMemoryService
+from chatmemory.contracts.embedder import Embedder, EmbedderTag, Matrix, Vector
+from chatmemory.contracts.history_strategy import HistoryStrategy, HistoryStrategyTag
+from chatmemory.contracts.long_term_memory import LongTermMemory, LongTermMemoryService
+from chatmemory.contracts.memory_extractor import MemoryExtractor, MemoryExtractorTag
+from chatmemory.contracts.memory_repository import (
+    Attachment,
+    Candidate,
+    Candidates,
+    Forgetting,
+    MemoryDraft,
+    MemoryListing,
+    MemoryRepository,
+    MemoryRepositoryTag,
+    MemorySearch,
+)
+from chatmemory.contracts.message_repository import (
+    Append,
+    Appended,
+    HistoryWork,
+    MessageDraft,
+    MessageRepository,
+    MessageRepositoryTag,
+    PageQuery,
+    Summary,
+    WorkIsDue,
+)
+from chatmemory.contracts.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
+from chatmemory.contracts.token_counter import TokenCounter, TokenCounterTag
+
+__all__ = [
+    "Append",
+    "Appended",
+    "Attachment",
+    "Candidate",
+    "Candidates",
+    "ChatMemory",
+    "ChatMemoryService",
+    "Embedder",
+    "EmbedderTag",
+    "Forgetting",
+    "HistoryStrategy",
+    "HistoryStrategyTag",
+    "HistoryWork",
+    "LongTermMemory",
+    "LongTermMemoryService",
+    "Matrix",
+    "MemoryDraft",
+    "MemoryExtractor",
+    "MemoryExtractorTag",
+    "MemoryListing",
+    "MemoryRepository",
+    "MemoryRepositoryTag",
+    "MemorySearch",
+    "MessageDraft",
+    "MessageRepository",
+    "MessageRepositoryTag",
+    "PageQuery",
+    "SkillRequest",
+    "SkillRunner",
+    "SkillRunnerTag",
+    "Summary",
+    "TokenCounter",
+    "TokenCounterTag",
+    "Vector",
+    "WorkIsDue",
+]

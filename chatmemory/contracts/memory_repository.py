@@ -1,0 +1,292 @@
+"""``MemoryRepository``: what keeps memories, and the values that go in and out of it.
+
+It stores, filters and finds candidates; what a candidate is worth is decided above it, by the ranking of recall, so
+that every backend ranks alike.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol, final
+
+from attrs import field, frozen
+
+from chatmemory.contracts.embedder import Vector
+from chatmemory.effect import Effect, Tag
+from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
+from chatmemory.memories import (
+    Category,
+    Coverage,
+    Duplicate,
+    EmbeddingSpace,
+    ForgetReceipt,
+    Memory,
+    MemoryRole,
+    MemoryType,
+    Namespace,
+    Provenance,
+    Source,
+    Stored,
+    UseReport,
+)
+from chatmemory.messages import Json
+
+
+@final
+@frozen(slots=False)  # made for every memory, see messages.py
+class MemoryDraft:
+    """A memory that obeys the rules, with all that the store needs.
+
+    Attributes:
+        terms: the words by which it is found, separated by single spaces: letters, digits and bigrams of characters,
+            already folded and stemmed; a backend indexes and compares them as they are.
+        dedup_key: 32 bytes; a memory of the same user and app that is true now and has the same is a duplicate.
+            None: nothing is.
+        vector: of *space*; None with None.
+        replaces: the id of the memory whose place it takes.
+        replaces_key: it takes the place of every memory of its exact namespace (user and app) and key.
+    """
+
+    id: str
+    namespace: Namespace
+    content: str
+    key: str | None
+    value: Json
+    category: Category | None
+    tags: tuple[str, ...]
+    confidence: float
+    source: Source
+    role: MemoryRole
+    session_id: str | None
+    memory_type: MemoryType
+    pinned: bool
+    provenance: Provenance
+    created_at: datetime
+    terms: str
+    dedup_key: bytes | None = None
+    space: EmbeddingSpace | None = None
+    vector: Vector | None = field(default=None, eq=False, repr=False)
+    replaces: str | None = None
+    replaces_key: bool = False
+
+
+@final
+@frozen
+class MemoryListing:
+    """Which memories, newest first: by ``created_at``, then by id (code points), both descending.
+
+    Attributes:
+        after: ``(created_at, id)`` of the last one that was seen.
+        key_prefix: only those with a key that begins so; ``""``: with any key.
+        exact_app: only those of the very app of *namespace*, instead of all that it sees.
+        as_of: what was true then; None: what is true now.
+    """
+
+    namespace: Namespace
+    limit: int
+    after: tuple[datetime, str] | None = None
+    memory_type: MemoryType | None = None
+    category: Category | None = None
+    session_id: str | None = None
+    tag: str | None = None
+    key_prefix: str | None = None
+    exact_app: bool = False
+    as_of: datetime | None = None
+
+
+@final
+@frozen
+class MemorySearch:
+    """What recall looks for, always among long-term memories that *namespace* sees.
+
+    Attributes:
+        text: the query as it was asked.
+        terms: its words, as those of ``MemoryDraft.terms``; none twice.
+        vector: of *space*; None with None: nothing is compared by vector.
+        tags: each of them is on the memory.
+        as_of: what was true then; None: what is true now.
+        limit: at most so many candidates for each way of searching.
+    """
+
+    namespace: Namespace
+    text: str
+    terms: tuple[str, ...]
+    space: EmbeddingSpace | None = None
+    vector: Vector | None = field(default=None, eq=False, repr=False)
+    category: Category | None = None
+    tags: tuple[str, ...] = ()
+    as_of: datetime | None = None
+    limit: int = 200
+
+
+@final
+@frozen(slots=False)  # made for every candidate
+class Candidate:
+    """A memory that may be a hit.
+
+    Attributes:
+        terms: as they were stored.
+        similarity: cosine of its vector and the query's; None unless both are of one space.
+    """
+
+    memory: Memory
+    terms: str
+    similarity: float | None
+
+
+@final
+@frozen
+class Candidates:
+    """Every candidate once, in any order.
+
+    Attributes:
+        matched_text: no word was found, and these contain the text of the query.
+        coverage: how many memories the filters of the namespace leave, and how many of them have a vector of the space.
+    """
+
+    found: tuple[Candidate, ...]
+    matched_text: bool
+    coverage: Coverage
+
+
+@final
+@frozen
+class Forgetting:
+    """What is to be forgotten among what *namespace* sees, whether true now or superseded; all None: everything.
+
+    Attributes:
+        memory_id: this memory, and those that it has superseded, and those before them.
+        session_id: what comes from this conversation.
+        message_id: what names this message in its provenance; with *session_id* when ids are not unique.
+        path: what names this path in its provenance.
+    """
+
+    namespace: Namespace
+    memory_id: str | None = None
+    session_id: str | None = None
+    message_id: str | None = None
+    path: str | None = None
+
+
+@final
+@frozen
+class Attachment:
+    """A vector for a memory whose content was read at *version*."""
+
+    memory_id: str
+    version: int
+    vector: Vector = field(eq=False, repr=False)
+
+
+class MemoryRepository(Protocol):
+    """Keeps memories.  Every method is one transaction; no driver exception escapes.
+
+    Who sees what is said by ``Namespace.sees``.  Text is compared and ordered by code points.
+    """
+
+    def store(
+        self, drafts: tuple[MemoryDraft, ...], *, now: datetime
+    ) -> Effect[tuple[Stored | Duplicate, ...], MemoryStoreError]:
+        """Store *drafts*, all or none, and answer for each, in order; a draft sees those before it.
+
+        The same id with the same content, key and value is a duplicate of itself; with another, the batch fails with
+        ``MemoryConflictError``.  What a draft replaces ceases to be true at its ``created_at`` (never before it became
+        true); a *replaces* that its namespace does not see, or that is no longer true, fails with
+        ``MemoryNotFoundError``.
+        """
+        ...
+
+    def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
+        """Return the memory, true now or superseded; None when the namespace does not see it."""
+        ...
+
+    def value(
+        self, namespace: Namespace, key: str, *, as_of: datetime | None = None
+    ) -> Effect[Memory | None, RepositoryError]:
+        """Return the newest memory of this key in exactly this namespace that is (or was) true."""
+        ...
+
+    def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
+        """End the truth of the key's memories in exactly this namespace; False when there was none."""
+        ...
+
+    def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
+        """Return at most ``listing.limit`` memories."""
+        ...
+
+    def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
+        """Return the candidates of a recall: up to ``search.limit`` for each way in which a memory can be found.
+
+        By words: those that share a word with ``terms``; where there are more than the limit, a good choice of them.
+        By vector: the most similar of the space.  Only when no memory shares a word: those whose content contains
+        ``text``, character for character, the newest first.
+        """
+        ...
+
+    def rewrite(
+        self, draft: MemoryDraft, *, expected_version: int, now: datetime
+    ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
+        """Put what *draft* says in the place of the memory of its id, one version on; None when it is not seen.
+
+        Times, namespace, type, pin and uses stay.  A draft without a vector leaves the memory without one.
+        """
+        ...
+
+    def mark(
+        self,
+        namespace: Namespace,
+        memory_id: str,
+        *,
+        now: datetime,
+        memory_type: MemoryType | None = None,
+        pinned: bool | None = None,
+    ) -> Effect[Memory | None, RepositoryError]:
+        """Promote, demote, pin or unpin (None: leave it); return the memory as it is then, None when it is not seen."""
+        ...
+
+    def record_use(
+        self,
+        namespace: Namespace,
+        memory_ids: tuple[str, ...],
+        *,
+        use_id: str,
+        session_id: str | None,
+        now: datetime,
+        promote_after: int | None = None,
+    ) -> Effect[UseReport, RepositoryError]:
+        """Count one use of each memory that is seen, and set ``last_accessed``; the last *use_id* repeated counts once.
+
+        With *promote_after*, a short-term memory that the user stated in the user's own role becomes long-term once
+        it was used in so many sessions.
+        """
+        ...
+
+    def forget(self, forgetting: Forgetting, /, *, now: datetime) -> Effect[ForgetReceipt, RepositoryError]:
+        """Remove rows, vectors, index entries and uses, so that no byte of the store shows their text."""
+        ...
+
+    def expire(
+        self,
+        namespace: Namespace,
+        *,
+        session_id: str | None = None,
+        created_before: datetime | None = None,
+    ) -> Effect[int, RepositoryError]:
+        """Remove short-term memories that are not pinned, of this session and older than that; return how many."""
+        ...
+
+    def unembedded(
+        self, namespace: Namespace, space: EmbeddingSpace, *, limit: int
+    ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
+        """Return long-term memories without a vector of *space*, the newest first, and how many there are in all."""
+        ...
+
+    def attach(
+        self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
+    ) -> Effect[int, RepositoryError]:
+        """Give memories their vector of *space*, in the place of any other; those that changed since are left out."""
+        ...
+
+
+class MemoryRepositoryTag(Tag[MemoryRepository]):
+    """Where layers provide ``MemoryRepository``."""

@@ -1,0 +1,171 @@
+"""The rules for memories that come in and for questions about them: one set for every backend.
+
+Each function returns problems with their paths; what a text, an id or an instant may be is said in ``message_rules.py``.
+The numbers of a vector are checked where numpy makes a row of them, in ``longterm/memory_vectors.py``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast, get_args
+
+from chatmemory.errors import Problem
+from chatmemory.memories import (
+    Category,
+    DedupPolicy,
+    Embedding,
+    MemoryChanges,
+    MemoryRole,
+    MemoryType,
+    Namespace,
+    NewMemory,
+    Provenance,
+    Source,
+    Unchanged,
+)
+from chatmemory.message_rules import (
+    MAX_ID_CHARACTERS,
+    id_problem,
+    id_problems,
+    instant_problem,
+    metadata_problems,
+    text_problem,
+)
+
+MAX_TAGS: Final = 64
+
+
+def namespace_problems(namespace: object) -> list[Problem]:
+    """Return what is wrong with the namespace of a call."""
+    if not isinstance(namespace, Namespace):
+        return [Problem("$.namespace", f"expected a Namespace, not {type(namespace).__name__}")]
+    app = text_problem(namespace.app, max_characters=MAX_ID_CHARACTERS)
+    return id_problems("$.namespace.user", namespace.user) + (
+        [] if app is None else [Problem("$.namespace.app", app)]
+    )
+
+
+def memories_problems(memories: object) -> list[Problem]:
+    """Return every broken rule of a batch, each at ``$.memories[index].field``."""
+    if isinstance(memories, (str, bytes)) or not isinstance(memories, Sequence):
+        return [Problem("$.memories", f"expected a sequence of NewMemory, not {type(memories).__name__}")]
+    return [
+        problem
+        for index, memory in enumerate(cast("Sequence[object]", memories))
+        for problem in memory_problems(f"$.memories[{index}]", memory)
+    ]
+
+
+def memory_problems(path: str, memory: object) -> list[Problem]:
+    """Return every broken rule of one memory."""
+    if not isinstance(memory, NewMemory):
+        kind = type(memory).__name__
+        cure = "; chatmemory.structure makes one of JSON" if isinstance(memory, Mapping) else ""
+        return [Problem(path, f"expected NewMemory, not {kind}{cure}")]
+    found = [
+        (f"{path}.id", None if memory.id is None else id_problem(memory.id)),
+        (f"{path}.content", _content_problem(memory.content)),
+        (f"{path}.key", None if memory.key is None else id_problem(memory.key)),
+        (f"{path}.category", choice_problem(memory.category, Category, or_none=True)),
+        (f"{path}.confidence", _confidence_problem(memory.confidence)),
+        (f"{path}.source", choice_problem(memory.source, Source)),
+        (f"{path}.role", choice_problem(memory.role, MemoryRole)),
+        (f"{path}.session_id", None if memory.session_id is None else id_problem(memory.session_id)),
+        (f"{path}.memory_type", choice_problem(memory.memory_type, MemoryType, or_none=True)),
+        (f"{path}.created_at", None if memory.created_at is None else instant_problem(memory.created_at)),
+    ]
+    problems = [Problem(place, problem) for place, problem in found if problem is not None]
+    problems += value_problems(f"{path}.value", memory.value) + tags_problems(f"{path}.tags", memory.tags)
+    problems += _provenance_problems(f"{path}.provenance", memory.provenance)
+    if memory.embedding is not None:
+        problems += _embedding_problems(f"{path}.embedding", memory.embedding)
+    return problems
+
+
+def changes_problems(changes: MemoryChanges) -> list[Problem]:
+    """Return every broken rule of a correction."""
+    found: list[Problem] = []
+
+    def check(name: str, problem: str | None) -> None:
+        if problem is not None:
+            found.append(Problem(f"$.changes.{name}", problem))
+
+    if not isinstance(changes.content, Unchanged):
+        check("content", _content_problem(changes.content))
+    if not isinstance(changes.key, Unchanged) and changes.key is not None:
+        check("key", id_problem(changes.key))
+    if not isinstance(changes.category, Unchanged):
+        check("category", choice_problem(changes.category, Category, or_none=True))
+    if not isinstance(changes.confidence, Unchanged):
+        check("confidence", _confidence_problem(changes.confidence))
+    if not isinstance(changes.value, Unchanged):
+        found += value_problems("$.changes.value", changes.value)
+    if not isinstance(changes.tags, Unchanged):
+        found += tags_problems("$.changes.tags", changes.tags)
+    return found
+
+
+def value_problems(path: str, value: object) -> list[Problem]:
+    """Return every place in *value* that JSON could not give back exactly."""
+    return [
+        Problem(problem.path.replace(f"{path}.value", path, 1), problem.message)
+        for problem in metadata_problems(path, {"value": value})
+    ]
+
+
+def tags_problems(path: str, tags: object) -> list[Problem]:
+    """Return what is wrong with tags: at most 64, each like an id, none twice."""
+    if isinstance(tags, (str, bytes)) or not isinstance(tags, Sequence):
+        return [Problem(path, f"expected a sequence of text, not {type(tags).__name__}")]
+    given = cast("Sequence[object]", tags)
+    if len(given) > MAX_TAGS:
+        return [Problem(path, f"{len(given)} tags are more than {MAX_TAGS}")]
+    problems = [
+        Problem(f"{path}[{index}]", problem)
+        for index, tag in enumerate(given)
+        if (problem := id_problem(tag))
+    ]
+    if not problems and len(set(given)) < len(given):
+        problems.append(Problem(path, "a tag is there twice"))
+    return problems
+
+
+def choice_problem(value: object, choices: Any, *, or_none: bool = False) -> str | None:
+    """Say that *value* is none of the words of the Literal *choices*."""
+    if value in get_args(choices) or (or_none and value is None):
+        return None
+    return f"unknown: {value!r}; one of {', '.join(get_args(choices))}"
+
+
+def dedup_problems(dedup: object) -> list[Problem]:
+    """Return what is wrong with a deduplication policy."""
+    problem = choice_problem(dedup, DedupPolicy)
+    return [] if problem is None else [Problem("$.dedup", problem)]
+
+
+def _content_problem(content: object) -> str | None:
+    if isinstance(content, str) and not content.strip():
+        return "a memory says something: at least one character that is no space"
+    return text_problem(content)
+
+
+def _confidence_problem(confidence: object) -> str | None:
+    if isinstance(confidence, int | float) and not isinstance(confidence, bool) and 0 <= confidence <= 1:
+        return None
+    return f"expected a number from 0 to 1, not {confidence!r}"
+
+
+def _provenance_problems(path: str, provenance: object) -> list[Problem]:
+    if not isinstance(provenance, Provenance):
+        return [Problem(path, f"expected Provenance, not {type(provenance).__name__}")]
+    found = [
+        (f"{path}.message_ids[{index}]", id_problem(one)) for index, one in enumerate(provenance.message_ids)
+    ]
+    for name, text in (("extractor", provenance.extractor), ("path", provenance.path)):
+        found.append((f"{path}.{name}", None if text is None else text_problem(text)))
+    return [Problem(place, problem) for place, problem in found if problem is not None]
+
+
+def _embedding_problems(path: str, embedding: object) -> list[Problem]:
+    if not isinstance(embedding, Embedding):
+        return [Problem(path, f"expected Embedding, not {type(embedding).__name__}")]
+    problem = id_problem(embedding.model)
+    return [] if problem is None else [Problem(f"{path}.model", problem)]
