@@ -272,10 +272,17 @@ class ForgetReceipt:
 @final
 @frozen
 class ReEmbedReport:
-    """What a re-embedding did: *embedded* now, *remaining* without a vector of the present embedder."""
+    """What a re-embedding did.
+
+    Attributes:
+        embedded: memories that have the present embedder's vector now.
+        remaining: memories that still lack it, those without any feature to embed (an emoji alone) among them.
+        next: the cursor to go on from, None at the end.
+    """
 
     embedded: int
     remaining: int
+    next: str | None
 
 
 # --- Reading -----------------------------------------------------------------------------------------------------

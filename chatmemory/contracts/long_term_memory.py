@@ -220,10 +220,13 @@ class LongTermMemory(Protocol):
         """Remove short-term memories older than ``memory.expiry.shortTermDays``; return how many."""
         ...
 
-    def re_embed(self, namespace: Namespace, *, limit: int = 1000) -> Effect[ReEmbedReport, RecallError]:
-        """Give at most *limit* long-term memories the vector of the present embedder; call it until none remains.
+    def re_embed(
+        self, namespace: Namespace, *, limit: int = 1000, after: str | None = None
+    ) -> Effect[ReEmbedReport, RecallError]:
+        """Give long-term memories that lack it the vector of the present embedder, *limit* of them at most.
 
-        It can be stopped at any moment: what is done stays done.
+        Call it again with the report's ``next`` until that is None.  It can be stopped at any moment, and begun anew:
+        what is done stays done.
         """
         ...
 

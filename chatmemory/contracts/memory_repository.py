@@ -276,9 +276,17 @@ class MemoryRepository(Protocol):
         ...
 
     def unembedded(
-        self, namespace: Namespace, space: EmbeddingSpace, *, limit: int
+        self,
+        namespace: Namespace,
+        space: EmbeddingSpace,
+        *,
+        limit: int,
+        after: tuple[datetime, str] | None = None,
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
-        """Return long-term memories without a vector of *space*, the newest first, and how many there are in all."""
+        """Return long-term memories true now that have no vector of *space*, and how many there are in all.
+
+        In the order of ``MemoryListing``, from behind *after*; the number counts those before it, too.
+        """
         ...
 
     def attach(
