@@ -9,6 +9,7 @@ from chatmemory.errors import MemoryChangeError, MemoryReadError, RecallError, R
 from chatmemory.memories import (
     Category,
     DedupPolicy,
+    Duplicate,
     ForgetReceipt,
     Memory,
     MemoryChanges,
@@ -116,9 +117,10 @@ class LongTermMemory(Protocol):
 
     def put_value(
         self, namespace: Namespace, key: str, value: Json, *, content: str | None = None
-    ) -> Effect[Stored, RememberError]:
+    ) -> Effect[Stored | Duplicate, RememberError]:
         """Make *value* that of *key* in exactly this namespace; the older one stays readable by *as_of*.
 
+        Putting what is there already changes nothing.
         *content* is what a model reads; None: the key and the value.
         """
         ...

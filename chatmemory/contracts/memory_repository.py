@@ -224,11 +224,13 @@ class MemoryRepository(Protocol):
         ...
 
     def rewrite(
-        self, draft: MemoryDraft, *, expected_version: int, now: datetime
+        self, draft: MemoryDraft, *, expected_version: int, now: datetime, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
         """Put what *draft* says in the place of the memory of its id, one version on; None when it is not seen.
 
-        Times, namespace, type, pin and uses stay.  A draft without a vector leaves the memory without one.
+        Namespace, session, role, times, type, pin and uses stay.  With *keep_vector* the vector stays as well;
+        otherwise it becomes the draft's, or none.  The dedup key becomes the draft's, unless another memory that is
+        true now has it: then none.
         """
         ...
 
