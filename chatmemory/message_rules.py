@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, cast, get_args
 
-from chatmemory.errors import Problem
+from chatmemory.effect import Do
+from chatmemory.errors import DataValidationError, Problem
 from chatmemory.messages import NewMessage, Role
 
 MAX_ID_CHARACTERS: Final = 512
@@ -21,6 +22,12 @@ MAX_LIMIT: Final = 2**31 - 1
 
 _ROLES: Final = frozenset[str](get_args(Role))
 _FORBIDDEN: Final = re.compile("[\0\ud800-\udfff]")
+
+
+def refuse(do: Do[DataValidationError], *problems: Sequence[Problem]) -> None:
+    """Fail with all problems, if there are any."""
+    if any(problems):
+        do.fail(DataValidationError(tuple(problem for some in problems for problem in some)))
 
 
 def clean_text(text: str) -> str:

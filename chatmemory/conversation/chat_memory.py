@@ -39,7 +39,13 @@ from chatmemory.errors import (
     ReadError,
     memory_error,
 )
-from chatmemory.message_rules import id_problems, instant_problem, limit_problems, message_problems
+from chatmemory.message_rules import (
+    id_problems,
+    instant_problem,
+    limit_problems,
+    message_problems,
+    refuse,
+)
 from chatmemory.messages import (
     AddReport,
     ChatMessage,
@@ -139,7 +145,7 @@ class ChatMemoryLive:
     @Effect.gen
     async def clear_messages(self, do: Do[ReadError], conversation_id: str) -> ClearReport:
         """See ``contracts.ChatMemory``."""
-        _refuse(do, id_problems("$.conversation_id", conversation_id))
+        refuse(do, id_problems("$.conversation_id", conversation_id))
         cleared = await do(
             self.repository.clear(conversation_id, now=self.clock.now()).alt(GenericMemoryError)
         )
@@ -156,7 +162,7 @@ class ChatMemoryLive:
         self, do: Do[ReadError], *, limit: int = 100, after: str | None = None
     ) -> Sequence[Conversation]:
         """See ``contracts.ChatMemory``."""
-        _refuse(do, limit_problems("$.limit", limit), [] if after is None else id_problems("$.after", after))
+        refuse(do, limit_problems("$.limit", limit), [] if after is None else id_problems("$.after", after))
         return await do(self.repository.conversations(limit=limit, after=after).alt(GenericMemoryError))
 
     def exists(self, conversation_id: str) -> Effect[bool, ReadError]:
@@ -166,7 +172,7 @@ class ChatMemoryLive:
     @Effect.gen
     async def count(self, do: Do[ReadError], conversation_id: str, *, view: View = "model") -> int:
         """See ``contracts.ChatMemory``."""
-        _refuse(do, _view_problems(view))
+        refuse(do, _view_problems(view))
         found = await do(self._find(conversation_id))
         if found is None:
             return 0
@@ -177,7 +183,7 @@ class ChatMemoryLive:
         self, do: Do[ReadError], conversation_id: str, summary_message_id: str
     ) -> SummarizationMetadata | None:
         """See ``contracts.ChatMemory``."""
-        _refuse(
+        refuse(
             do,
             id_problems("$.conversation_id", conversation_id),
             id_problems("$.summary_message_id", summary_message_id),
@@ -190,7 +196,7 @@ class ChatMemoryLive:
         self, do: Do[ReadError], conversation_id: str, message_id: str
     ) -> Sequence[SummarizationMetadata]:
         """See ``contracts.ChatMemory``."""
-        _refuse(
+        refuse(
             do, id_problems("$.conversation_id", conversation_id), id_problems("$.message_id", message_id)
         )
         return await do(
@@ -209,20 +215,14 @@ class ChatMemoryLive:
 
     @Effect.gen
     async def _page(self, do: Do[ReadError], query: PageQuery) -> MessagePage:
-        _refuse(do, _query_problems(query))
+        refuse(do, _query_problems(query))
         page = await do(self.repository.page(query).alt(GenericMemoryError))
         return page or do.fail(ConversationNotFoundError(query.conversation_id))
 
     @Effect.gen
     async def _find(self, do: Do[ReadError], conversation_id: str) -> Conversation | None:
-        _refuse(do, id_problems("$.conversation_id", conversation_id))
+        refuse(do, id_problems("$.conversation_id", conversation_id))
         return await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
-
-
-def _refuse(do: Do[DataValidationError], *problems: list[Problem]) -> None:
-    """Fail with all problems, if there are any."""
-    if any(problems):
-        do.fail(DataValidationError(tuple(problem for some in problems for problem in some)))
 
 
 def _view_problems(view: object) -> list[Problem]:

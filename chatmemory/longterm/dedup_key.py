@@ -1,0 +1,28 @@
+"""``dedup_key``: what two memories have in common when the second one need not be stored."""
+
+import json
+from hashlib import sha256
+from typing import Final, assert_never
+
+from chatmemory.memories import DedupPolicy, NewMemory
+
+PREFIX_CHARACTERS: Final = 50  # spec 000, "Deduplication by session and role"
+
+
+def dedup_key(memory: NewMemory, policy: DedupPolicy) -> bytes | None:
+    """Return 32 bytes that are the same for duplicates under *policy*; None: it has none.
+
+    The user and the app are no part of it: a repository compares keys within them.
+    """
+    match policy:
+        case "none":
+            return None
+        case "first_50_characters":
+            parts = (policy, memory.session_id, memory.role, memory.content[:PREFIX_CHARACTERS])
+        case "exact":
+            value = json.dumps(memory.value, sort_keys=True, default=dict)
+            parts = (policy, memory.role, memory.key, value, memory.content)
+        case _:
+            assert_never(policy)
+    # JSON keeps apart what a separator could join, and None from the text "None".
+    return sha256(json.dumps(parts).encode()).digest()
