@@ -128,7 +128,8 @@ class Memory:
         access_count: in how many contexts it was.
         embedding: the space of its vector, None while it has none.
         superseded_at: until when it was true; None: it is true now.
-        superseded_by: the id of the memory that took its place; None as well when its value was deleted.
+        superseded_by: the id of the memory that took its place; None as well when its value was deleted, or when that
+            memory was removed.
         version: grows with every change of what it says, for ``expected_version``.
     """
 
@@ -261,7 +262,8 @@ class ForgetReceipt:
     Attributes:
         memories: rows removed, their older values among them.
         embeddings: vectors removed.
-        stale_summaries: summary messages that cover the messages which the memories came from: they may still say it.
+        stale_summaries: ids of summary messages that stand for messages which the memories came from, directly or by
+            way of another summary: they may still say it.  Sorted by code points, none twice.
     """
 
     memories: int

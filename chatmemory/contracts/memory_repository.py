@@ -140,8 +140,9 @@ class Candidates:
     """Every candidate once, in any order.
 
     Attributes:
-        matched_text: no word was found, and these contain the text of the query.
-        coverage: how many memories the filters of the namespace leave, and how many of them have a vector of the space.
+        matched_text: no memory shares a word with the query, and some contain its text.
+        coverage: of the long-term memories that the namespace sees and that are (or were) true, whatever their category
+            and tags, how many have a vector of the space; none without a space.
     """
 
     found: tuple[Candidate, ...]
@@ -153,6 +154,8 @@ class Candidates:
 @frozen
 class Forgetting:
     """What is to be forgotten among what *namespace* sees, whether true now or superseded; all None: everything.
+
+    All that are given have to fit.
 
     Attributes:
         memory_id: this memory, and those that it has superseded, and those before them.
@@ -181,18 +184,24 @@ class Attachment:
 class MemoryRepository(Protocol):
     """Keeps memories.  Every method is one transaction; no driver exception escapes.
 
-    Who sees what is said by ``Namespace.sees``.  Text is compared and ordered by code points.
+    Who sees what is said by ``Namespace.sees``.  A memory is true now while it has no ``superseded_at``; it was true
+    at an instant from its ``created_at`` on until just before its ``superseded_at``.  Text is compared and ordered by
+    code points.  In JSON the order of keys does not matter; ``1``, ``1.0`` and ``true`` differ.
     """
 
     def store(
-        self, drafts: tuple[MemoryDraft, ...], *, now: datetime
+        self, drafts: tuple[MemoryDraft, ...]
     ) -> Effect[tuple[Stored | Duplicate, ...], MemoryStoreError]:
         """Store *drafts*, all or none, and answer for each, in order; a draft sees those before it.
 
-        The same id with the same content, key and value is a duplicate of itself; with another, the batch fails with
-        ``MemoryConflictError``.  What a draft replaces ceases to be true at its ``created_at`` (never before it became
-        true); a *replaces* that its namespace does not see, or that is no longer true, fails with
-        ``MemoryNotFoundError``.
+        First comes the id: where it is taken, whether true now or not, by the same content, key and value in exactly
+        this namespace, the draft is a duplicate of itself; taken in any other way, it is a conflict.  Then the dedup
+        key.  Then what the draft replaces, which ceases to be true at its ``created_at``, though never before it became
+        true; a *replaces* that its namespace does not see, or that is no longer true, is missing.  The answer names
+        what was replaced in the order of ``MemoryListing``.
+
+        Conflicts fail the batch with one ``MemoryConflictError`` that names them all, in order; without any, the first
+        that is missing fails it with ``MemoryNotFoundError``.
         """
         ...
 
@@ -207,7 +216,10 @@ class MemoryRepository(Protocol):
         ...
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
-        """End the truth of the key's memories in exactly this namespace; False when there was none."""
+        """End at *now* the truth of the key's memories in exactly this namespace; False when none was true.
+
+        As with what is replaced, none ends before it became true.
+        """
         ...
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
@@ -218,13 +230,13 @@ class MemoryRepository(Protocol):
         """Return the candidates of a recall: up to ``search.limit`` for each way in which a memory can be found.
 
         By words: those that share a word with ``terms``; where there are more than the limit, a good choice of them.
-        By vector: the most similar of the space.  Only when no memory shares a word: those whose content contains
-        ``text``, character for character, the newest first.
+        By vector: the most similar of the space.  Only when no memory that passes the filters shares a word: those
+        whose content contains ``text``, character for character, the newest first.  Similarities are exact to 1e-6.
         """
         ...
 
     def rewrite(
-        self, draft: MemoryDraft, *, expected_version: int, now: datetime, keep_vector: bool = False
+        self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
         """Put what *draft* says in the place of the memory of its id, one version on; None when it is not seen.
 
@@ -239,7 +251,6 @@ class MemoryRepository(Protocol):
         namespace: Namespace,
         memory_id: str,
         *,
-        now: datetime,
         memory_type: MemoryType | None = None,
         pinned: bool | None = None,
     ) -> Effect[Memory | None, RepositoryError]:
@@ -256,15 +267,21 @@ class MemoryRepository(Protocol):
         now: datetime,
         promote_after: int | None = None,
     ) -> Effect[UseReport, RepositoryError]:
-        """Count one use of each memory that is seen, and set ``last_accessed``; the last *use_id* repeated counts once.
+        """Count one use of each memory that is seen, and set ``last_accessed``.
 
-        With *promote_after*, a short-term memory that the user stated in the user's own role becomes long-term once
-        it was used in so many sessions.
+        A memory whose last use had the same *use_id* is left alone, and so is one that is named again.  With
+        *promote_after*, a short-term memory that the user stated in the user's own role becomes long-term by a use
+        after which it was used in so many sessions; a use without *session_id* is in none.  The report names them in
+        the order of *memory_ids*.
         """
         ...
 
-    def forget(self, forgetting: Forgetting, /, *, now: datetime) -> Effect[ForgetReceipt, RepositoryError]:
-        """Remove rows, vectors, index entries and uses, so that no byte of the store shows their text."""
+    def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
+        """Remove rows, vectors, index entries and uses, so that no byte of the store shows their text.
+
+        Where the store keeps the conversation too, the summaries of the receipt are marked stale.  What a removed
+        memory had superseded, and what stays, is superseded by none.
+        """
         ...
 
     def expire(
@@ -274,7 +291,10 @@ class MemoryRepository(Protocol):
         session_id: str | None = None,
         created_before: datetime | None = None,
     ) -> Effect[int, RepositoryError]:
-        """Remove short-term memories that are not pinned, of this session and older than that; return how many."""
+        """Remove short-term memories that are not pinned, of this session and older than that; return how many.
+
+        True now or superseded; None: of any session, of any age.  What stays is superseded by none that went.
+        """
         ...
 
     def unembedded(
@@ -294,7 +314,10 @@ class MemoryRepository(Protocol):
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
     ) -> Effect[int, RepositoryError]:
-        """Give memories their vector of *space*, in the place of any other; those that changed since are left out."""
+        """Give memories their vector of *space*, in the place of any other, and return how many got theirs.
+
+        Those that are not seen, or at another version by now, are left out.
+        """
         ...
 
 
