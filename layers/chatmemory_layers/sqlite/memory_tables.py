@@ -1,0 +1,167 @@
+"""The tables of long-term memory: what is added to the desktop application's ``atomic_memory``, and what stands beside it.
+
+Statements only; ``migrations.py`` takes the step, and makes or adopts the table that they extend.  Every column that is
+added may be NULL or has a default, so that the application's own INSERTs go on working, and none has a name that its
+later versions use (``importance``, ``access_count``, ``last_access``, ``source_type``, ``linked_memories`` ...).
+
+A row is a memory once it has a ``memory_id``.  It has then, besides:
+    ``user_key``        of its user, from ``memory_user``
+    ``app_type``        ``''`` instead of NULL
+    ``memory_type``     ``short_term`` or ``long_term``
+    ``role``, ``source``, ``confidence``
+    ``created_at_us``   microseconds since 1970; ``timestamp`` is its second
+    ``search_terms``    what ``search_terms.py`` makes of it
+    ``tags``            a JSON array; also read: the application's own text, separated by commas
+    ``value``           JSON, NULL for none
+    ``provenance``      JSON, NULL for none
+The triggers keep the index of words true, whoever writes; only long-term memories are in it.
+"""
+
+from typing import Final
+
+# A small number in the place of a name: in every index, and as a word in memory_fts, where it keeps users apart.
+CREATE_USER = """
+CREATE TABLE memory_user (
+    user_key INTEGER PRIMARY KEY,
+    user_id TEXT NOT NULL UNIQUE
+)
+"""
+
+ADDED_COLUMNS: Final = (
+    "memory_id TEXT",
+    "user_key INTEGER",
+    "role TEXT",
+    "category TEXT",
+    "key TEXT",
+    "value TEXT",
+    "confidence REAL",
+    "source TEXT",
+    "pinned INTEGER NOT NULL DEFAULT 0",
+    "provenance TEXT",
+    "created_at_us INTEGER",
+    "last_used_at_us INTEGER",
+    "last_use_id TEXT",
+    "use_count INTEGER NOT NULL DEFAULT 0",
+    "superseded_at_us INTEGER",
+    "superseded_by TEXT",
+    "version INTEGER NOT NULL DEFAULT 1",
+    "dedup_key BLOB",
+    "search_terms TEXT",
+)
+
+# Rows that wait for adoption are found in it as well: NULLs come first.
+CREATE_MEMORY_ID = "CREATE UNIQUE INDEX atomic_memory_id ON atomic_memory (memory_id)"
+CREATE_TIMELINE = "CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id)"
+CREATE_SESSION = """
+CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE session_id IS NOT NULL
+"""
+CREATE_KEY = "CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key) WHERE key IS NOT NULL"
+CREATE_SUCCESSOR = """
+CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL
+"""
+CREATE_DEDUP = """
+CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, app_type, dedup_key)
+WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL
+"""
+
+# A user's vectors of one model and dimension; next_seq only ever grows.
+CREATE_SPACE = """
+CREATE TABLE memory_space (
+    space_key INTEGER PRIMARY KEY,
+    user_key INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    dim INTEGER NOT NULL,
+    next_seq INTEGER NOT NULL,
+    UNIQUE (user_key, model, dim)
+)
+"""
+# Apart from the rows, so that lists stay quick.  A vector gets a new seq whenever its memory becomes searchable: who has
+# seen the space up to a seq has only to read on from there.  vector: float32, little endian, of length 1.
+CREATE_EMBEDDING = """
+CREATE TABLE memory_embedding (
+    memory_key INTEGER PRIMARY KEY,
+    space_key INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    UNIQUE (space_key, seq)
+)
+"""
+
+CREATE_USE = """
+CREATE TABLE memory_use (
+    memory_key INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    PRIMARY KEY (memory_key, session_id)
+) WITHOUT ROWID
+"""
+
+CREATE_SEARCHABLE = """
+CREATE VIEW memory_searchable AS
+SELECT id, search_terms, user_key FROM atomic_memory WHERE memory_type = 'long_term' AND search_terms IS NOT NULL
+"""
+# The terms come ready: "ascii" takes whatever is not ASCII for a letter, so that each stays one word in any SQLite, whose
+# Unicode tables differ.
+CREATE_FTS = """
+CREATE VIRTUAL TABLE memory_fts USING fts5 (
+    search_terms, user_key, content="memory_searchable", content_rowid="id", tokenize="ascii"
+)
+"""
+CREATE_FTS_INSERT = """
+CREATE TRIGGER memory_fts_insert AFTER INSERT ON atomic_memory
+WHEN new.memory_type = 'long_term' AND new.search_terms IS NOT NULL
+BEGIN
+    INSERT INTO memory_fts (rowid, search_terms, user_key) VALUES (new.id, new.search_terms, new.user_key);
+END
+"""
+CREATE_FTS_DELETE = """
+CREATE TRIGGER memory_fts_delete AFTER DELETE ON atomic_memory
+WHEN old.memory_type = 'long_term' AND old.search_terms IS NOT NULL
+BEGIN
+    INSERT INTO memory_fts (memory_fts, rowid, search_terms, user_key)
+    VALUES ('delete', old.id, old.search_terms, old.user_key);
+END
+"""
+# One trigger, because the order of two is not defined.
+CREATE_FTS_UPDATE = """
+CREATE TRIGGER memory_fts_update AFTER UPDATE OF memory_type, search_terms, user_key ON atomic_memory
+BEGIN
+    INSERT INTO memory_fts (memory_fts, rowid, search_terms, user_key)
+    SELECT 'delete', old.id, old.search_terms, old.user_key
+    WHERE old.memory_type = 'long_term' AND old.search_terms IS NOT NULL;
+    INSERT INTO memory_fts (rowid, search_terms, user_key)
+    SELECT new.id, new.search_terms, new.user_key
+    WHERE new.memory_type = 'long_term' AND new.search_terms IS NOT NULL;
+END
+"""
+# Whoever deletes a memory deletes what hangs on it.
+CREATE_REMAINS = """
+CREATE TRIGGER atomic_memory_remains AFTER DELETE ON atomic_memory
+BEGIN
+    DELETE FROM memory_embedding WHERE memory_key = old.id;
+    DELETE FROM memory_use WHERE memory_key = old.id;
+END
+"""
+
+ADD_STALE = "ALTER TABLE summarization_metadata ADD COLUMN is_stale INTEGER NOT NULL DEFAULT 0"
+
+MEMORY_STATEMENTS: Final = (
+    CREATE_USER,
+    *(f"ALTER TABLE atomic_memory ADD COLUMN {column}" for column in ADDED_COLUMNS),
+    CREATE_MEMORY_ID,
+    CREATE_TIMELINE,
+    CREATE_SESSION,
+    CREATE_KEY,
+    CREATE_SUCCESSOR,
+    CREATE_DEDUP,
+    CREATE_SPACE,
+    CREATE_EMBEDDING,
+    CREATE_USE,
+    CREATE_SEARCHABLE,
+    CREATE_FTS,
+    CREATE_FTS_INSERT,
+    CREATE_FTS_DELETE,
+    CREATE_FTS_UPDATE,
+    CREATE_REMAINS,
+    ADD_STALE,
+)
+"""What takes a store with the table ``atomic_memory`` of schema version 6 to long-term memory."""
