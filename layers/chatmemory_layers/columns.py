@@ -1,10 +1,10 @@
-"""How values become columns and come back: instants as microseconds, metadata as JSON text."""
+"""How values become columns and come back: instants as microseconds, metadata and values as JSON text."""
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
-from chatmemory.messages import JsonObject
+from chatmemory.messages import Json
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS_PER_DAY: Final = 86_400
@@ -22,13 +22,13 @@ def from_us(us: int) -> datetime:
     return EPOCH + timedelta(0, 0, us)
 
 
-def to_json(metadata: JsonObject | None) -> str | None:
-    """Write *metadata*, whatever mappings it is made of, with Chinese readable."""
-    return None if metadata is None else json.dumps(metadata, ensure_ascii=False, default=dict)
+def to_json(value: Json) -> str | None:
+    """Write *value*, whatever mappings it is made of, with Chinese readable; None stays None."""
+    return None if value is None else json.dumps(value, ensure_ascii=False, default=dict)
 
 
-def from_json(text: str | None) -> JsonObject | None:
-    """Read *metadata* back."""
+def from_json(text: str | None) -> Any:
+    """Read a value back."""
     return None if text is None else json.loads(text)
 
 
