@@ -225,6 +225,27 @@ class ExpirySettings:
 
 @final
 @frozen(kw_only=True)
+class ContextSettings:
+    """``memory.context``: what a model receives for a user's message.
+
+    Attributes:
+        tokens: of all messages together, at most.
+        memory_share: how much of *tokens* memories may take; what they leave belongs to the conversation.
+        memory_role: whose message they stand in.  ``system``: in the one system message.  ``user``: in a message of
+            their own, which models trust less.
+        window_messages: the newest messages of the conversation, at most.
+        recall: whether long-term memories are recalled at all; how many, ``memory.retrieval.limit`` says.
+    """
+
+    tokens: int = field(default=8000, validator=_positive)
+    memory_share: float = field(default=0.25, validator=[validators.ge(0.0), validators.le(1.0)])
+    memory_role: Literal["system", "user"] = "system"
+    window_messages: int = field(default=50, validator=_not_negative)
+    recall: bool = True
+
+
+@final
+@frozen(kw_only=True)
 class MemorySettings:
     """``memory``."""
 
@@ -234,6 +255,7 @@ class MemorySettings:
     extraction: ExtractionSettings = field(factory=ExtractionSettings)
     promotion: PromotionSettings = field(factory=PromotionSettings)
     expiry: ExpirySettings = field(factory=ExpirySettings)
+    context: ContextSettings = field(factory=ContextSettings)
     skill: SkillSettings = field(factory=SkillSettings)
     store: StoreSettings = field(factory=StoreSettings)
 
@@ -280,3 +302,7 @@ class PromotionSettingsTag(Tag[PromotionSettings]):
 
 class ExpirySettingsTag(Tag[ExpirySettings]):
     """Where layers provide ``ExpirySettings``."""
+
+
+class ContextSettingsTag(Tag[ContextSettings]):
+    """Where layers provide ``ContextSettings``."""

@@ -4,6 +4,7 @@ Each contract is a Protocol and the Tag under which layers provide it.  ``chatme
 knows that it is right.  Time and ids are contracts of the kernel: ``chatmemory.effect.clock``, ``chatmemory.effect.ids``.
 """
 
+from chatmemory.contracts.chat_context import ChatContextBuilder, ChatContextService
 from chatmemory.contracts.chat_memory import ChatMemory, ChatMemoryService
 from chatmemory.contracts.embedder import Embedder, EmbedderTag, Matrix, Vector
 from chatmemory.contracts.history_strategy import HistoryStrategy, HistoryStrategyTag
@@ -40,6 +41,8 @@ __all__ = [
     "Attachment",
     "Candidate",
     "Candidates",
+    "ChatContextBuilder",
+    "ChatContextService",
     "ChatMemory",
     "ChatMemoryService",
     "Embedder",
