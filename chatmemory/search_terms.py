@@ -1,0 +1,178 @@
+"""The words by which a text is found: the same on every backend, for what is stored and for what is asked.
+
+A term is letters and digits only (``str.isalnum``), folded, stemmed and at most 64 characters long; terms are separated
+by single spaces.  So an index has nothing to understand: any tokenizer that splits at spaces, and takes for a letter
+whatever is not ASCII, keeps every term whole (FTS5's ``ascii``).  How texts are ranked by their terms is for
+``longterm``.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import islice, pairwise
+from typing import Final, cast
+
+from chatmemory.messages import Json
+
+READ_CHARACTERS: Final = 65_536
+"""How far a text is read; what stands behind is not found by its words."""
+
+MAX_TERM_CHARACTERS: Final = 64  # a longer run is a key, a hash or base64: its beginning tells it apart
+MAX_QUERY_TERMS: Final = 64  # who asks with a whole page means its beginning
+
+STOP_WORDS: Final = frozenset(
+    """a about after all also am an and any are aren as at be been before being but by can could couldn did didn do does
+    doesn doing don during each ever for from get got had hadn has hasn have haven having he her hers him his how i if
+    in into is isn it its just me might more most my no not of on one or other our out over own same she should shouldn
+    so some such than that the their them then there these they this those through to too up us very was wasn we were
+    weren what when where which while who whom whose why will with would wouldn you your""".split()  # noqa: SIM905  a list of quoted words is hard to read
+)
+"""English words that say nothing about what is asked for."""
+
+STOP_CHARACTERS: Final = frozenset(
+    "是的了吗呢吧啊呀我你他她它们在有和与就都也还这那哪什么谁几个叫说来着给过把被对让到"
+)
+"""A pair of two of these is a pair of grammar; beside another character they may be half of a word."""
+
+# Scripts without spaces between words, or with endings grown to them: Thai and Lao, Myanmar, Khmer, Hangul, kana, Han.
+_UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3041-\u318f\u31a0-\u31ff\u3400-\u9fff"
+    "\ua960-\ua97f\uac00-\ud7ff\U00020000-\U000323af"
+)
+_LETTER: Final = rf"[^\W_{_UNSPACED}]"
+_RUN: Final = re.compile(
+    rf"((?:(?!\W)[{_UNSPACED}])+)"
+    rf"|({_LETTER}+(?:[-._]{_LETTER}+)*)"  # one word behind a joint: e-mail, node.js, foo_bar, v1.2
+    rf"(\+\+?(?!{_LETTER})|\#(?!{_LETTER}))?"  # a sign that belongs to a name: C++, C#, Disney+
+    rf"(?:['’](?:d|ll|m|re|s|t|ve)(?!{_LETTER}))?"  # nobody asks for it
+)
+_JOINT: Final = re.compile("[-._]")
+_SPELLED: Final = {"+": "plus", "++": "plusplus", "#": "sharp"}
+_DIACRITICS: Final = re.compile("[\u0300-\u036f]+")  # of Latin, Greek and Cyrillic
+_INVISIBLE: Final = frozenset({"Mn", "Mc", "Me", "Cf"})
+
+
+def search_terms(text: str) -> str:
+    """Return the terms of *text*, in order and with repetitions.
+
+    >>> search_terms("She prefers Café-style interfaces in C++")
+    'she prefer cafe style cafestyl interfac in c cplusplu'
+    >>> search_terms("我喜欢Python")
+    '我喜 喜欢 python'
+    """
+    return " ".join(_terms(text))
+
+
+def query_terms(text: str) -> tuple[str, ...]:
+    """Return the terms that a query looks for: none twice, at most 64, no stop words unless there is nothing else.
+
+    >>> query_terms("What is my favourite language?")
+    ('favourit', 'languag')
+    >>> query_terms("Who are you?")
+    ('who', 'ar', 'you')
+    """
+    every = dict.fromkeys(_words(text))
+    telling = [word for word in every if not _is_stop(word)]
+    return tuple(islice(dict.fromkeys(map(_term, telling or every)), MAX_QUERY_TERMS))
+
+
+def memory_terms(
+    content: str, *, key: str | None = None, value: Json = None, tags: Sequence[str] = ()
+) -> str:
+    """Return the terms of a memory: those of its content, then what its key, tags and value say besides.
+
+    >>> memory_terms("我用Python写代码", key="编程语言", value="Python")
+    '我用 python 写代 代码 编程 程语 语言'
+    """
+    terms = list(_terms(content))
+    said = set(terms)
+    labels = "\n".join([key or "", *tags, *_texts(value)])
+    return " ".join(terms + [term for term in _terms(labels) if term not in said])
+
+
+def embedding_text(content: str, *, key: str | None = None) -> str:
+    """Return what is embedded of a memory."""
+    return content if key is None else f"{key}: {content}"
+
+
+def _terms(text: str) -> Iterator[str]:
+    return map(_term, _words(text))
+
+
+def _words(text: str) -> Iterator[str]:
+    """Yield the words of *text*, folded but not stemmed; a run of an unspaced script as its overlapping pairs."""
+    for run in _RUN.finditer(_folded(text)):
+        unspaced, word, sign = run.groups()
+        if unspaced is not None:
+            if len(unspaced) == 1:
+                yield unspaced
+            else:
+                yield from map("".join, pairwise(unspaced))
+            continue
+        if not word.isalnum():
+            parts = _JOINT.split(word)
+            yield from parts
+            word = "".join(parts)
+        yield word
+        if sign is not None:
+            yield word + _SPELLED[sign]
+
+
+def _folded(text: str) -> str:
+    """Return the beginning of *text* without the differences that nobody who asks should have to know."""
+    text = text[:READ_CHARACTERS]
+    if text.isascii():
+        return text.lower()
+    bare = _DIACRITICS.sub("", unicodedata.normalize("NFKD", text).casefold())
+    # Composed again for Hangul and kana.  What marks remain would split the words of Hindi, Thai or Arabic.
+    return unicodedata.normalize("NFC", bare).translate(_VISIBLE)[:READ_CHARACTERS]
+
+
+class _Visible(dict[int, int | None]):
+    """For ``str.translate``: a mark or an invisible character goes, any other stays."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = None if unicodedata.category(chr(code)) in _INVISIBLE else code
+        return self[code]
+
+
+_VISIBLE: Final = _Visible()
+
+
+def _is_stop(word: str) -> bool:
+    return word in STOP_WORDS or STOP_CHARACTERS.issuperset(word)
+
+
+def _term(word: str) -> str:
+    return _stem(word[:MAX_TERM_CHARACTERS]) if word.isascii() else word[:MAX_TERM_CHARACTERS]
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    return _porter()(word)
+
+
+@cache
+def _porter() -> Callable[[str], str]:
+    # Porter's stemmer is frozen, so that every later version finds what this one stored.  It is taken from its module,
+    # because the package prefers PyStemmer where that is installed, and when it is needed, because it takes 15 ms.
+    from snowballstemmer import porter_stemmer  # type: ignore[import-untyped]  # noqa: PLC0415  it has no types
+
+    return cast("Callable[[str], str]", porter_stemmer.PorterStemmer().stemWord)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Yield every text and number in *value*, the names of its fields among them.  Iterative: depth is an attack."""
+    waiting = [value]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, str):
+            yield here
+        elif isinstance(here, Mapping):
+            waiting.extend(here.keys())
+            waiting.extend(here.values())
+        elif isinstance(here, Sequence):
+            waiting.extend(here)
+        elif isinstance(here, int | float) and not isinstance(here, bool):
+            yield str(here)
