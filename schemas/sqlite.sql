@@ -1,3 +1,75 @@
+CREATE TABLE atomic_memory (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    timestamp INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    tags TEXT,
+    session_id TEXT,
+    create_time TEXT NOT NULL DEFAULT (datetime('now','localtime')),
+    app_type TEXT DEFAULT '',
+    embedding TEXT
+, memory_type TEXT DEFAULT 'short_term', memory_id TEXT, user_key INTEGER, role TEXT, category TEXT, key TEXT, value TEXT, confidence REAL, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, provenance TEXT, created_at_us INTEGER, last_used_at_us INTEGER, last_use_id TEXT, use_count INTEGER NOT NULL DEFAULT 0, superseded_at_us INTEGER, superseded_by TEXT, version INTEGER NOT NULL DEFAULT 1, dedup_key BLOB, search_terms TEXT);
+
+CREATE TRIGGER atomic_memory_remains AFTER DELETE ON atomic_memory
+BEGIN
+    DELETE FROM memory_embedding WHERE memory_key = old.id;
+    DELETE FROM memory_use WHERE memory_key = old.id;
+END;
+
+CREATE TRIGGER memory_fts_delete AFTER DELETE ON atomic_memory
+WHEN old.memory_type = 'long_term' AND old.search_terms IS NOT NULL
+BEGIN
+    INSERT INTO memory_fts (memory_fts, rowid, search_terms, user_key)
+    VALUES ('delete', old.id, old.search_terms, old.user_key);
+END;
+
+CREATE TRIGGER memory_fts_insert AFTER INSERT ON atomic_memory
+WHEN new.memory_type = 'long_term' AND new.search_terms IS NOT NULL
+BEGIN
+    INSERT INTO memory_fts (rowid, search_terms, user_key) VALUES (new.id, new.search_terms, new.user_key);
+END;
+
+CREATE TRIGGER memory_fts_update AFTER UPDATE OF memory_type, search_terms, user_key ON atomic_memory
+BEGIN
+    INSERT INTO memory_fts (memory_fts, rowid, search_terms, user_key)
+    SELECT 'delete', old.id, old.search_terms, old.user_key
+    WHERE old.memory_type = 'long_term' AND old.search_terms IS NOT NULL;
+    INSERT INTO memory_fts (rowid, search_terms, user_key)
+    SELECT new.id, new.search_terms, new.user_key
+    WHERE new.memory_type = 'long_term' AND new.search_terms IS NOT NULL;
+END;
+
+CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, app_type, dedup_key)
+WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL
+;
+
+CREATE UNIQUE INDEX atomic_memory_id ON atomic_memory (memory_id);
+
+CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key) WHERE key IS NOT NULL;
+
+CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE session_id IS NOT NULL
+;
+
+CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL
+;
+
+CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id);
+
+CREATE TABLE "chat_conversation" (
+    conversation_key INTEGER PRIMARY KEY,
+    conversation_id TEXT NOT NULL UNIQUE,
+    version INTEGER NOT NULL,
+    next_seq INTEGER NOT NULL,
+    rewritten_at_version INTEGER NOT NULL,
+    summarized_seq INTEGER NOT NULL,
+    message_count INTEGER NOT NULL,
+    view_count INTEGER NOT NULL,
+    view_tokens INTEGER NOT NULL,
+    open_count INTEGER NOT NULL,
+    deleted_count INTEGER NOT NULL,
+    created_at_us INTEGER NOT NULL,
+    updated_at_us INTEGER NOT NULL
+);
+
 CREATE TABLE chat_message (
     conversation_key INTEGER NOT NULL,
     seq INTEGER NOT NULL,
@@ -24,22 +96,6 @@ CREATE TABLE chatmemory_migration (
     applied_at_us INTEGER NOT NULL
 );
 
-CREATE TABLE conversation (
-    conversation_key INTEGER PRIMARY KEY,
-    conversation_id TEXT NOT NULL UNIQUE,
-    version INTEGER NOT NULL,
-    next_seq INTEGER NOT NULL,
-    rewritten_at_version INTEGER NOT NULL,
-    summarized_seq INTEGER NOT NULL,
-    message_count INTEGER NOT NULL,
-    view_count INTEGER NOT NULL,
-    view_tokens INTEGER NOT NULL,
-    open_count INTEGER NOT NULL,
-    deleted_count INTEGER NOT NULL,
-    created_at_us INTEGER NOT NULL,
-    updated_at_us INTEGER NOT NULL
-);
-
 CREATE TABLE history_work (
     conversation_key INTEGER PRIMARY KEY,
     due_at_us INTEGER NOT NULL,
@@ -51,6 +107,46 @@ CREATE TABLE history_work (
 CREATE INDEX history_work_queue ON history_work (due_at_us)
 ;
 
+CREATE TABLE memory_embedding (
+    memory_key INTEGER PRIMARY KEY,
+    space_key INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    UNIQUE (space_key, seq)
+);
+
+CREATE VIRTUAL TABLE memory_fts USING fts5 (
+    search_terms, user_key, content="memory_searchable", content_rowid="id", tokenize="ascii"
+);
+
+CREATE VIEW memory_searchable AS
+SELECT id, search_terms, user_key FROM atomic_memory WHERE memory_type = 'long_term' AND search_terms IS NOT NULL;
+
+CREATE TABLE memory_space (
+    space_key INTEGER PRIMARY KEY,
+    user_key INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    dim INTEGER NOT NULL,
+    next_seq INTEGER NOT NULL,
+    UNIQUE (user_key, model, dim)
+);
+
+CREATE TABLE memory_use (
+    memory_key INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    PRIMARY KEY (memory_key, session_id)
+) WITHOUT ROWID
+;
+
+CREATE TABLE memory_user (
+    user_key INTEGER PRIMARY KEY,
+    user_id TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE schema_version (
+    version INTEGER NOT NULL
+);
+
 CREATE TABLE summarization_metadata (
     conversation_key INTEGER NOT NULL,
     id TEXT NOT NULL,
@@ -59,7 +155,7 @@ CREATE TABLE summarization_metadata (
     ends_at_us INTEGER NOT NULL,
     skill_id TEXT NOT NULL,
     messages_deleted INTEGER NOT NULL,
-    created_at_us INTEGER NOT NULL,
+    created_at_us INTEGER NOT NULL, is_stale INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (conversation_key, id),
     UNIQUE (conversation_key, summary_message_id)
 ) WITHOUT ROWID

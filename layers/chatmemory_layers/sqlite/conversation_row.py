@@ -14,18 +14,18 @@ from chatmemory_layers.sqlite.group_commit import Transaction
 SELECT_CONVERSATION = """
 SELECT conversation_key, version, next_seq, rewritten_at_version, summarized_seq, message_count, view_count,
     view_tokens, open_count, deleted_count, created_at_us, updated_at_us,
-    EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = conversation.conversation_key)
-FROM conversation
+    EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = chat_conversation.conversation_key)
+FROM chat_conversation
 WHERE conversation_id = :conversation_id
 """
 INSERT_CONVERSATION = """
-INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, summarized_seq, message_count,
-    view_count, view_tokens, open_count, deleted_count, created_at_us, updated_at_us)
+INSERT INTO chat_conversation (conversation_id, version, next_seq, rewritten_at_version, summarized_seq,
+    message_count, view_count, view_tokens, open_count, deleted_count, created_at_us, updated_at_us)
 VALUES (?, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 RETURNING conversation_key
 """
 UPDATE_CONVERSATION = """
-UPDATE conversation
+UPDATE chat_conversation
 SET version = ?, next_seq = ?, rewritten_at_version = ?, summarized_seq = ?, message_count = ?, view_count = ?, view_tokens = ?,
     open_count = ?, deleted_count = ?, created_at_us = ?, updated_at_us = ?
 WHERE conversation_key = ?

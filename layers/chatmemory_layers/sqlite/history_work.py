@@ -21,14 +21,16 @@ DELETE_WORK = "DELETE FROM history_work WHERE conversation_key = :conversation_k
 CLAIM_WORK = """
 UPDATE history_work SET attempts = attempts + 1, lease_id = :lease_id, lease_until_us = :lease_until_us
 WHERE conversation_key = (
-    SELECT work.conversation_key FROM history_work AS work JOIN conversation USING (conversation_key)
+    SELECT work.conversation_key FROM history_work AS work JOIN chat_conversation USING (conversation_key)
     WHERE work.due_at_us <= :now_us AND (work.lease_until_us IS NULL OR work.lease_until_us <= :now_us)
-        AND (:conversation_id IS NULL OR conversation.conversation_id = :conversation_id)
+        AND (:conversation_id IS NULL OR chat_conversation.conversation_id = :conversation_id)
     ORDER BY work.due_at_us LIMIT 1
 )
 RETURNING conversation_key, attempts
 """
-SELECT_CONVERSATION_ID = "SELECT conversation_id FROM conversation WHERE conversation_key = :conversation_key"
+SELECT_CONVERSATION_ID = (
+    "SELECT conversation_id FROM chat_conversation WHERE conversation_key = :conversation_key"
+)
 SELECT_LEASE = "SELECT lease_id FROM history_work WHERE conversation_key = :conversation_key"
 RETRY_WORK = """
 UPDATE history_work SET due_at_us = :due_at_us, lease_id = NULL, lease_until_us = NULL

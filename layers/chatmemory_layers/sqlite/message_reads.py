@@ -18,7 +18,8 @@ from chatmemory.messages import (
 from chatmemory_layers.columns import from_json, from_us, to_us
 
 SELECT_VERSION = """
-SELECT conversation_key, summarized_seq, version FROM conversation WHERE conversation_id = ? AND message_count > 0
+SELECT conversation_key, summarized_seq, version FROM chat_conversation
+WHERE conversation_id = ? AND message_count > 0
 """
 
 # Newest first so that LIMIT keeps the tail; -1 is no limit.
@@ -58,20 +59,20 @@ SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELE
 
 SELECT_CONVERSATIONS = """
 SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us, updated_at_us
-FROM conversation
+FROM chat_conversation
 WHERE conversation_id > :after AND message_count > 0
 ORDER BY conversation_id LIMIT :limit
 """
 SELECT_CONVERSATION = """
 SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us, updated_at_us
-FROM conversation
+FROM chat_conversation
 WHERE conversation_id = :conversation_id AND message_count > 0
 """
 
 SELECT_SUMMARIZATION = """
 SELECT conversation_key, summarization_metadata.id, summary_message_id, starts_at_us, ends_at_us, skill_id,
     messages_deleted, summarization_metadata.created_at_us
-FROM summarization_metadata JOIN conversation USING (conversation_key)
+FROM summarization_metadata JOIN chat_conversation USING (conversation_key)
 WHERE conversation_id = :conversation_id AND summary_message_id = :message_id
 """
 SELECT_COVERED_IDS = """
@@ -82,7 +83,7 @@ ORDER BY ordinal
 SELECT_SUMMARY_OF = """
 SELECT summary_message_id
 FROM summary_coverage
-    JOIN conversation USING (conversation_key)
+    JOIN chat_conversation USING (conversation_key)
     JOIN summarization_metadata ON summarization_metadata.conversation_key = summary_coverage.conversation_key
         AND summarization_metadata.id = metadata_id
 WHERE conversation_id = :conversation_id AND message_id = :message_id

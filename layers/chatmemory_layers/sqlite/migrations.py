@@ -1,29 +1,39 @@
 """The steps that a store's file has gone through, and ``migrate``, which takes the ones that are missing.
 
-A step is numbered, runs in a transaction of its own, only ever forward, and never changes once it was released.
-``schemas/sqlite.sql`` shows where they lead.
+A step is numbered, runs in a transaction of its own, only ever forward.  One whose text had to change after it was
+released says how a file of its former text goes on.  What the steps make is said in ``message_tables.py``,
+``legacy_tables.py`` and ``memory_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
 """
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Final, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.sqlite.legacy_tables import FROM_5_TO_6, VERSION_5
+from chatmemory_layers.sqlite.memory_tables import MEMORY_STATEMENTS
+from chatmemory_layers.sqlite.message_tables import CONVERSATIONS, RENAME_CONVERSATION
 
 
 @final
 @frozen
 class Migration:
-    """One step."""
+    """One step.
+
+    Attributes:
+        former: by the checksum of a text that the step had before: what makes its result that of the present one.
+    """
 
     number: int
     name: str
     statements: tuple[str, ...]
+    former: Mapping[str, tuple[str, ...]] = field(factory=dict)
 
     @property
     def checksum(self) -> str:
@@ -40,115 +50,26 @@ CREATE TABLE IF NOT EXISTS chatmemory_migration (
 )
 """
 
-# A cleared conversation keeps its row: version and next_seq only ever grow.
-CREATE_CONVERSATION = """
-CREATE TABLE conversation (
-    conversation_key INTEGER PRIMARY KEY,
-    conversation_id TEXT NOT NULL UNIQUE,
-    version INTEGER NOT NULL,
-    next_seq INTEGER NOT NULL,
-    rewritten_at_version INTEGER NOT NULL,
-    summarized_seq INTEGER NOT NULL,
-    message_count INTEGER NOT NULL,
-    view_count INTEGER NOT NULL,
-    view_tokens INTEGER NOT NULL,
-    open_count INTEGER NOT NULL,
-    deleted_count INTEGER NOT NULL,
-    created_at_us INTEGER NOT NULL,
-    updated_at_us INTEGER NOT NULL
-)
-"""
+_CONVERSATION_TABLE: Final = "f55d45a5060e6b7c921bb534652d47cba64af5d475f980ce9a98a88523643439"
+"""Of step 1 while its table was called ``conversation``."""
 
-# A rowid table: rows of all conversations share the page that is written next (clustered by conversation, an append over
-# 1,000 of them costs half as much again).  For the same reason the id comes first in its index: ids that grow with time
-# share a page, too.
-# seq orders the full view.  place orders the model's where a summary has changed it, and is NULL behind that, where
-# each message stands at its seq; so an append touches no third index.
-CREATE_MESSAGE = """
-CREATE TABLE chat_message (
-    conversation_key INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
-    place INTEGER,
-    id TEXT NOT NULL,
-    role TEXT NOT NULL,
-    sent_at_us INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
-    covered_by TEXT,
-    metadata TEXT,
-    content TEXT NOT NULL,
-    UNIQUE (conversation_key, seq),
-    UNIQUE (id, conversation_key)
-)
-"""
-
-CREATE_MESSAGE_PLACE = """
-CREATE UNIQUE INDEX chat_message_place ON chat_message (conversation_key, place)
-WHERE place IS NOT NULL AND covered_by IS NULL
-"""
-
-CREATE_SUMMARIZATION = """
-CREATE TABLE summarization_metadata (
-    conversation_key INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    summary_message_id TEXT NOT NULL,
-    starts_at_us INTEGER NOT NULL,
-    ends_at_us INTEGER NOT NULL,
-    skill_id TEXT NOT NULL,
-    messages_deleted INTEGER NOT NULL,
-    created_at_us INTEGER NOT NULL,
-    PRIMARY KEY (conversation_key, id),
-    UNIQUE (conversation_key, summary_message_id)
-) WITHOUT ROWID
-"""
-
-# The key itself forbids that two summaries cover one message.
-CREATE_COVERAGE = """
-CREATE TABLE summary_coverage (
-    conversation_key INTEGER NOT NULL,
-    message_id TEXT NOT NULL,
-    metadata_id TEXT NOT NULL,
-    ordinal INTEGER NOT NULL,
-    PRIMARY KEY (conversation_key, message_id),
-    UNIQUE (conversation_key, metadata_id, ordinal)
-) WITHOUT ROWID
-"""
-
-CREATE_WORK = """
-CREATE TABLE history_work (
-    conversation_key INTEGER PRIMARY KEY,
-    due_at_us INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,
-    lease_id TEXT,
-    lease_until_us INTEGER
-)
-"""
-
-CREATE_WORK_QUEUE = """
-CREATE INDEX history_work_queue ON history_work (due_at_us)
-"""
+ATOMIC_MEMORIES: Final = Migration(2, "atomic memories of version 6", (*VERSION_5, *FROM_5_TO_6))
+"""A file of the desktop application has taken this step by itself, see ``legacy_file.py``."""
 
 MIGRATIONS: Final = (
     Migration(
-        number=1,
-        name="conversations",
-        statements=(
-            CREATE_LEDGER,
-            CREATE_CONVERSATION,
-            CREATE_MESSAGE,
-            CREATE_MESSAGE_PLACE,
-            CREATE_SUMMARIZATION,
-            CREATE_COVERAGE,
-            CREATE_WORK,
-            CREATE_WORK_QUEUE,
-        ),
+        1, "conversations", (CREATE_LEDGER, *CONVERSATIONS), {_CONVERSATION_TABLE: (RENAME_CONVERSATION,)}
     ),
+    ATOMIC_MEMORIES,
+    Migration(3, "long-term memories", MEMORY_STATEMENTS),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 SELECT_APPLIED = "SELECT number, checksum FROM chatmemory_migration"
-INSERT_APPLIED = """
+RECORD_APPLIED = """
 INSERT INTO chatmemory_migration (number, name, checksum, applied_at_us)
 VALUES (:number, :name, :checksum, :applied_at_us)
+ON CONFLICT (number) DO UPDATE SET name = excluded.name, checksum = excluded.checksum
 """
 
 
@@ -158,51 +79,75 @@ def check_origin(connection: sqlite3.Connection, migrations: Sequence[Migration]
     Raises:
         EffectFailed: with ``not_a_store`` or ``newer_schema``.
     """
+    tables = table_names(connection)
+    if tables and not has_ledger(connection):
+        detail = f"a SQLite database of another program, with the tables {', '.join(sorted(tables))}"
+        raise EffectFailed(RepositoryError("open the store", "not_a_store", detail))
     known = {step.number: step for step in migrations}
     for number, checksum in sorted(_applied(connection).items()):
         if number not in known:
             detail = f"step {number} was applied, this program knows {max(known)}"
             raise EffectFailed(RepositoryError("open the store", "newer_schema", detail))
-        if checksum != known[number].checksum:
-            detail = f"step {number} ({known[number].name}) was another one when it was applied"
+        step = known[number]
+        if checksum not in {step.checksum, *step.former}:
+            detail = f"step {number} ({step.name}) was another one when it was applied"
             raise EffectFailed(RepositoryError("open the store", "newer_schema", detail))
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Take the missing steps; processes that do so at once wait for each other, and a killed one leaves no half step."""
-    missing = [step for step in migrations if step.number not in _applied(connection)]
-    for step in missing:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            if step.number not in _applied(connection):  # another process may have taken it while we waited
-                _take(connection, step)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+    applied = _applied(connection)
+    for step in migrations:
+        if applied.get(step.number) != step.checksum:
+            with transaction(connection):
+                check_origin(connection, migrations)  # another process may have been here while we waited
+                _take(connection, step, _applied(connection).get(step.number))
 
 
-def _take(connection: sqlite3.Connection, step: Migration) -> None:
-    # One by one: executescript would commit the transaction that is open.
-    for statement in step.statements:
-        connection.execute(statement)
-    record = {
+def record(connection: sqlite3.Connection, step: Migration) -> None:
+    """Note that the file has gone through *step*, as it reads now."""
+    row = {
         "number": step.number,
         "name": step.name,
         "checksum": step.checksum,
         "applied_at_us": time.time_ns() // 1000,
     }
-    connection.execute(INSERT_APPLIED, record)
+    connection.execute(RECORD_APPLIED, row)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """Write what is done inside, or nothing of it; wait first for whoever else is writing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def table_names(connection: sqlite3.Connection) -> set[str]:
+    """Return the names of all tables of the file."""
+    return {name for (name,) in connection.execute(SELECT_TABLES).fetchall()}
+
+
+def has_ledger(connection: sqlite3.Connection) -> bool:
+    """Tell whether the file is ours: it has the table in which steps are noted."""
+    return "chatmemory_migration" in table_names(connection)
+
+
+def _take(connection: sqlite3.Connection, step: Migration, taken: str | None) -> None:
+    """Take *step*, of whose text with the checksum *taken* the file may have the result."""
+    if taken == step.checksum:
+        return
+    # One by one: executescript would commit the transaction that is open.
+    for statement in step.statements if taken is None else step.former[taken]:
+        connection.execute(statement)
+    record(connection, step)
 
 
 def _applied(connection: sqlite3.Connection) -> dict[int, str]:
     """Return the checksums of the steps that the file has gone through, none for a new one."""
-    tables = {name for (name,) in connection.execute(SELECT_TABLES).fetchall()}
-    if not tables:
-        return {}
-    if "chatmemory_migration" not in tables:
-        names = ", ".join(sorted(tables))
-        detail = f"a SQLite database of another program, with the tables {names}"
-        raise EffectFailed(RepositoryError("open the store", "not_a_store", detail))
-    return dict(connection.execute(SELECT_APPLIED).fetchall())
+    return dict(connection.execute(SELECT_APPLIED).fetchall()) if has_ledger(connection) else {}

@@ -17,7 +17,14 @@ from chatmemory_layers.sqlite.migrations import MIGRATIONS, Migration, check_ori
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "sqlite.sql"
 
-SELECT_SCHEMA = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY tbl_name, type DESC, name"
+# Without what SQLite makes by itself: its sequences, and the tables behind a virtual one.
+SELECT_SCHEMA = """
+SELECT sql FROM sqlite_schema
+WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB 'memory_fts_*')
+ORDER BY tbl_name, type <> 'table', type DESC, name
+"""
+SELECT_CREATED = "SELECT name, type, tbl_name, sql FROM sqlite_schema ORDER BY name, type"
+LATER = MIGRATIONS[-1].number + 1
 
 
 @pytest.fixture
@@ -57,17 +64,17 @@ def test_every_step_is_recorded_and_taken_once(connection: sqlite3.Connection) -
 
 
 def test_a_step_that_fails_leaves_nothing_of_itself(connection: sqlite3.Connection) -> None:
-    broken = Migration(2, "broken", ("CREATE TABLE half (a)", "CREATE TABLE"))
+    broken = Migration(LATER, "broken", ("CREATE TABLE half (a)", "CREATE TABLE"))
     with pytest.raises(sqlite3.OperationalError):
         migrate(connection, (*MIGRATIONS, broken))
     assert not connection.in_transaction
     assert "half" not in tables(connection)
-    assert {"conversation", "chat_message"} <= tables(connection)
+    assert {"chat_conversation", "chat_message"} <= tables(connection)
 
 
 def test_a_later_step_is_taken_on_top(connection: sqlite3.Connection) -> None:
     migrate(connection)
-    later = (*MIGRATIONS, Migration(2, "later", ("CREATE TABLE later (a)",)))
+    later = (*MIGRATIONS, Migration(LATER, "later", ("CREATE TABLE later (a)",)))
     check_origin(connection, later)
     migrate(connection, later)
     assert "later" in tables(connection)
@@ -115,9 +122,37 @@ def test_those_who_migrate_at_once_wait_for_each_other(tmp_path: Path) -> None:
 
 
 def test_released_steps_never_change() -> None:
-    assert [(step.number, step.checksum) for step in MIGRATIONS] == [
-        (1, "f55d45a5060e6b7c921bb534652d47cba64af5d475f980ce9a98a88523643439")
+    assert [(step.number, step.checksum) for step in MIGRATIONS[:2]] == [
+        (1, "1d4ffb53ab5356d9acbb80d3f89b882047e05bea16bb5eea59b81f9e5cfc6b98"),
+        (2, "f0aecf4b0dd122855dda7beaf50ab2627f8df29873b8fb4aa2694ccb9dcc367a"),
     ]
+
+
+def first_store(connection: sqlite3.Connection) -> None:
+    """Make a store as the first release did, with a conversation in it."""
+    (step,) = [step for step in MIGRATIONS if step.number == 1]
+    former = [statement.replace('"chat_conversation"', "conversation") for statement in step.statements]
+    first = Migration(1, "conversations", tuple(former))
+    assert [*step.former] == [first.checksum]
+    migrate(connection, (first,))
+    connection.execute(
+        "INSERT INTO conversation VALUES (7, '早', 3, 4, 0, 0, 3, 3, 30, 3, 0, 1700000000000000, 1700000000000001)"
+    )
+
+
+def test_a_store_of_the_first_release_comes_to_the_same_schema(
+    connection: sqlite3.Connection, tmp_path: Path
+) -> None:
+    first_store(connection)
+    check_origin(connection)
+    migrate(connection)
+    assert connection.execute(
+        "SELECT conversation_key, conversation_id FROM chat_conversation"
+    ).fetchall() == [(7, "早")]
+    with closing(sqlite3.connect(tmp_path / "fresh.db", isolation_level=None)) as fresh:
+        migrate(fresh)
+        for question in (SELECT_CREATED, "SELECT number, name, checksum FROM chatmemory_migration"):
+            assert connection.execute(question).fetchall() == fresh.execute(question).fetchall()
 
 
 def test_columns_carry_their_unit() -> None:

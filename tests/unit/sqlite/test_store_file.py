@@ -102,10 +102,12 @@ async def test_a_file_that_was_cut_off_is_damaged_and_stays_as_it_is(tmp_path: P
 
 
 async def test_damaged_pages_are_reported_and_not_taken_for_an_empty_store(tmp_path: Path) -> None:
-    path = tmp_path / "chat.db"
+    path, small = tmp_path / "chat.db", tmp_path / "small.db"
     await create_store(path, *(f"m{number}" for number in range(2000)))
+    await create_store(small)
+    kept = small.stat().st_size  # the schema, and where each table begins
     whole = bytearray(path.read_bytes())
-    whole[5 * 4096 :] = b"\xa5" * (len(whole) - 5 * 4096)  # all but the schema
+    whole[kept:] = b"\xa5" * (len(whole) - kept)
     path.write_bytes(whole)
     async with open_repository(path) as repository:
         assert problem(await repository.page(PageQuery("c", "full"))) == "damaged"

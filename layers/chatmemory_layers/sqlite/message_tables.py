@@ -1,0 +1,107 @@
+"""The tables of conversations, and of the work that is queued for them.
+
+They come into being by the first step of ``migrations.py``.
+"""
+
+from typing import Final
+
+# A cleared conversation keeps its row: version and next_seq only ever grow.
+# In quotes, because RENAME_CONVERSATION leaves it so: renamed or fresh, the schema is the same to the letter.
+CREATE_CONVERSATION = """
+CREATE TABLE "chat_conversation" (
+    conversation_key INTEGER PRIMARY KEY,
+    conversation_id TEXT NOT NULL UNIQUE,
+    version INTEGER NOT NULL,
+    next_seq INTEGER NOT NULL,
+    rewritten_at_version INTEGER NOT NULL,
+    summarized_seq INTEGER NOT NULL,
+    message_count INTEGER NOT NULL,
+    view_count INTEGER NOT NULL,
+    view_tokens INTEGER NOT NULL,
+    open_count INTEGER NOT NULL,
+    deleted_count INTEGER NOT NULL,
+    created_at_us INTEGER NOT NULL,
+    updated_at_us INTEGER NOT NULL
+)
+"""
+
+# A rowid table: rows of all conversations share the page that is written next (clustered by conversation, an append over
+# 1,000 of them costs half as much again).  For the same reason the id comes first in its index: ids that grow with time
+# share a page, too.
+# seq orders the full view.  place orders the model's where a summary has changed it, and is NULL behind that, where
+# each message stands at its seq; so an append touches no third index.
+CREATE_MESSAGE = """
+CREATE TABLE chat_message (
+    conversation_key INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    place INTEGER,
+    id TEXT NOT NULL,
+    role TEXT NOT NULL,
+    sent_at_us INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    covered_by TEXT,
+    metadata TEXT,
+    content TEXT NOT NULL,
+    UNIQUE (conversation_key, seq),
+    UNIQUE (id, conversation_key)
+)
+"""
+
+CREATE_MESSAGE_PLACE = """
+CREATE UNIQUE INDEX chat_message_place ON chat_message (conversation_key, place)
+WHERE place IS NOT NULL AND covered_by IS NULL
+"""
+
+CREATE_SUMMARIZATION = """
+CREATE TABLE summarization_metadata (
+    conversation_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    summary_message_id TEXT NOT NULL,
+    starts_at_us INTEGER NOT NULL,
+    ends_at_us INTEGER NOT NULL,
+    skill_id TEXT NOT NULL,
+    messages_deleted INTEGER NOT NULL,
+    created_at_us INTEGER NOT NULL,
+    PRIMARY KEY (conversation_key, id),
+    UNIQUE (conversation_key, summary_message_id)
+) WITHOUT ROWID
+"""
+
+# The key itself forbids that two summaries cover one message.
+CREATE_COVERAGE = """
+CREATE TABLE summary_coverage (
+    conversation_key INTEGER NOT NULL,
+    message_id TEXT NOT NULL,
+    metadata_id TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    PRIMARY KEY (conversation_key, message_id),
+    UNIQUE (conversation_key, metadata_id, ordinal)
+) WITHOUT ROWID
+"""
+
+CREATE_WORK = """
+CREATE TABLE history_work (
+    conversation_key INTEGER PRIMARY KEY,
+    due_at_us INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    lease_id TEXT,
+    lease_until_us INTEGER
+)
+"""
+
+CREATE_WORK_QUEUE = """
+CREATE INDEX history_work_queue ON history_work (due_at_us)
+"""
+
+CONVERSATIONS: Final = (
+    CREATE_CONVERSATION,
+    CREATE_MESSAGE,
+    CREATE_MESSAGE_PLACE,
+    CREATE_SUMMARIZATION,
+    CREATE_COVERAGE,
+    CREATE_WORK,
+    CREATE_WORK_QUEUE,
+)
+
+# The desktop application has a table of the former name in its files.
+RENAME_CONVERSATION = "ALTER TABLE conversation RENAME TO chat_conversation"
