@@ -1,0 +1,21 @@
+"""The embedder that needs no file and no model; what its vectors say is defined in ``hashed_features.py``."""
+
+from typing import Final
+
+from chatmemory.contracts import EmbedderTag
+from chatmemory.effect import Layer
+from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
+
+MODEL: Final = "chatmemory-hashed-1"
+"""Vectors of other features get another number."""
+
+INLINE_CHARACTERS: Final = 4_000
+
+
+def _load() -> Vectors:
+    from chatmemory_layers.embedding.hashed_features import hashed_rows  # noqa: PLC0415  numpy takes long to import
+
+    return hashed_rows
+
+
+hashed: Final = Layer.succeed(EmbedderTag, LocalEmbedder(MODEL, _load, INLINE_CHARACTERS))

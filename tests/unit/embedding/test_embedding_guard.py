@@ -1,0 +1,326 @@
+"""Law L18: an embedder that fails is left alone for half an hour, tried by one, and used again once it works."""
+
+from collections.abc import Callable, Sequence
+
+import anyio
+import numpy as np
+import pytest
+from attrs import Factory, define, evolve
+from returns.result import Failure, Success
+
+from chatmemory.contracts import Embedder, EmbedderTag, Matrix
+from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome
+from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.errors import EmbeddingError, EmbeddingProblem
+from chatmemory.longterm.embedding_guard import GuardedEmbedder, guarded
+from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+
+HALF_AN_HOUR = 1800.0
+UNTIL = "asked again after 2026-01-01 00:30:00 UTC"
+DOWN = EmbeddingError("m", "unavailable", "HTTP 503")
+TEXTS = ("我喜欢用 Python 写代码", "a text")
+
+
+@define
+class Scripted:
+    """Answers as the test says, and counts how often it was asked."""
+
+    answer: Callable[[Sequence[str]], object]
+    model: str = "m"
+    unavailable: EmbeddingError | None = None
+    asked: int = 0
+    gate: anyio.Event | None = None
+    reached: anyio.Event = Factory(anyio.Event)
+
+    def unavailability(self) -> EmbeddingError | None:
+        return self.unavailable
+
+    def embed(self, texts: Sequence[str]) -> Effect[Matrix, EmbeddingError]:
+        async def answer() -> Outcome[Matrix, EmbeddingError]:
+            self.asked += 1
+            self.reached.set()
+            if self.gate is not None:
+                await self.gate.wait()
+            said = self.answer(texts)
+            return Failure(said) if isinstance(said, EmbeddingError) else Success(said)  # type: ignore[arg-type]  # anything
+
+        return Effect.from_outcome(answer)
+
+
+def rows(texts: Sequence[str]) -> list[list[float]]:
+    return [[3.0, 4.0] for _ in texts]
+
+
+def working() -> Scripted:
+    return Scripted(rows)
+
+
+def failing(error: EmbeddingError = DOWN) -> Scripted:
+    return Scripted(lambda _: error)
+
+
+def guard(embedder: Embedder, clock: TestClock, *, pause_seconds: float = HALF_AN_HOUR) -> GuardedEmbedder:
+    return GuardedEmbedder(embedder, clock, pause_seconds)
+
+
+async def problem_of(embedder: Embedder, texts: Sequence[str] = TEXTS) -> str:
+    outcome = await embedder.embed(texts)
+    assert isinstance(outcome, Failure), outcome
+    return outcome.failure().problem
+
+
+@pytest.fixture
+def clock() -> TestClock:
+    return TestClock()
+
+
+# --- The pause ---
+
+
+async def test_l18_after_a_failure_nobody_asks_for_half_an_hour_and_then_it_is_used_again(
+    clock: TestClock,
+) -> None:
+    embedder = failing()
+    guard_ = guard(embedder, clock)
+    assert await guard_.embed(TEXTS) == Failure(DOWN)
+    remembered = evolve(DOWN, detail=f"HTTP 503, {UNTIL}")
+    assert guard_.unavailability() == remembered
+    await clock.advance(HALF_AN_HOUR - 1)
+    assert await guard_.embed(TEXTS) == Failure(remembered)
+    assert embedder.asked == 1
+    await clock.advance(1)
+    embedder.answer = rows
+    assert guard_.unavailability() is None
+    for _ in range(2):
+        assert isinstance(await guard_.embed(TEXTS), Success)
+    assert embedder.asked == 3
+
+
+async def test_a_failed_try_begins_another_pause(clock: TestClock) -> None:
+    embedder = failing()
+    guard_ = guard(embedder, clock)
+    for times in (1, 2, 3):
+        assert await problem_of(guard_) == "unavailable"
+        assert await problem_of(guard_) == "unavailable"
+        assert embedder.asked == times
+        await clock.advance(HALF_AN_HOUR)
+
+
+async def test_after_the_pause_one_caller_tries_while_the_others_still_fail_at_once(clock: TestClock) -> None:
+    embedder = failing()
+    guard_ = guard(embedder, clock)
+    await guard_.embed(TEXTS)
+    await clock.advance(HALF_AN_HOUR)
+    embedder.answer, embedder.gate, embedder.reached = rows, anyio.Event(), anyio.Event()
+    outcomes: list[Outcome[Matrix, EmbeddingError]] = []
+
+    async def one() -> None:
+        outcomes.append(await guard_.embed(TEXTS))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(one)
+        await embedder.reached.wait()
+        for _ in range(5):
+            assert await problem_of(guard_) == "unavailable"
+        assert embedder.asked == 2
+        embedder.gate.set()
+    assert isinstance(outcomes[0], Success)
+
+
+async def test_a_try_that_is_cancelled_leaves_the_next_one_to_others(clock: TestClock) -> None:
+    embedder = failing()
+    guard_ = guard(embedder, clock)
+    await guard_.embed(TEXTS)
+    await clock.advance(HALF_AN_HOUR)
+    embedder.answer, embedder.gate, embedder.reached = rows, anyio.Event(), anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(guard_.embed(TEXTS).or_raise)
+        await embedder.reached.wait()
+        tasks.cancel_scope.cancel()
+    embedder.gate.set()
+    assert isinstance(await guard_.embed(TEXTS), Success)
+
+
+async def test_a_pause_of_zero_asks_every_time(clock: TestClock) -> None:
+    embedder = failing()
+    guard_ = guard(embedder, clock, pause_seconds=0.0)
+    for _ in range(3):
+        assert await guard_.embed(TEXTS) == Failure(DOWN)
+    assert embedder.asked == 3
+
+
+async def test_a_pause_without_end_has_a_date_all_the_same(clock: TestClock) -> None:
+    guard_ = guard(failing(), clock, pause_seconds=float("inf"))
+    await guard_.embed(TEXTS)
+    assert "asked again after 2027-01-02" in str(guard_.unavailability())
+
+
+async def test_who_says_when_to_come_back_is_asked_then(clock: TestClock) -> None:
+    embedder = failing(EmbeddingError("m", "rate_limited", retry_after_seconds=20.0))
+    guard_ = guard(embedder, clock)
+    assert await problem_of(guard_) == "rate_limited"
+    await clock.advance(19)
+    assert await problem_of(guard_) == "rate_limited"
+    assert embedder.asked == 1
+    await clock.advance(1)
+    assert await problem_of(guard_) == "rate_limited"
+    assert embedder.asked == 2
+
+
+# --- Which failures make a pause ---
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "unauthorized",
+        "not_found",
+        "rate_limited",
+        "unavailable",
+        "timeout",
+        "refused",
+        "malformed",
+        "wrong_count",
+        "wrong_dimension",
+        "not_finite",
+        "oversized",
+        "raised",
+    ],
+)
+async def test_a_failure_of_an_embedder_that_never_worked_makes_a_pause(
+    clock: TestClock, problem: EmbeddingProblem
+) -> None:
+    embedder = failing(EmbeddingError("m", problem))
+    guard_ = guard(embedder, clock)
+    for _ in range(2):
+        assert await problem_of(guard_) == problem
+    assert embedder.asked == 1
+
+
+async def test_one_refusal_after_a_success_is_about_its_texts_and_two_in_a_row_are_not(
+    clock: TestClock,
+) -> None:
+    embedder = working()
+    guard_ = guard(embedder, clock)
+    refused = EmbeddingError("m", "refused", "HTTP 413")
+    for _ in range(2):  # good, too long, good, too long
+        embedder.answer = rows
+        assert isinstance(await guard_.embed(TEXTS), Success)
+        embedder.answer = lambda _: refused
+        assert await guard_.embed(TEXTS) == Failure(refused)
+        assert guard_.unavailability() is None
+    assert await guard_.embed(TEXTS) == Failure(refused)
+    assert guard_.unavailability() == evolve(refused, detail=f"HTTP 413, {UNTIL}")
+
+
+async def test_what_the_configuration_says_is_never_asked_and_never_remembered(clock: TestClock) -> None:
+    embedder = working()
+    embedder.unavailable = EmbeddingError("m", "not_configured")
+    guard_ = guard(embedder, clock)
+    assert guard_.unavailability() == embedder.unavailable
+    assert await guard_.embed(TEXTS) == Failure(embedder.unavailable)
+    assert embedder.asked == 0
+    embedder.unavailable = None
+    assert isinstance(await guard_.embed(TEXTS), Success)
+
+
+async def test_an_empty_batch_proves_nothing(clock: TestClock) -> None:
+    embedder = failing()
+    guard_ = guard(embedder, clock)
+    await guard_.embed(TEXTS)
+    await clock.advance(HALF_AN_HOUR)
+    embedder.answer = rows
+    assert (await guard_.embed(()).or_raise()).shape == (0, 0)
+    embedder.answer = lambda _: DOWN
+    assert await problem_of(guard_) == "unavailable"
+    assert embedder.asked == 3
+    assert guard_.unavailability() is not None
+
+
+# --- What comes back is looked at ---
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ([[1.0, 2.0]], "wrong_count"),
+        ([[1.0], [2.0], [3.0]], "wrong_count"),
+        ([], "malformed"),
+        ([[], []], "wrong_dimension"),
+        ([[1.0, 2.0], [3.0]], "malformed"),
+        ([1.0, 2.0], "malformed"),
+        ([["a", "b"], ["c", "d"]], "malformed"),
+        (None, "malformed"),
+        ({"vectors": 2}, "malformed"),
+        ([[1.0, float("nan")], [1.0, 2.0]], "not_finite"),
+        ([[1.0, 2.0], [float("inf"), 2.0]], "not_finite"),
+    ],
+)
+async def test_rows_that_are_none_are_a_typed_failure(
+    clock: TestClock, answer: object, problem: EmbeddingProblem
+) -> None:
+    assert await problem_of(guard(Scripted(lambda _: answer), clock)) == problem
+
+
+async def test_rows_of_another_length_than_before_are_refused(clock: TestClock) -> None:
+    embedder = working()
+    guard_ = guard(embedder, clock)
+    assert isinstance(await guard_.embed(TEXTS), Success)
+    embedder.answer = lambda texts: [[1.0, 2.0, 3.0] for _ in texts]
+    outcome = await guard_.embed(TEXTS)
+    assert outcome == Failure(EmbeddingError("m", "wrong_dimension", "3 numbers instead of 2"))
+
+
+async def test_rows_of_any_scale_come_back_as_float32_of_length_1_and_a_zero_row_as_it_is(
+    clock: TestClock,
+) -> None:
+    answer = [[3.0, 4.0], [-3e300, 4e300], [3e-300, 4e-300], [0.0, 0.0]]
+    found = await guard(Scripted(lambda _: answer), clock).embed(["文"] * 4).or_raise()
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, [[0.6, 0.8], [-0.6, 0.8], [0.6, 0.8], [0.0, 0.0]], rtol=1e-6)
+
+
+async def test_an_embedder_that_raises_is_a_typed_failure_that_quotes_nothing(clock: TestClock) -> None:
+    bug = KeyError("what the user said")
+
+    def answer(_: Sequence[str]) -> object:
+        raise bug
+
+    outcome = await guard(Scripted(answer), clock).embed(TEXTS)
+    assert outcome == Failure(EmbeddingError("m", "raised", "KeyError"))
+    assert outcome.failure().cause is bug
+    assert "what the user said" not in str(outcome.failure())
+
+
+async def test_what_is_no_embedder_at_all_is_a_typed_failure(clock: TestClock) -> None:
+    class Broken:
+        model = "broken"
+
+        def unavailability(self) -> None:
+            raise RuntimeError
+
+        def embed(self, texts: Sequence[str]) -> Effect[Matrix, EmbeddingError]:
+            raise NotImplementedError
+
+    assert await problem_of(guard(Broken(), clock)) == "raised"
+
+
+# --- The layer ---
+
+
+async def test_the_layer_takes_its_pause_from_the_settings_and_its_time_from_the_clock(
+    clock: TestClock,
+) -> None:
+    embedder = failing()
+    given = (
+        Layer.succeed(EmbedderTag, embedder)
+        | Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings(pause_after_failure_seconds=60.0))
+        | Layer.succeed(ClockTag, clock)
+    )
+    async with ManagedRuntime(given >> guarded) as runtime:
+        guard_ = await runtime.service(EmbedderTag)
+        await guard_.embed(TEXTS)
+        assert "asked again after 2026-01-01 00:01:00 UTC" in str(guard_.unavailability())
+        await clock.advance(60)
+        assert guard_.unavailability() is None
+        assert guard_.model == "m"
