@@ -8,6 +8,7 @@ from chatmemory.contracts import MessageRepositoryTag
 from chatmemory.effect import Layer
 from chatmemory.laws import LawBrokenError, MessageRepositoryLaws
 from chatmemory.settings import SqliteSettings, SqliteSettingsTag
+from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 from chatmemory_layers.sqlite import database, message_repository
 from tests.laws.broken import (
@@ -73,7 +74,7 @@ CAUGHT_BY_PROGRAMS = [
 
 def laws_of(kind: type[Broken]) -> MessageRepositoryLaws:
     """Return the laws of a broken repository over a dictionary that survives being opened again."""
-    kept = InMemoryMessageRepository()
+    kept = InMemoryMessageRepository(Database())
     laws = MessageRepositoryLaws()
     laws.repository = Layer.sync(MessageRepositoryTag, lambda: kind(kept))
     laws.shrinks = False

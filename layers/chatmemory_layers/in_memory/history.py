@@ -178,6 +178,13 @@ class History:
             yield self.summarizations[summary_id]
             message_id = summary_id
 
+    def mark_stale(self, message_id: str) -> list[str]:
+        """Say of every summary over the message that it may still say what was forgotten; return their ids."""
+        stale = [made.summary_message_id for made in self.summarizations_of(message_id)]
+        for summary_id in stale:
+            self.summarizations[summary_id] = evolve(self.summarizations[summary_id], is_stale=True)
+        return stale
+
     def clear(self, now: datetime) -> ClearReport:
         """Forget everything but the version and the sequence."""
         messages, summaries = len(self.full), sum(row.message.role == "summary" for row in self.full)

@@ -22,6 +22,7 @@ from chatmemory.contracts import (
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.errors import AppendError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.messages import ClearReport, Conversation, MessagePage, SummarizationMetadata
+from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
 from chatmemory_layers.in_memory.history import History
 
 
@@ -43,8 +44,8 @@ class QueuedWork:
 class InMemoryMessageRepository:
     """Conversations and their queued work, gone with the process."""
 
-    def __init__(self) -> None:
-        self._histories: dict[str, History] = {}
+    def __init__(self, database: Database) -> None:
+        self._histories = database.histories
         self._work: dict[str, QueuedWork] = {}
 
     @Effect.gen
@@ -190,4 +191,6 @@ class InMemoryMessageRepository:
         return history if history is not None and history.full else None
 
 
-message_repository = Layer.sync(MessageRepositoryTag, InMemoryMessageRepository)
+message_repository = database >> Layer.effect(
+    MessageRepositoryTag, Effect.service(DatabaseTag).map(InMemoryMessageRepository), needs=[DatabaseTag]
+)

@@ -18,6 +18,7 @@ from chatmemory.effect.clock import TestClock
 from chatmemory.effect.ids import SequentialIds
 from chatmemory.errors import SkillExecutionError
 from chatmemory.settings import StrategySettings
+from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 
 Answer = str | SkillExecutionError | Exception
@@ -49,7 +50,7 @@ class ScriptedSkills:
 class Desk:
     """What a test has in its hands."""
 
-    repository: InMemoryMessageRepository = field(factory=InMemoryMessageRepository)
+    repository: InMemoryMessageRepository = field(factory=lambda: InMemoryMessageRepository(Database()))
     clock: TestClock = field(factory=TestClock)
     skills: ScriptedSkills = field(factory=ScriptedSkills)
     ids: SequentialIds = field(factory=SequentialIds)

@@ -1,0 +1,165 @@
+"""``Row``: one memory as it is kept in memory, what can be asked of it, and how it becomes another.
+
+A row never changes: who changes a memory puts another row in its place, so that a batch that fails leaves no trace.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TypeAlias, final
+
+from attrs import evolve, field, frozen
+
+from chatmemory.contracts import Forgetting, MemoryDraft, MemoryListing, Vector
+from chatmemory.memories import EmbeddingSpace, Memory, Namespace
+from chatmemory_layers.columns import from_json, same_json, to_json
+
+Place: TypeAlias = tuple[datetime, str]
+"""Where a memory stands in a listing: when it became true, and its id."""
+
+
+@final
+@frozen(eq=False)
+class Row:
+    """A stored memory.
+
+    Attributes:
+        memory: without its value, so that it can be handed out as it is.
+        value: as JSON text: what callers give and get is never shared, and ``1``, ``1.0`` and ``true`` stay apart.
+        vector: of the space that *memory* names.
+        used_in: the sessions in which it was used.
+    """
+
+    memory: Memory
+    value: str | None
+    terms: str
+    dedup_key: bytes | None
+    vector: Vector | None = field(repr=False)
+    last_use_id: str | None = None
+    used_in: frozenset[str] = frozenset()
+
+    @property
+    def id(self) -> str:
+        """The id of the memory."""
+        return self.memory.id
+
+    @property
+    def place(self) -> Place:
+        """What listings order by."""
+        return self.memory.created_at, self.memory.id
+
+    def is_true(self, as_of: datetime | None = None) -> bool:
+        """Tell whether it is true now, or was at *as_of*."""
+        until = self.memory.superseded_at
+        if as_of is None:
+            return until is None
+        return self.memory.created_at <= as_of and (until is None or as_of < until)
+
+    def is_recallable(self, namespace: Namespace, as_of: datetime | None = None) -> bool:
+        """Tell whether a reader in *namespace* could recall it."""
+        memory = self.memory
+        return memory.memory_type == "long_term" and namespace.sees(memory.namespace) and self.is_true(as_of)
+
+    def is_listed(self, listing: MemoryListing) -> bool:
+        """Tell whether it stands somewhere on the list, on this page or on a later one."""
+        memory, prefix = self.memory, listing.key_prefix
+        return (
+            listing.namespace.sees(memory.namespace)
+            and self.is_true(listing.as_of)
+            and (memory.namespace == listing.namespace or not listing.exact_app)
+            and (listing.after is None or self.place < listing.after)
+            and (listing.tag is None or listing.tag in memory.tags)
+            and (prefix is None or (memory.key is not None and memory.key.startswith(prefix)))
+            and listing.memory_type in {None, memory.memory_type}
+            and listing.category in {None, memory.category}
+            and listing.session_id in {None, memory.session_id}
+        )
+
+    def comes_from(self, forgetting: Forgetting) -> bool:
+        """Tell whether it is seen, and has the provenance that is given."""
+        memory, provenance = self.memory, self.memory.provenance
+        return (
+            forgetting.namespace.sees(memory.namespace)
+            and (forgetting.message_id is None or forgetting.message_id in provenance.message_ids)
+            and forgetting.session_id in {None, memory.session_id}
+            and forgetting.path in {None, provenance.path}
+        )
+
+    def says(self, draft: MemoryDraft) -> bool:
+        """Tell whether *draft* is this memory once more."""
+        memory = self.memory
+        return (
+            memory.namespace == draft.namespace
+            and memory.content == draft.content
+            and memory.key == draft.key
+            and same_json(self.value, to_json(draft.value))
+        )
+
+    def superseded(self, at: datetime, *, by: str | None) -> Row:
+        """Return it with its truth ended, though never before it began."""
+        until = max(at, self.memory.created_at)
+        return evolve(self, memory=evolve(self.memory, superseded_at=until, superseded_by=by))
+
+    def rewritten(self, draft: MemoryDraft, *, dedup_key: bytes | None, keep_vector: bool) -> Row:
+        """Return it with what *draft* says."""
+        memory = evolve(
+            self.memory,
+            content=draft.content,
+            key=draft.key,
+            category=draft.category,
+            tags=draft.tags,
+            confidence=draft.confidence,
+            source=draft.source,
+            provenance=draft.provenance,
+            version=self.memory.version + 1,
+        )
+        row = evolve(self, memory=memory, value=to_json(draft.value), terms=draft.terms, dedup_key=dedup_key)
+        return row if keep_vector else row.embedded(draft.space, draft.vector)
+
+    def embedded(self, space: EmbeddingSpace | None, vector: Vector | None) -> Row:
+        """Return it with this vector, or none."""
+        # A copy: the caller's may change, or be one row of a large matrix that it would keep alive.
+        kept = None if vector is None else vector.copy()
+        return evolve(self, memory=evolve(self.memory, embedding=space), vector=kept)
+
+    def used(self, *, use_id: str, session_id: str | None, now: datetime) -> Row:
+        """Return it with one more use."""
+        memory = evolve(self.memory, last_accessed=now, access_count=self.memory.access_count + 1)
+        used_in = self.used_in if session_id is None else self.used_in | {session_id}
+        return evolve(self, memory=memory, last_use_id=use_id, used_in=used_in)
+
+    def promotes_itself(self, after: int | None) -> bool:
+        """Tell whether use in so many sessions makes it long-term."""
+        memory = self.memory
+        return (
+            after is not None
+            and len(self.used_in) >= after
+            and (memory.memory_type, memory.source, memory.role) == ("short_term", "user_stated", "user")
+        )
+
+    def handed_out(self) -> Memory:
+        """Return the memory with a value of the caller's own."""
+        return self.memory if self.value is None else evolve(self.memory, value=from_json(self.value))
+
+
+def new_row(draft: MemoryDraft) -> Row:
+    """Make the row of *draft*."""
+    memory = Memory(
+        id=draft.id,
+        namespace=draft.namespace,
+        content=draft.content,
+        key=draft.key,
+        value=None,
+        category=draft.category,
+        tags=draft.tags,
+        confidence=draft.confidence,
+        source=draft.source,
+        role=draft.role,
+        session_id=draft.session_id,
+        memory_type=draft.memory_type,
+        pinned=draft.pinned,
+        provenance=draft.provenance,
+        created_at=draft.created_at,
+    )
+    row = Row(memory, to_json(draft.value), draft.terms, draft.dedup_key, vector=None)
+    return row.embedded(draft.space, draft.vector)
