@@ -32,6 +32,7 @@ from chatmemory.contracts.message_repository import (
     Summary,
     WorkIsDue,
 )
+from chatmemory.contracts.recall_ranker import RecallRanker, RecallRankerTag
 from chatmemory.contracts.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.contracts.token_counter import TokenCounter, TokenCounterTag
 
@@ -65,6 +66,8 @@ __all__ = [
     "MessageRepository",
     "MessageRepositoryTag",
     "PageQuery",
+    "RecallRanker",
+    "RecallRankerTag",
     "SkillRequest",
     "SkillRunner",
     "SkillRunnerTag",

@@ -1,0 +1,111 @@
+"""The default ``RecallRanker``: the words and the vector of a candidate in one score, weighted by its age.
+
+Pure Python: for the few hundred candidates of a recall it is as quick as numpy, and need not load it.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.contracts import Candidate, Candidates, MemorySearch, RecallRankerTag
+from chatmemory.effect import Layer
+from chatmemory.longterm.bm25 import bm25_scores
+from chatmemory.longterm.recall_score import time_decay
+from chatmemory.memories import Recall, RecallHit, RecallMode, Signals
+from chatmemory.settings import RetrievalSettings, RetrievalSettingsTag
+
+DAY: Final = timedelta(days=1)
+
+
+@final
+@frozen
+class WeightedRanking:
+    """Adds up what words and vectors say.
+
+    ``score = (share * lexical + (1 - share) * similarity) * decay``, *share* being ``lexical_share`` of the settings.
+    Where words have found nothing at all, vectors have the whole score, and the other way round.
+
+    A memory is a hit when it shares a word with the query or its similarity reaches the threshold; a similarity below
+    counts as 0.  Where no memory shares a word, one that contains the text of the query counts like the best of them.
+    """
+
+    settings: RetrievalSettings
+
+    def rank(
+        self,
+        search: MemorySearch,
+        candidates: Candidates,
+        /,
+        *,
+        now: datetime,
+        limit: int,
+        unembedded: str | None = None,
+    ) -> Recall:
+        """See ``contracts.RecallRanker``."""
+        lexical = _lexical(search, candidates)
+        similar = [self._similarity(candidate) for candidate in candidates.found]
+        has_similar = any(similarity is not None for similarity in similar)
+        share = (self.settings.lexical_share if any(lexical) else 0.0) if has_similar else 1.0
+        hits: list[RecallHit] = []
+        for candidate, words, similarity in zip(candidates.found, lexical, similar, strict=True):
+            if words or similarity is not None:
+                evidence = share * words + (1 - share) * (similarity or 0.0)
+                hits.append(self._hit(candidate, words, evidence, now))
+        hits.sort(key=_place, reverse=True)
+        mode, reason = _explained(search, candidates, unembedded, has_similar=has_similar)
+        return Recall(tuple(hits[:limit]), mode, reason, candidates.coverage)
+
+    def _similarity(self, candidate: Candidate) -> float | None:
+        """Return the similarity as evidence, 0 to 1; None for one below the threshold."""
+        similarity = candidate.similarity
+        if similarity is None or similarity < self.settings.similarity_threshold:
+            return None
+        return min(1.0, max(0.0, similarity))
+
+    def _hit(self, candidate: Candidate, lexical: float, evidence: float, now: datetime) -> RecallHit:
+        memory = candidate.memory
+        age_days = max(0.0, (now - memory.created_at) / DAY)
+        decay = 1.0 if memory.pinned else time_decay(age_days, self.settings.decay_per_day)
+        return RecallHit(memory, evidence * decay, Signals(candidate.similarity, lexical, age_days, decay))
+
+
+def _lexical(search: MemorySearch, candidates: Candidates) -> list[float]:
+    """Return the lexical signal of each candidate.
+
+    The statistics of words are those of the candidates, not of the store: the same on every backend, without a query
+    of their own, and silent about what other users say.
+    """
+    scores = bm25_scores(search.terms, [candidate.terms.split() for candidate in candidates.found])
+    best = max(scores, default=0.0)
+    if best > 0:
+        return [score / best for score in scores]
+    if candidates.matched_text:
+        return [float(search.text in candidate.memory.content) for candidate in candidates.found]
+    return scores
+
+
+def _place(hit: RecallHit) -> tuple[float, datetime, str]:
+    return hit.score, hit.memory.created_at, hit.memory.id
+
+
+def _explained(
+    search: MemorySearch, candidates: Candidates, unembedded: str | None, *, has_similar: bool
+) -> tuple[RecallMode, str]:
+    coverage = candidates.coverage
+    if search.space is None:
+        why = unembedded or "the query has no vector"
+    elif not coverage.embedded:
+        why = f"no memory has a vector of {search.space.model}"
+    else:
+        how = "by words and vectors" if has_similar else "by words: no vector is similar enough"
+        missing = coverage.memories - coverage.embedded
+        without = f"; {missing} of {coverage.memories} memories have no vector of {search.space.model}"
+        return "hybrid", how + (without if missing else "")
+    if candidates.matched_text:
+        return "like", f"{why}; no memory shares a word with the query, these contain its text"
+    return "lexical", why
+
+
+recall_ranker = Layer.effect(RecallRankerTag, RetrievalSettingsTag.get().map(WeightedRanking))
+"""The default ranking, as ``memory.retrieval`` sets it."""
