@@ -158,7 +158,7 @@ class Forgetting:
     All that are given have to fit.
 
     Attributes:
-        memory_id: this memory, and those that it has superseded, and those before them.
+        memory_id: this memory, if it is seen, and those that it has superseded, and those before them.
         session_id: what comes from this conversation.
         message_id: what names this message in its provenance; with *session_id* when ids are not unique.
         path: what names this path in its provenance.
