@@ -1,10 +1,7 @@
 """The laws of writing at once and of being cancelled: L6, L7."""
 
-from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any
 
-import anyio
 from anyio.lowlevel import checkpoint
 from returns.result import Failure, Success
 
@@ -13,6 +10,7 @@ from chatmemory.effect import Outcome
 from chatmemory.errors import AppendError, VersionConflictError
 from chatmemory.laws.cancellation import Cancellation
 from chatmemory.laws.law import expect, expect_one_of, law
+from chatmemory.laws.racing import race
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
 from chatmemory.laws.samples import batch, said
 from chatmemory.laws.witness import Witness
@@ -20,9 +18,6 @@ from chatmemory.laws.witness import Witness
 WRITERS = 8
 BATCHES = 6  # by each writer
 SIZE = 3  # messages in a batch
-TURN_SECONDS = (
-    0.0002  # a fifth of a fast commit: some rounds cancel before the write, some within, some behind it
-)
 
 
 class ConcurrencyLaws(RepositoryUnderTest):
@@ -53,7 +48,7 @@ class ConcurrencyLaws(RepositoryUnderTest):
                     sizes_seen.add(len(await witness.read(talk, "model")) % SIZE)
                     await checkpoint()
 
-            await _race([partial(write, writer) for writer in range(WRITERS)], meanwhile=read)
+            await race([partial(write, writer) for writer in range(WRITERS)], meanwhile=read)
             expect(sizes_seen, {0}, f"remainders of a batch of {SIZE} that a reader saw")
             full = await witness.read(talk)
             names = [message.id.rpartition(".")[0] for message in full]
@@ -90,7 +85,7 @@ class ConcurrencyLaws(RepositoryUnderTest):
                     batch(talk, *_batch(f"{version}.{writer}"), expected_version=version)
                     for writer in range(WRITERS)
                 ]
-                await _race([partial(write, outcomes, append) for append in writes])
+                await race([partial(write, outcomes, append) for append in writes])
                 failures = [outcome for outcome in outcomes if not isinstance(outcome, Success)]
                 stale = Failure(VersionConflictError(talk, version, version + 1))
                 expect(failures, [stale] * (WRITERS - 1), "the answers to those who came late")
@@ -120,27 +115,3 @@ async def _cancel_once(witness: Witness, talk: str, cancellation: Cancellation) 
     expect(sorted(message.id for message in kept), sorted(with_), "the messages after a retry")
     counts = conversation and (conversation.version, conversation.message_count, conversation.open_count)
     expect(counts, (3, len(kept), len(kept)), "version and counts")
-
-
-async def _race(
-    runners: list[Callable[[], Coroutine[Any, Any, None]]],
-    meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None,
-) -> None:
-    """Run all *runners* at once, and *meanwhile* until they are done; the first broken law is raised by itself."""
-    broken: list[AssertionError] = []
-
-    async def run(runner: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        try:
-            await runner()
-        except AssertionError as error:
-            broken.append(error)
-
-    async with anyio.create_task_group() as others:
-        if meanwhile is not None:
-            others.start_soon(run, meanwhile)
-        async with anyio.create_task_group() as racing:
-            for runner in runners:
-                racing.start_soon(run, runner)
-        others.cancel_scope.cancel()
-    if broken:
-        raise broken[0]

@@ -1,11 +1,10 @@
 """``MessageRepositoryLaws``: everything that a ``MessageRepository`` has to obey, as one class of tests."""
 
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
-
 from chatmemory.laws.concurrency_laws import ConcurrencyLaws
+from chatmemory.laws.host import Host
+from chatmemory.laws.programs import run_programs
 from chatmemory.laws.reading_laws import ReadingLaws
-from chatmemory.laws.repository_machine import Host, RepositoryMachine
+from chatmemory.laws.repository_machine import RepositoryMachine
 from chatmemory.laws.summary_laws import SummaryLaws
 from chatmemory.laws.work_laws import WorkLaws
 from chatmemory.laws.writing_laws import WritingLaws
@@ -16,23 +15,11 @@ class MessageRepositoryLaws(WritingLaws, ReadingLaws, ConcurrencyLaws, SummaryLa
 
     def test_l21_equivalence(self) -> None:
         """L21 equivalence: any program of operations is answered as by the plain model, on every backend, errors included."""
-        with Host(self.repository, event_loop=self.event_loop) as host:
+        with Host(self.open, event_loop=self.event_loop) as host:
             is_durable = self.is_durable
 
             class Machine(RepositoryMachine):
                 def __init__(self) -> None:
                     super().__init__(host, is_durable=is_durable)
 
-            run_state_machine_as_test(
-                Machine,
-                settings=settings(
-                    max_examples=self.examples,
-                    stateful_step_count=self.steps,
-                    # The same programs in every run, and no clock that could fail a slow machine.
-                    derandomize=True,
-                    database=None,
-                    deadline=None,
-                    suppress_health_check=[HealthCheck.too_slow],
-                    phases=[Phase.generate, Phase.shrink] if self.shrinks else [Phase.generate],
-                ),
-            )
+            run_programs(Machine, self)

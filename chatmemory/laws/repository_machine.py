@@ -5,20 +5,17 @@ afterwards in any conversation, has to be what the model says.
 """
 
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import Any, Self, TypeVar, final
+from typing import Any, TypeVar
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from returns.result import Success
 
-from chatmemory.contracts import MessageDraft, MessageRepositoryTag, PageQuery
-from chatmemory.effect import Layer
-from chatmemory.laws.law import EventLoop, expect
+from chatmemory.contracts import MessageDraft, PageQuery
+from chatmemory.laws.host import Host
+from chatmemory.laws.law import expect
 from chatmemory.laws.model import ModelRepository
 from chatmemory.laws.samples import (
     START,
@@ -32,7 +29,7 @@ from chatmemory.laws.samples import (
     said,
     summary_of,
 )
-from chatmemory.laws.witness import Observation, Witness, open_witness
+from chatmemory.laws.witness import Observation, Witness
 from chatmemory.messages import Conversation, SummarizationMetadata, View
 
 T = TypeVar("T")
@@ -45,40 +42,6 @@ REOPEN = "L5 reopen: closing and opening changes nothing that can be read"
 WINDOW = "L10 window: a page is the stretch of the whole that its query names"
 RETRY = "L12 retry: what is stored already is reported as a duplicate, and stored once"
 COVERAGE = "L14 coverage: every message is in view, or one summary stands for it"
-
-
-@final
-class Host(AbstractContextManager["Host"]):
-    """A repository on an event loop in a thread of its own, for the machine, which is not asynchronous."""
-
-    def __init__(self, repository: Layer[MessageRepositoryTag, Any, Any], *, event_loop: EventLoop) -> None:
-        self._layer = repository
-        self._event_loop = event_loop
-        self._running = ExitStack()
-        self._opened = ExitStack()
-        self._portal: BlockingPortal
-        self.witness: Witness
-
-    def __enter__(self) -> Self:
-        self._portal = self._running.enter_context(start_blocking_portal(self._event_loop))
-        self._running.push(self._opened)
-        self.reopen()
-        return self
-
-    def reopen(self) -> None:
-        """Close the repository if it is open, and open it (again)."""
-        self._opened.close()
-        opening = self._portal.wrap_async_context_manager(open_witness(self._layer))
-        self.witness = self._opened.enter_context(opening)
-
-    def call(self, function: Callable[..., Awaitable[T]], *args: object) -> T:
-        """Await *function* on the event loop."""
-        return self._portal.call(function, *args)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        return self._running.__exit__(kind, error, trace)
 
 
 which = st.integers(0, 2)
@@ -101,7 +64,7 @@ class RepositoryMachine(RuleBasedStateMachine):
         is_durable: whether it may be closed and opened in between.
     """
 
-    def __init__(self, host: Host, *, is_durable: bool) -> None:
+    def __init__(self, host: Host[Witness], *, is_durable: bool) -> None:
         super().__init__()
         self.host = host
         self.is_durable = is_durable
@@ -256,7 +219,7 @@ class RepositoryMachine(RuleBasedStateMachine):
         return START + timedelta(minutes=self.minutes)
 
     def _ask(self, question: Callable[[Witness], Awaitable[T]]) -> T:
-        return self.host.call(question, self.host.witness)
+        return self.host.ask(question)
 
     def _agree(self, law: str, *touched: str) -> None:
         """Compare all that can be read; what differs in an untouched conversation breaks the law of isolation."""

@@ -1,28 +1,16 @@
-"""``Witness``: asks a repository on behalf of a law, and sees to it that every answer is one that the contract knows."""
+"""``Witness``: asks a message repository on behalf of a law, and observes all that can be read of a conversation."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeVar, final
+from typing import Any, ClassVar, final
 
-import anyio
-from attrs import field, frozen
-from returns.result import Success
+from attrs import frozen
 
 from chatmemory.contracts import MessageRepository, MessageRepositoryTag, PageQuery
-from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome
-from chatmemory.effect.ids import TimeOrderedIds
+from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory.laws.law import LawBrokenError
+from chatmemory.laws.asking import Asker
 from chatmemory.messages import ChatMessage, Conversation, View
-
-A = TypeVar("A")
-E = TypeVar("E")
-
-ERRORS: Final = (RepositoryError, MessageConflictError, VersionConflictError)
-NO_STRANGERS: Final = (
-    "L20 errors: every failure is one that the contract names; no exception escapes, and no call hangs"
-)
-_ids = TimeOrderedIds()
 
 
 @final
@@ -37,40 +25,11 @@ class Observation:
 
 @final
 @frozen
-class Witness:
-    """Speaks with one repository, in conversations that nobody else has heard of.
+class Witness(Asker):
+    """Speaks with one repository, in conversations of its own."""
 
-    Attributes:
-        space: the beginning of their ids, so that a law can run on a store that holds other things too.
-        patience_seconds: how long an answer may take.
-    """
-
+    ERRORS: ClassVar[tuple[type, ...]] = (RepositoryError, MessageConflictError, VersionConflictError)
     repository: MessageRepository
-    space: str = field(factory=lambda: f"law {_ids.next_id()} ")
-    patience_seconds: float = 20.0
-
-    def named(self, name: str) -> str:
-        """Return the id of a conversation in this space."""
-        return self.space + name
-
-    async def ask(self, effect: Effect[A, E]) -> Outcome[A, E]:
-        """Return how *effect* ended."""
-        with anyio.move_on_after(self.patience_seconds):
-            try:
-                outcome = await effect
-            except Exception as stranger:
-                raise LawBrokenError(f"{stranger!r} escaped", law=NO_STRANGERS) from stranger
-            if not (isinstance(outcome, Success) or isinstance(outcome.failure(), ERRORS)):
-                raise LawBrokenError(f"unknown failure {outcome.failure()!r}", law=NO_STRANGERS)
-            return outcome
-        raise LawBrokenError(f"no answer within {self.patience_seconds} seconds", law=NO_STRANGERS)
-
-    async def get(self, effect: Effect[A, E]) -> A:
-        """Return the value of *effect*, which has no reason to fail."""
-        outcome = await self.ask(effect)
-        if isinstance(outcome, Success):
-            return outcome.unwrap()
-        raise LawBrokenError(f"failed for no reason: {outcome.failure()}")
 
     async def read(self, conversation_id: str, view: View = "full") -> tuple[ChatMessage, ...]:
         """Return every message of a view; none of an unknown conversation."""
