@@ -9,8 +9,6 @@ from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 MODEL: Final = "chatmemory-hashed-1"
 """Vectors of other features get another number."""
 
-INLINE_CHARACTERS: Final = 4_000
-
 
 def _load() -> Vectors:
     from chatmemory_layers.embedding.hashed_features import hashed_rows  # noqa: PLC0415  numpy takes long to import
@@ -18,4 +16,4 @@ def _load() -> Vectors:
     return hashed_rows
 
 
-hashed: Final = Layer.succeed(EmbedderTag, LocalEmbedder(MODEL, _load, INLINE_CHARACTERS))
+hashed: Final = Layer.succeed(EmbedderTag, LocalEmbedder(MODEL, _load, is_quick=True))

@@ -7,18 +7,17 @@ Japanese and Korean text is taken by characters, pairs and triples, since nothin
 import re
 import unicodedata
 import zlib
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
-from chatmemory.contracts import Matrix, Vector
+from chatmemory.contracts import Matrix
 from chatmemory.longterm.embedding_rows import unit_rows
 from chatmemory_layers.skills.transcript import CJK
 
-DIM: Final = 512
+DIM: Final = 512  # a power of two: the bits above a hash do not change its place
 LONGEST_READ: Final = (
     8_192  # characters from the beginning of a text; a mean over more says nothing in particular
 )
@@ -26,47 +25,54 @@ LONGEST_WORD: Final = 32  # characters of a word: base64 and the like are known 
 CJK_GRAMS: Final = (1, 2, 3)
 WORD_GRAMS: Final = (3, 4)
 GRAM_WEIGHT: Final = 0.35  # beside 1 for a whole word: "cat" is in "concatenate", and means nothing there
+BATCH: Final = 32  # texts that numpy works on at once: twice as fast as each by itself, and bounded
 
-_GRAM: Final = 1 << 32  # marks a feature as part of a word; the 32 bits below are its hash
-_WORD: Final = re.compile(f"(?P<cjk>[{CJK}]+)|[^\\W_{CJK}]+(?:['’][^\\W_{CJK}]+)*")
+_IS_CJK: Final = re.compile(f"[{CJK}]")
+_WORD: Final = re.compile(f"[{CJK}]+|[^\\W_{CJK}]+(?:'[^\\W_{CJK}]+)*")
+
+# A feature is a number: its hash in 32 bits, above them whether it is part of a word, above that whose text's it is.
+_PART: Final = 1 << 32
+_OWNER_BITS: Final = 33
+_WEIGHTS: Final = np.array([-1.0, 1.0, -GRAM_WEIGHT, GRAM_WEIGHT])  # by part (0, 1) and sign, the lowest bit
 
 
 def hashed_rows(texts: Sequence[str]) -> Matrix:
     """Return a row of length 1 for each text, shape ``(count, DIM)``; all zero for one without letters and digits."""
     rows = np.zeros((len(texts), DIM), dtype=np.float32)
-    for row, text in zip(rows, texts, strict=True):
-        features = Counter(_features(text[:LONGEST_READ]))
-        if features:
-            row[:] = _row(features)
+    for start in range(0, len(texts), BATCH):
+        batch = texts[start : start + BATCH]
+        rows[start : start + BATCH] = _sums([_features(text[:LONGEST_READ]) for text in batch])
     return unit_rows(rows)
 
 
-def _row(features: Counter[int]) -> Vector:
-    """Add up *features*, each with its weight, its sign, and the logarithm of how often it occurs."""
-    codes = np.fromiter(features, np.int64, len(features))
-    times = np.fromiter(features.values(), np.float64, len(features))
-    weights = np.where(codes & _GRAM, GRAM_WEIGHT, 1.0) * np.where(codes & 1, 1.0, -1.0)
-    return np.bincount((codes >> 1) % DIM, weights * (1 + np.log(times)), DIM).astype(np.float32)
+def _sums(features: Sequence[Sequence[int]]) -> Matrix:
+    """Add up the features of each text: each with its weight, its sign, and the logarithm of how often it occurs."""
+    owners = np.repeat(np.arange(len(features)), [len(of_text) for of_text in features])
+    codes = np.array([feature for of_text in features for feature in of_text], dtype=np.int64)
+    codes, times = np.unique(owners << _OWNER_BITS | codes, return_counts=True)
+    places = (codes >> _OWNER_BITS) * DIM + (codes >> 1) % DIM
+    weights = _WEIGHTS[(codes & _PART != 0) * 2 + (codes & 1)] * (1 + np.log(times))
+    return np.bincount(places, weights, len(features) * DIM).reshape(-1, DIM).astype(np.float32)
 
 
-def _features(text: str) -> Iterator[int]:
+def _features(text: str) -> list[int]:
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    for word in _WORD.finditer(text.lower()):
-        run = word["cjk"]
-        if run is None:
-            yield from _word_features(word[0][:LONGEST_WORD].replace("’", "'"))
-        else:
+        text = unicodedata.normalize("NFKC", text).replace("’", "'")
+    found: list[int] = []
+    for word in _WORD.findall(text.lower()):
+        if _IS_CJK.match(word):
             for size in CJK_GRAMS:
-                for start in range(len(run) - size + 1):
-                    yield _hash(run[start : start + size])
+                found += [_hash(word[start : start + size]) for start in range(len(word) - size + 1)]
+        else:
+            found += _word_features(word[:LONGEST_WORD])
+    return found
 
 
 @lru_cache(maxsize=1 << 14)
 def _word_features(word: str) -> tuple[int, ...]:
     marked = f"<{word}>"
-    grams = [marked[start : start + size] for size in WORD_GRAMS for start in range(len(marked) - size + 1)]
-    return _hash(f"={word}"), *(_hash(gram) | _GRAM for gram in grams)
+    parts = [marked[start : start + size] for size in WORD_GRAMS for start in range(len(marked) - size + 1)]
+    return _hash(f"={word}"), *(_hash(part) | _PART for part in parts)
 
 
 @lru_cache(maxsize=1 << 15)

@@ -12,6 +12,9 @@ from chatmemory.contracts import Matrix
 from chatmemory.effect import Effect, Outcome
 from chatmemory.errors import EmbeddingError
 
+INLINE_CHARACTERS: Final = 1_000  # 0.4 ms in English and 0.8 ms in Chinese; to a thread and back: 0.1 ms
+INLINE_TEXTS: Final = 8
+
 Vectors: TypeAlias = Callable[[Sequence[str]], Matrix]
 """Makes a row of length 1, or all zero, of each text; from any thread, from several at once."""
 
@@ -23,12 +26,12 @@ class LocalEmbedder:
 
     Attributes:
         load: imports and reads what the function needs, which may take long; called once.
-        inline_characters: so many are embedded on the event loop; more, or the first ones, in a worker thread.
+        is_quick: a few short texts are embedded on the event loop, once it is loaded; all others in a worker thread.
     """
 
     model: Final[str]
     load: Final[Callable[[], Vectors]] = field(repr=False)
-    inline_characters: Final[int]
+    is_quick: Final[bool]
     _vectors: Vectors | None = field(default=None, init=False, repr=False)
     _loading: Final[Lock] = field(factory=Lock, init=False, repr=False)
 
@@ -40,7 +43,7 @@ class LocalEmbedder:
 
         async def rows() -> Outcome[Matrix, EmbeddingError]:
             vectors = self._vectors
-            if vectors is not None and sum(map(len, texts)) <= self.inline_characters:
+            if vectors is not None and self.is_quick and _is_little(texts):
                 return Success(vectors(texts))
             return Success(await to_thread.run_sync(self._embed, texts, abandon_on_cancel=True))
 
@@ -50,3 +53,7 @@ class LocalEmbedder:
         with self._loading:
             vectors = self._vectors = self._vectors or self.load()
         return vectors(texts)
+
+
+def _is_little(texts: Sequence[str]) -> bool:
+    return len(texts) <= INLINE_TEXTS and sum(map(len, texts)) <= INLINE_CHARACTERS

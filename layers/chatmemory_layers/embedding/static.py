@@ -1,0 +1,21 @@
+"""The embedder by default: bundled, offline, in numpy alone; what its vectors say is defined in ``composite.py``."""
+
+from typing import Final
+
+from chatmemory.contracts import EmbedderTag
+from chatmemory.effect import Layer
+from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
+
+MODEL: Final = "chatmemory-static-1"
+"""Vectors of other rows, features or shares get another number."""
+
+
+def _load() -> Vectors:
+    from chatmemory_layers.embedding.composite import composite_rows  # noqa: PLC0415  numpy takes long to import
+    from chatmemory_layers.embedding.static_rows import bundled_rows  # noqa: PLC0415  likewise
+
+    bundled_rows()
+    return composite_rows
+
+
+static: Final = Layer.succeed(EmbedderTag, LocalEmbedder(MODEL, _load, is_quick=True))

@@ -1,0 +1,138 @@
+"""What every embedder promises, wherever its vectors come from."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import anyio
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from returns.result import Failure, Success
+
+from chatmemory.contracts import Embedder, EmbedderTag, Matrix
+from chatmemory.effect import Effect, ManagedRuntime
+from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.none import none
+from chatmemory_layers.embedding.static import static
+
+ENGLISH = "I like to write code in Python, it is short and easy to read."
+CHINESE = "我喜欢用 Python 写代码，因为它简洁易读。"
+MIXED = "Caroline said 你好 and 안녕하세요 and こんにちは, Привет, مرحبا"
+TEXTS = (ENGLISH, CHINESE, MIXED, "하늘이 파랗다", "カタカナとひらがな", "Where do we meet?")
+HOSTILE = {
+    "empty": "",
+    "blank": " \n\t\u3000",
+    "an emoji": "😀",
+    "NUL": "a\0b",
+    "a lone surrogate": "a\ud800b",
+    "controls": "\x01\x1b[31m\u202e\ufeff",
+    "combining marks": "e" + "\u0301" * 5_000,
+    "1 MB without a space": "x" * 1_000_000,
+    "1 MB of Chinese": "记" * 1_000_000,
+    "1 MB of words": "word " * 200_000,
+    "what NFKC makes longer": "\ufdfa" * 10_000,
+}
+
+
+@asynccontextmanager
+async def run_static() -> AsyncGenerator[Embedder]:
+    async with ManagedRuntime(static) as runtime:
+        yield await runtime.service(EmbedderTag)
+
+
+@asynccontextmanager
+async def run_hashed() -> AsyncGenerator[Embedder]:
+    async with ManagedRuntime(hashed) as runtime:
+        yield await runtime.service(EmbedderTag)
+
+
+Runs = Callable[[], AbstractAsyncContextManager[Embedder]]
+
+
+@pytest.fixture(params=[run_static, run_hashed])
+def runs(request: pytest.FixtureRequest) -> Runs:
+    """Opened by each test itself: a runtime is left in the task that entered it, which a fixture cannot promise."""
+    opens: Runs = request.param
+    return opens
+
+
+async def test_each_text_gets_a_row_of_finite_float32_numbers_of_length_1(runs: Runs) -> None:
+    async with runs() as embedder:
+        rows = await embedder.embed(TEXTS).or_raise()
+    assert rows.dtype == np.float32
+    assert rows.shape[0] == len(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-6)
+
+
+async def test_rows_stand_in_the_order_of_the_texts_whatever_stands_beside_them(runs: Runs) -> None:
+    async with runs() as embedder:
+        together = await embedder.embed(TEXTS * 30).or_raise()
+        backwards = await embedder.embed(TEXTS[::-1]).or_raise()
+        alone = [await embedder.embed([text]).or_raise() for text in TEXTS]
+    np.testing.assert_array_equal(together, np.vstack([*alone] * 30))
+    np.testing.assert_array_equal(backwards[::-1], together[: len(TEXTS)])
+
+
+async def test_no_texts_give_no_rows(runs: Runs) -> None:
+    async with runs() as embedder:
+        rows = await embedder.embed(()).or_raise()
+    assert rows.ndim == 2
+    assert len(rows) == 0
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+async def test_any_text_is_a_row_of_length_1_or_0(runs: Runs, text: str) -> None:
+    async with runs() as embedder:
+        with anyio.fail_after(5):
+            rows = await embedder.embed([text, ENGLISH]).or_raise()
+    assert np.isfinite(rows).all()
+    assert round(float(np.linalg.norm(rows[0])), 5) in {0.0, 1.0}
+    assert round(float(np.linalg.norm(rows[1])), 5) == 1.0
+
+
+@given(texts=st.lists(st.text(), max_size=5))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_texts_are_embedded_twice_alike(runs: Runs, texts: list[str]) -> None:
+    async def twice() -> tuple[Matrix, Matrix]:
+        async with runs() as embedder:
+            return await embedder.embed(texts).or_raise(), await embedder.embed(texts).or_raise()
+
+    first, second = anyio.run(twice)
+    np.testing.assert_array_equal(first, second)
+    assert len(first) == len(texts)
+    assert all(round(float(length), 5) in {0.0, 1.0} for length in np.linalg.norm(first, axis=1))
+
+
+async def test_it_says_without_asking_that_it_can_embed_and_names_its_model(runs: Runs) -> None:
+    async with runs() as embedder:
+        assert embedder.unavailability() is None
+        assert embedder.model.strip() == embedder.model != ""
+
+
+async def test_an_effect_is_a_value_that_can_be_awaited_again_and_by_many_at_once(runs: Runs) -> None:
+    async with runs() as embedder:
+        embed = embedder.embed(TEXTS)
+        first = await embed.or_raise()
+        for rows in await Effect.all([embed] * 8, concurrency=None).or_raise():
+            np.testing.assert_array_equal(rows, first)
+
+
+async def test_a_cancelled_call_is_cancelled_and_the_next_one_succeeds(runs: Runs) -> None:
+    async with runs() as embedder:
+        embed = embedder.embed(TEXTS * 100)
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await embed
+            pytest.fail("it went on after it was cancelled")
+        assert scope.cancelled_caught
+        assert isinstance(await embed, Success)
+
+
+async def test_the_embedder_that_is_none_says_so_and_fails() -> None:
+    async with ManagedRuntime(none) as runtime:
+        embedder = await runtime.service(EmbedderTag)
+        error = embedder.unavailability()
+        assert error is not None
+        assert error.problem == "not_configured"
+        assert await embedder.embed(TEXTS) == Failure(error)
