@@ -1,153 +1,131 @@
-"""What an operator sees of a chat memory: one span and one log record per operation, and never what was said.
+"""What an operator sees of a memory: one span and one log record per operation, and never what was said.
 
-``observed`` is a layer between ``chat_memory`` and its users.  Whether anybody looks is decided when it is built: with
-neither a tracer provider of OpenTelemetry set up nor debug records of the logger ``chatmemory`` wanted, it gives the
-memory itself, and costs nothing.  Failures of background work are logged where they happen, in ``history_work.py``.
+``observed`` and ``observed_long_term`` are layers between a service and its users.  Whether anybody looks is decided
+when they are built: with neither a tracer provider of OpenTelemetry set up nor debug records of the logger
+``chatmemory`` wanted, they give the service itself, and cost nothing.  Failures of background work are logged where
+they happen, in ``history_work.py``.
 """
 
+import inspect
 import logging
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence, Sized
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sized
 from contextlib import AbstractContextManager, nullcontext
-from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, Final, Never, TypeAlias, TypeVar, final
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Never, TypeAlias, TypeVar, cast, final
 
-from attrs import frozen
-
-from chatmemory.contracts import ChatMemory, ChatMemoryService
-from chatmemory.effect import Do, Effect, Failure, Layer, Outcome
+from chatmemory.contracts import ChatMemory, ChatMemoryService, LongTermMemory, LongTermMemoryService
+from chatmemory.effect import Context, Do, Effect, Failure, Layer, Outcome
 from chatmemory.effect.clock import Clock, ClockTag
-from chatmemory.errors import AddError, ReadError
-from chatmemory.messages import (
-    AddReport,
-    ChatMessage,
-    ClearReport,
-    Conversation,
-    MessagePage,
-    NewMessage,
-    SummarizationMetadata,
-    View,
+from chatmemory.errors import AddError, MemoryChangeError, ReadError
+from chatmemory.memories import (
+    ForgetReceipt,
+    MemoryPage,
+    Recall,
+    ReEmbedReport,
+    RememberReport,
+    UseReport,
 )
+from chatmemory.messages import AddReport, ClearReport, Conversation, MessagePage
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
-A = TypeVar("A")
-E = TypeVar("E", bound=AddError | ReadError)
+S = TypeVar("S")
 
+ServiceError: TypeAlias = AddError | ReadError | MemoryChangeError
 Facts: TypeAlias = Mapping[str, str | int]
 
 NAME: Final = "chatmemory"
-CONVERSATION: Final = (
-    "gen_ai.conversation.id"  # of OpenTelemetry's conventions for generative AI, as is error.type
-)
+
+# Of OpenTelemetry's conventions for generative AI, as is error.type.
+CONVERSATION: Final = "gen_ai.conversation.id"
+OPERATION: Final = "gen_ai.operation.name"
 ERROR: Final = "error.type"
+
+CONVENTIONAL: Final = {
+    "remember": "create_memory",
+    "save_conversation_turn": "create_memory",
+    "auto_save": "create_memory",
+    "put_value": "upsert_memory",
+    "recall": "search_memory",
+    "update": "update_memory",
+    "supersede": "update_memory",
+    "promote": "update_memory",
+    "pin": "update_memory",
+    "forget": "delete_memory",
+    "forget_where": "delete_memory",
+    "forget_all": "delete_memory",
+    "delete_value": "delete_memory",
+}
+"""The names that the conventions have for operations of ours."""
 
 log = logging.getLogger(NAME)
 
 
 @final
-@frozen
-class ObservedChatMemory:
-    """A chat memory that does what *memory* does, and tells that it did."""
+class Observed:
+    """Stands in the place of *service*: does what it does, and tells of every effect of it that runs.
 
-    memory: ChatMemory
-    clock: Clock
-    tracer: "Tracer | None"
+    *contract* is the Protocol that it obeys.  What is no effect passes unobserved: how long a stream takes, its reader
+    decides.
+    """
 
-    def add_messages(
-        self, conversation_id: str, messages: Sequence[NewMessage], *, expected_version: int | None = None
-    ) -> Effect[AddReport, AddError]:
-        """See ``contracts.ChatMemory``."""
-        effect = self.memory.add_messages(conversation_id, messages, expected_version=expected_version)
-        return self._tell("add_messages", effect, conversation_id)
+    def __init__(self, service: object, contract: type, clock: Clock, tracer: "Tracer | None") -> None:
+        self._service = service
+        self._contract = contract
+        self._clock = clock
+        self._tracer = tracer
 
-    def get_messages(
-        self,
-        conversation_id: str,
-        *,
-        limit: int | None = None,
-        before: datetime | None = None,
-        view: View = "model",
-    ) -> Effect[Sequence[ChatMessage], ReadError]:
-        """See ``contracts.ChatMemory``."""
-        effect = self.memory.get_messages(conversation_id, limit=limit, before=before, view=view)
-        return self._tell("get_messages", effect, conversation_id)
+    def __getattr__(self, operation: str) -> Callable[..., Any]:
+        """Return the operation of the service, observed."""
+        method = getattr(self._service, operation)
 
-    def get_page(
-        self,
-        conversation_id: str,
-        *,
-        limit: int = 100,
-        older_than: int | None = None,
-        newer_than: int | None = None,
-        view: View = "model",
-    ) -> Effect[MessagePage, ReadError]:
-        """See ``contracts.ChatMemory``."""
-        effect = self.memory.get_page(
-            conversation_id, limit=limit, older_than=older_than, newer_than=newer_than, view=view
+        @wraps(method)
+        def observed_method(*args: Any, **kwargs: Any) -> Any:
+            made = method(*args, **kwargs)
+            if not isinstance(made, Effect):
+                return made
+            effect = cast("Effect[object, ServiceError]", made)
+            conversation_id = self._conversation_of(operation, args, kwargs)
+
+            def run(context: Context[Any]) -> Awaitable[Outcome[object, ServiceError]]:
+                return self._run(operation, effect, conversation_id, context)
+
+            return Effect.in_context(run)
+
+        return observed_method
+
+    def _conversation_of(
+        self, operation: str, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> str | None:
+        """Return the id by which operators know what the call is about; users stay unnamed."""
+        signature = inspect.signature(getattr(self._contract, operation))
+        arguments = signature.bind(self, *args, **kwargs).arguments
+        return next(
+            (arguments[name] for name in ("conversation_id", "session_id") if name in arguments), None
         )
-        return self._tell("get_page", effect, conversation_id)
 
-    def pages(
-        self, conversation_id: str, *, size: int = 200, view: View = "full"
-    ) -> AsyncIterator[Outcome[MessagePage, ReadError]]:
-        """See ``contracts.ChatMemory``.  Unobserved: its reader decides how long it takes."""
-        return self.memory.pages(conversation_id, size=size, view=view)
-
-    def clear_messages(self, conversation_id: str) -> Effect[ClearReport, ReadError]:
-        """See ``contracts.ChatMemory``."""
-        return self._tell("clear_messages", self.memory.clear_messages(conversation_id), conversation_id)
-
-    def get_conversation(self, conversation_id: str) -> Effect[Conversation, ReadError]:
-        """See ``contracts.ChatMemory``."""
-        return self._tell("get_conversation", self.memory.get_conversation(conversation_id), conversation_id)
-
-    def list_conversations(
-        self, *, limit: int = 100, after: str | None = None
-    ) -> Effect[Sequence[Conversation], ReadError]:
-        """See ``contracts.ChatMemory``."""
-        return self._tell("list_conversations", self.memory.list_conversations(limit=limit, after=after))
-
-    def exists(self, conversation_id: str) -> Effect[bool, ReadError]:
-        """See ``contracts.ChatMemory``."""
-        return self._tell("exists", self.memory.exists(conversation_id), conversation_id)
-
-    def count(self, conversation_id: str, *, view: View = "model") -> Effect[int, ReadError]:
-        """See ``contracts.ChatMemory``."""
-        return self._tell("count", self.memory.count(conversation_id, view=view), conversation_id)
-
-    def get_summarization(
-        self, conversation_id: str, summary_message_id: str
-    ) -> Effect[SummarizationMetadata | None, ReadError]:
-        """See ``contracts.ChatMemory``."""
-        effect = self.memory.get_summarization(conversation_id, summary_message_id)
-        return self._tell("get_summarization", effect, conversation_id)
-
-    def get_summarizations_of(
-        self, conversation_id: str, message_id: str
-    ) -> Effect[Sequence[SummarizationMetadata], ReadError]:
-        """See ``contracts.ChatMemory``."""
-        effect = self.memory.get_summarizations_of(conversation_id, message_id)
-        return self._tell("get_summarizations_of", effect, conversation_id)
-
-    def _tell(self, operation: str, effect: Effect[A, E], conversation_id: str | None = None) -> Effect[A, E]:
-        return Effect.from_outcome(partial(self._run, operation, effect, conversation_id))
-
-    async def _run(self, operation: str, effect: Effect[A, E], conversation_id: str | None) -> Outcome[A, E]:
-        started = self.clock.monotonic()
+    async def _run(
+        self,
+        operation: str,
+        effect: Effect[object, ServiceError],
+        conversation_id: str | None,
+        context: Context[Any],
+    ) -> Outcome[object, ServiceError]:
+        started = self._clock.monotonic()
 
         def tell(facts: Facts) -> None:
-            spent = {"duration_ms": round((self.clock.monotonic() - started) * 1000, 3)}
+            spent = {"duration_ms": round((self._clock.monotonic() - started) * 1000, 3)}
             fields = {"operation": operation, "conversation_id": conversation_id, **spent, **facts}
             log.debug("%s: %s in %s ms", operation, facts["outcome"], spent["duration_ms"], extra=fields)
             if span is not None:
-                _describe(span, conversation_id, facts)
+                _describe(span, operation, conversation_id, facts)
 
         with self._span(operation) as span:
             try:
-                outcome = await effect
+                outcome = await effect.run_in(context)
             except BaseException as exception:
                 tell({"outcome": type(exception).__name__})
                 raise
@@ -155,15 +133,15 @@ class ObservedChatMemory:
             return outcome
 
     def _span(self, operation: str) -> "AbstractContextManager[Span | None]":
-        if self.tracer is None:
+        if self._tracer is None:
             return nullcontext()
         # Left to itself a span records the text of an exception, which may quote what was said.
-        return self.tracer.start_as_current_span(
+        return self._tracer.start_as_current_span(
             f"{NAME}.{operation}", record_exception=False, set_status_on_exception=False
         )
 
 
-def facts_of(outcome: Outcome[object, AddError | ReadError]) -> Facts:
+def facts_of(outcome: Outcome[object, ServiceError]) -> Facts:
     """Return what may be told of an outcome: ``outcome`` (``ok`` or the error's tag), numbers and names of kinds."""
     if isinstance(outcome, Failure):
         error = outcome.failure()
@@ -173,7 +151,7 @@ def facts_of(outcome: Outcome[object, AddError | ReadError]) -> Facts:
     return {"outcome": "ok", **_numbers(outcome.unwrap())}
 
 
-def _numbers(value: object) -> Facts:
+def _numbers(value: object) -> Facts:  # noqa: PLR0912  one for each kind of report
     match value:
         case AddReport(stored, duplicates, version, history):
             counts = {"stored": len(stored), "duplicates": len(duplicates), "version": version}
@@ -184,6 +162,19 @@ def _numbers(value: object) -> Facts:
             return {"messages": len(messages), "version": version}
         case Conversation() as conversation:
             return {"messages": conversation.message_count, "version": conversation.version}
+        case RememberReport(outcomes, unembedded):
+            kinds = Counter(f"memories_{outcome.outcome}" for outcome in outcomes)
+            return {**kinds, "unembedded": unembedded}
+        case Recall(hits, mode):
+            return {"hits": len(hits), "mode": mode}
+        case MemoryPage(memories):
+            return {"memories": len(memories)}
+        case UseReport(used, promoted):
+            return {"memories": used, "promoted": len(promoted)}
+        case ForgetReceipt(memories, embeddings):
+            return {"memories": memories, "embeddings": embeddings}
+        case ReEmbedReport(embedded, remaining):
+            return {"embedded": embedded, "remaining": remaining}
         case int() as number:
             return {"count": number}
         case Sized() as found:
@@ -192,12 +183,14 @@ def _numbers(value: object) -> Facts:
             return {}
 
 
-def _describe(span: "Span", conversation_id: str | None, facts: Facts) -> None:
+def _describe(span: "Span", operation: str, conversation_id: str | None, facts: Facts) -> None:
     from opentelemetry.trace import StatusCode  # noqa: PLC0415  there is a span, so it is imported
 
     span.set_attributes({f"{NAME}.{name}": fact for name, fact in facts.items()})
     if conversation_id is not None:
         span.set_attribute(CONVERSATION, conversation_id)
+    if operation in CONVENTIONAL:
+        span.set_attribute(OPERATION, CONVENTIONAL[operation])
     if facts["outcome"] != "ok":
         span.set_attribute(ERROR, facts["outcome"])
         span.set_status(StatusCode.ERROR)
@@ -216,13 +209,29 @@ def active_tracer() -> "Tracer | None":
     return provider.get_tracer(NAME)
 
 
-@Effect.gen
-async def _observe(do: Do[Never, ChatMemoryService]) -> ChatMemory:
-    memory, tracer = do.service(ChatMemoryService), active_tracer()
+def _observed(service: S, contract: type, clock: Clock) -> S:
+    """Return *service*, observed if anybody looks."""
+    tracer = active_tracer()
     if tracer is None and not log.isEnabledFor(logging.DEBUG):
-        return memory
-    return ObservedChatMemory(memory, do.service(ClockTag), tracer)
+        return service
+    # It has every operation of the service, which no checker can see.
+    return cast("S", Observed(service, contract, clock, tracer))
 
 
-observed = Layer.effect(ChatMemoryService, _observe(), needs=[ChatMemoryService])
+@Effect.gen
+async def _observe_chat_memory(do: Do[Never, ChatMemoryService]) -> ChatMemory:
+    return _observed(do.service(ChatMemoryService), ChatMemory, do.service(ClockTag))
+
+
+@Effect.gen
+async def _observe_long_term_memory(do: Do[Never, LongTermMemoryService]) -> LongTermMemory:
+    return _observed(do.service(LongTermMemoryService), LongTermMemory, do.service(ClockTag))
+
+
+observed = Layer.effect(ChatMemoryService, _observe_chat_memory(), needs=[ChatMemoryService])
 """The chat memory at hand, observed if anybody looks."""
+
+observed_long_term = Layer.effect(
+    LongTermMemoryService, _observe_long_term_memory(), needs=[LongTermMemoryService]
+)
+"""The long-term memory at hand, observed if anybody looks."""

@@ -17,7 +17,7 @@ from returns.result import Failure
 from chatmemory import ChatMemory, ChatMemoryService, Effect, Layer, ManagedRuntime, NewMessage, TestClock
 from chatmemory.effect.clock import ClockTag
 from chatmemory.errors import ConversationNotFoundError, GenericMemoryError, RepositoryError
-from chatmemory.observe import ObservedChatMemory, observed
+from chatmemory.observe import Observed, observed
 from chatmemory_layers import stacks
 
 SECRET = "银行卡密码是 4711"
@@ -35,15 +35,15 @@ async def opened() -> AsyncGenerator[ChatMemory]:
         yield await runtime.service(ChatMemoryService)
 
 
-def traced(memory: ChatMemory, spans: InMemorySpanExporter) -> ObservedChatMemory:
+def traced(memory: ChatMemory, spans: InMemorySpanExporter) -> Any:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
-    return ObservedChatMemory(memory, TestClock(), provider.get_tracer("chatmemory"))
+    return Observed(memory, ChatMemory, TestClock(), provider.get_tracer("chatmemory"))
 
 
 async def test_when_nobody_looks_nothing_is_between() -> None:
     async with opened() as memory:
-        assert not isinstance(memory, ObservedChatMemory)
+        assert not isinstance(memory, Observed)
 
 
 async def test_debug_records_are_enough_to_be_observed(caplog: pytest.LogCaptureFixture) -> None:
