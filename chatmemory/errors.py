@@ -18,9 +18,11 @@ Errors are compared by value, say in their text what to do next, keep the except
 Configuration has an error of its own, ``chatmemory.effect.config.ConfigError``, because it fails before any memory exists.
 """
 
-from typing import Literal, TypeAlias, final, overload
+from typing import Literal, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
+
+E = TypeVar("E")
 
 
 @final
@@ -364,12 +366,6 @@ MemoryChangeError: TypeAlias = (
 MemoryStoreError: TypeAlias = MemoryConflictError | MemoryNotFoundError | RepositoryError
 
 
-@overload
-def memory_error(
-    error: VersionConflictError | RepositoryError,
-) -> VersionConflictError | GenericMemoryError: ...
-@overload
-def memory_error(error: AppendError) -> MessageConflictError | VersionConflictError | GenericMemoryError: ...
-def memory_error(error: AppendError) -> MessageConflictError | VersionConflictError | GenericMemoryError:
+def memory_error(error: E | RepositoryError) -> E | GenericMemoryError:
     """Lift an error of a repository to the service: what a caller can act on stays, the rest becomes a reason."""
     return GenericMemoryError(error) if isinstance(error, RepositoryError) else error

@@ -7,9 +7,9 @@ an extractor proposes before it is a memory, in ``proposals.py``.
 from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 
 from chatmemory.messages import Json
 
@@ -182,6 +182,10 @@ class MemoryChanges:
     category: Category | Unchanged | None = UNCHANGED
     tags: tuple[str, ...] | Unchanged = UNCHANGED
     confidence: float | Unchanged = UNCHANGED
+
+    def given(self) -> dict[str, Any]:
+        """Return what is to change, by the names of the fields."""
+        return {name: value for name, value in asdict(self, recurse=False).items() if value is not UNCHANGED}
 
 
 # --- What became of a write --------------------------------------------------------------------------------------

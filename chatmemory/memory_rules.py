@@ -10,7 +10,6 @@ from typing import Any, Final, cast, get_args
 from chatmemory.errors import Problem
 from chatmemory.memories import (
     Category,
-    DedupPolicy,
     Embedding,
     MemoryChanges,
     MemoryRole,
@@ -135,10 +134,10 @@ def choice_problem(value: object, choices: Any, *, or_none: bool = False) -> str
     return f"unknown: {value!r}; one of {', '.join(get_args(choices))}"
 
 
-def dedup_problems(dedup: object) -> list[Problem]:
-    """Return what is wrong with a deduplication policy."""
-    problem = choice_problem(dedup, DedupPolicy)
-    return [] if problem is None else [Problem("$.dedup", problem)]
+def choice_problems(path: str, value: object, choices: Any, *, or_none: bool = False) -> list[Problem]:
+    """Return the problem of an argument that has to be a word of the Literal *choices*, if any."""
+    problem = choice_problem(value, choices, or_none=or_none)
+    return [] if problem is None else [Problem(path, problem)]
 
 
 def _content_problem(content: object) -> str | None:

@@ -57,17 +57,23 @@ def id_problem(text: object) -> str | None:
     )
 
 
-def id_problems(path: str, text: object) -> list[Problem]:
-    """Return the problem of an id argument, if any."""
-    problem = id_problem(text)
+def text_problems(path: str, text: object) -> list[Problem]:
+    """Return the problem of a text argument, if any."""
+    problem = text_problem(text)
     return [] if problem is None else [Problem(path, problem)]
 
 
-def limit_problems(path: str, limit: object) -> list[Problem]:
-    """Return the problem of a limit argument: an integer, 0 or more."""
-    if isinstance(limit, int) and not isinstance(limit, bool) and 0 <= limit <= MAX_LIMIT:
+def id_problems(path: str, text: object, *, or_none: bool = False) -> list[Problem]:
+    """Return the problem of an id argument, if any."""
+    problem = None if text is None and or_none else id_problem(text)
+    return [] if problem is None else [Problem(path, problem)]
+
+
+def limit_problems(path: str, limit: object, *, most: int = MAX_LIMIT) -> list[Problem]:
+    """Return the problem of a limit argument: an integer from 0 to *most*."""
+    if isinstance(limit, int) and not isinstance(limit, bool) and 0 <= limit <= most:
         return []
-    return [Problem(path, f"expected an integer from 0 to {MAX_LIMIT}, not {limit!r}")]
+    return [Problem(path, f"expected an integer from 0 to {most}, not {limit!r}")]
 
 
 def instant_problem(instant: object) -> str | None:
@@ -81,6 +87,12 @@ def instant_problem(instant: object) -> str | None:
     except OverflowError:
         return "outside the years 1 to 9999 in UTC"
     return None
+
+
+def instant_problems(path: str, instant: object) -> list[Problem]:
+    """Return the problem of an optional point in time, if any."""
+    problem = None if instant is None else instant_problem(instant)
+    return [] if problem is None else [Problem(path, problem)]
 
 
 def metadata_problems(path: str, metadata: object) -> list[Problem]:

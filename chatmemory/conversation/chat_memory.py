@@ -41,7 +41,7 @@ from chatmemory.errors import (
 )
 from chatmemory.message_rules import (
     id_problems,
-    instant_problem,
+    instant_problems,
     limit_problems,
     message_problems,
     refuse,
@@ -235,8 +235,7 @@ def _query_problems(query: PageQuery) -> list[Problem]:
     problems = id_problems("$.conversation_id", query.conversation_id) + _view_problems(query.view)
     if query.limit is not None:
         problems += limit_problems("$.limit", query.limit)
-    if query.before is not None and (problem := instant_problem(query.before)) is not None:
-        problems.append(Problem("$.before", problem))
+    problems += instant_problems("$.before", query.before)
     if query.older_than is not None:
         problems += limit_problems("$.older_than", query.older_than)
     if query.newer_than is not None:

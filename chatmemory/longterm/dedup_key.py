@@ -14,6 +14,7 @@ def dedup_key(memory: NewMemory, policy: DedupPolicy) -> bytes | None:
 
     The user and the app are no part of it: a repository compares keys within them.
     """
+    parts: tuple[str | None, ...]
     match policy:
         case "none":
             return None

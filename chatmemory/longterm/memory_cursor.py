@@ -1,10 +1,14 @@
 """The cursor of a list of memories: where the last one stands, as text that a caller hands back."""
 
 from datetime import datetime
+from typing import TypeAlias
 
 from chatmemory.errors import Problem
 from chatmemory.memories import Memory
 from chatmemory.message_rules import instant_problem
+
+Place: TypeAlias = tuple[datetime, str]
+"""``(created_at, id)`` of a memory."""
 
 
 def cursor_of(memory: Memory) -> str:
@@ -12,16 +16,15 @@ def cursor_of(memory: Memory) -> str:
     return f"{memory.created_at.isoformat()} {memory.id}"
 
 
-def read_cursor(cursor: str | None) -> tuple[datetime, str] | Problem | None:
-    """Return ``(created_at, id)``, None for none, or what is wrong with it."""
+def read_cursor(cursor: str | None) -> tuple[Place | None, list[Problem]]:
+    """Return the place that *cursor* names, None for none, and what is wrong with it."""
     if cursor is None:
-        return None
-    text, separator, memory_id = cursor.partition(" ")
+        return None, []
+    text, _, memory_id = cursor.partition(" ")
     try:
         created_at = datetime.fromisoformat(text)
     except ValueError:
-        separator = ""
-    else:
-        if separator and instant_problem(created_at) is None:
-            return created_at, memory_id
-    return Problem("$.after", "no cursor: give the next of another page")
+        created_at = None
+    if memory_id and instant_problem(created_at) is None and created_at is not None:
+        return (created_at, memory_id), []
+    return None, [Problem("$.after", "no cursor: give the next of another page")]

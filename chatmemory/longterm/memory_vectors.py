@@ -34,4 +34,4 @@ def unit_vector(path: str, embedding: Embedding) -> Vector | Problem:
 
 def usable_rows(matrix: Matrix) -> Sequence[Vector | None]:
     """Return each row of an embedder's answer, shape ``(count, dim)``; None for a text without features."""
-    return [row if usable else None for row, usable in zip(matrix, matrix.any(axis=1), strict=True)]
+    return [row if row.any() else None for row in matrix]

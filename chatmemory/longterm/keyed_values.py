@@ -1,0 +1,79 @@
+"""Values by key: what 003 calls user-scoped key-value data, kept as memories that supersede each other."""
+
+from datetime import datetime
+
+from attrs import evolve
+
+from chatmemory.contracts import MemoryListing
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import GenericMemoryError, RecallError, RememberError
+from chatmemory.longterm.auto_save import statement
+from chatmemory.longterm.memory_parts import MemoryParts
+from chatmemory.memories import Duplicate, Memory, MemoryPage, Namespace, NewMemory, Stored
+from chatmemory.memory_rules import namespace_problems, value_problems
+from chatmemory.message_rules import id_problems, instant_problems, refuse, text_problems
+from chatmemory.messages import Json
+
+
+class KeyedValues(MemoryParts):
+    """Puts, gets, deletes and lists values by their keys."""
+
+    @Effect.gen
+    async def put_value(
+        self,
+        do: Do[RememberError],
+        namespace: Namespace,
+        key: str,
+        value: Json,
+        *,
+        content: str | None = None,
+    ) -> Stored | Duplicate:
+        """See ``contracts.LongTermMemory``."""
+        refuse(
+            do,
+            namespace_problems(namespace),
+            id_problems("$.key", key),
+            value_problems("$.value", value),
+            text_problems("$.content", content or ""),
+        )
+        memory = NewMemory(
+            content or statement(key, value),
+            key=key,
+            value=value,
+            source="system",
+            role="system",
+            memory_type="long_term",
+        )
+        drafted = await do(self.drafts.draft(namespace, [memory], dedup="exact"))
+        drafts = tuple(evolve(draft, replaces_key=True) for draft in drafted.drafts)
+        (outcome,) = await do(self._store(drafts))
+        return outcome
+
+    @Effect.gen
+    async def get_value(
+        self, do: Do[RecallError], namespace: Namespace, key: str, *, as_of: datetime | None = None
+    ) -> Memory | None:
+        """See ``contracts.LongTermMemory``."""
+        refuse(
+            do, namespace_problems(namespace), id_problems("$.key", key), instant_problems("$.as_of", as_of)
+        )
+        return await do(self.repository.value(namespace, key, as_of=as_of).alt(GenericMemoryError))
+
+    @Effect.gen
+    async def delete_value(self, do: Do[RecallError], namespace: Namespace, key: str) -> bool:
+        """See ``contracts.LongTermMemory``."""
+        refuse(do, namespace_problems(namespace), id_problems("$.key", key))
+        return await do(self.repository.retire(namespace, key, now=self.clock.now()).alt(GenericMemoryError))
+
+    def list_values(
+        self,
+        namespace: Namespace,
+        *,
+        prefix: str = "",
+        limit: int = 100,
+        after: str | None = None,
+        as_of: datetime | None = None,
+    ) -> Effect[MemoryPage, RecallError]:
+        """See ``contracts.LongTermMemory``."""
+        listing = MemoryListing(namespace, limit, key_prefix=prefix, exact_app=True, as_of=as_of)
+        return self._page(listing, after)

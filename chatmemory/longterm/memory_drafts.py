@@ -1,0 +1,156 @@
+"""``MemoryDrafts``: makes of what callers give the drafts that a repository keeps - ids, words, vectors, all of it.
+
+It checks nothing but vectors; the rules stand in ``memory_rules.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+from attrs import field, frozen
+
+from chatmemory.contracts import Embedder, Matrix, MemoryDraft, Vector
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.clock import Clock
+from chatmemory.effect.ids import Ids
+from chatmemory.errors import DataValidationError, EmbeddingError, Problem
+from chatmemory.longterm.dedup_key import dedup_key
+from chatmemory.longterm.memory_vectors import unit_vector, usable_rows
+from chatmemory.memories import DedupPolicy, EmbeddingSpace, MemoryType, Namespace, NewMemory
+from chatmemory.message_rules import refuse
+from chatmemory.search_terms import embedding_text, memory_terms
+
+NO_FEATURES = "the text has nothing that the embedder knows"
+
+
+@final
+@frozen
+class Placed:
+    """A vector and the space that it belongs to."""
+
+    space: EmbeddingSpace
+    vector: Vector = field(eq=False, repr=False)
+
+
+@final
+@frozen
+class Embedded:
+    """What became of texts: each *placed*, or None; *reason* says why any has no vector."""
+
+    placed: tuple[Placed | None, ...]
+    reason: str | None = None
+
+
+@final
+@frozen
+class Drafted:
+    """Drafts ready to be stored; *reason* says why any has no vector."""
+
+    drafts: tuple[MemoryDraft, ...]
+    reason: str | None
+
+    @property
+    def unembedded(self) -> int:
+        """How many have no vector."""
+        return sum(draft.vector is None for draft in self.drafts)
+
+
+@final
+@frozen
+class MemoryDrafts:
+    """Drafts memories; *embedder* is guarded, so that one that fails costs no time again."""
+
+    embedder: Embedder
+    clock: Clock
+    ids: Ids
+
+    @Effect.gen
+    async def draft(
+        self,
+        do: Do[DataValidationError],
+        namespace: Namespace,
+        memories: Sequence[NewMemory],
+        *,
+        dedup: DedupPolicy = "none",
+        embed: bool = True,
+    ) -> Drafted:
+        """Draft *memories*, which obey the rules; those that bring no vector get the embedder's, if it is to *embed*."""
+        placed = _given(do, memories)
+        missing = [index for index, given in enumerate(placed) if given is None] if embed else []
+        made = await do(self.embed([text_to_embed(memories[index]) for index in missing]))
+        for index, one in zip(missing, made.placed, strict=True):
+            placed[index] = one
+        return Drafted(
+            tuple(
+                [self._draft(namespace, *each, dedup=dedup) for each in zip(memories, placed, strict=True)]
+            ),
+            made.reason,
+        )
+
+    def embed(self, texts: Sequence[str]) -> Effect[Embedded]:
+        """Embed *texts*; it never fails, and says why a text has no vector."""
+        if not texts:
+            return Effect.succeed(Embedded(()))
+        return self.embedder.embed(texts).map(self._placed).lash(lambda error: _not_embedded(texts, error))
+
+    def _placed(self, matrix: Matrix) -> Embedded:
+        space = EmbeddingSpace(self.embedder.model, matrix.shape[1])
+        rows = [None if row is None else Placed(space, row) for row in usable_rows(matrix)]
+        return Embedded(tuple(rows), NO_FEATURES if None in rows else None)
+
+    def _draft(
+        self, namespace: Namespace, memory: NewMemory, placed: Placed | None, *, dedup: DedupPolicy
+    ) -> MemoryDraft:
+        return MemoryDraft(
+            id=memory.id or self.ids.next_id(),
+            namespace=namespace,
+            content=memory.content,
+            key=memory.key,
+            value=memory.value,
+            category=memory.category,
+            tags=tuple(memory.tags),
+            confidence=float(memory.confidence),
+            source=memory.source,
+            role=memory.role,
+            session_id=memory.session_id,
+            memory_type=memory.memory_type or _type_by_default(memory),
+            pinned=memory.pinned,
+            provenance=memory.provenance,
+            created_at=memory.created_at or self.clock.now(),
+            terms=memory_terms(memory.content, key=memory.key, value=memory.value, tags=memory.tags),
+            dedup_key=dedup_key(memory, dedup),
+            space=None if placed is None else placed.space,
+            vector=None if placed is None else placed.vector,
+        )
+
+
+def _given(do: Do[DataValidationError], memories: Sequence[NewMemory]) -> list[Placed | None]:
+    """Return the vectors that callers have brought; refuse the batch when one is no vector."""
+    placed: list[Placed | None] = []
+    problems: list[Problem] = []
+    for index, memory in enumerate(memories):
+        if memory.embedding is None:
+            placed.append(None)
+            continue
+        vector = unit_vector(f"$.memories[{index}].embedding.vector", memory.embedding)
+        if isinstance(vector, Problem):
+            problems.append(vector)
+        else:
+            placed.append(Placed(EmbeddingSpace(memory.embedding.model, vector.size), vector))
+    refuse(do, problems)
+    return placed
+
+
+def _not_embedded(texts: Sequence[str], error: EmbeddingError) -> Effect[Embedded]:
+    return Effect.succeed(Embedded((None,) * len(texts), str(error)))
+
+
+def text_to_embed(memory: NewMemory) -> str:
+    """Return what the vector of *memory* is made of."""
+    return embedding_text(memory.content, key=memory.key)
+
+
+def _type_by_default(memory: NewMemory) -> MemoryType:
+    # What a tool or an assistant said must not promote itself: see MINJA and OWASP ASI06.
+    return "long_term" if memory.source == "user_stated" and memory.role == "user" else "short_term"

@@ -1,0 +1,124 @@
+"""``MemoryParts``: what long-term memory is made of, and the steps that several of its operations share."""
+
+from datetime import timedelta
+from typing import Final
+
+from attrs import evolve, frozen
+
+from chatmemory.contracts import (
+    MemoryDraft,
+    MemoryExtractor,
+    MemoryListing,
+    MemoryRepository,
+    MemorySearch,
+    RecallRanker,
+)
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.clock import Clock
+from chatmemory.effect.ids import Ids
+from chatmemory.errors import (
+    GenericMemoryError,
+    MemoryConflictError,
+    MemoryNotFoundError,
+    MemoryStoreError,
+    Problem,
+    RecallError,
+    memory_error,
+)
+from chatmemory.longterm.memory_cursor import cursor_of, read_cursor
+from chatmemory.longterm.memory_drafts import MemoryDrafts
+from chatmemory.memories import Category, Duplicate, Memory, MemoryPage, MemoryType, Namespace, Recall, Stored
+from chatmemory.memory_rules import choice_problems, namespace_problems
+from chatmemory.message_rules import id_problems, instant_problems, limit_problems, refuse, text_problems
+from chatmemory.search_terms import query_terms
+from chatmemory.settings import ExpirySettings, ExtractionSettings, PromotionSettings, RetrievalSettings
+
+MOST_RECALLED: Final = 200
+"""The highest limit of a recall.  Candidates are as many, so that a longer answer begins with the shorter one."""
+
+
+@frozen
+class MemoryParts:
+    """The parts; *drafts* brings the embedder."""
+
+    repository: MemoryRepository
+    drafts: MemoryDrafts
+    extractor: MemoryExtractor
+    ranker: RecallRanker
+    retrieval: RetrievalSettings
+    extraction: ExtractionSettings
+    promotion: PromotionSettings
+    expiry: ExpirySettings
+    clock: Clock
+    ids: Ids
+
+    @Effect.gen
+    async def _find(
+        self, do: Do[MemoryNotFoundError | GenericMemoryError], namespace: Namespace, memory_id: str
+    ) -> Memory:
+        found = await do(self.repository.get(namespace, memory_id).alt(GenericMemoryError))
+        return found or do.fail(MemoryNotFoundError(memory_id))
+
+    @Effect.gen
+    async def _recall(self, do: Do[GenericMemoryError], search: MemorySearch, limit: int) -> Recall:
+        """Find by words and, where the embedder lets it, by vector."""
+        embedded = await do(self.drafts.embed([search.text]))
+        (placed,) = embedded.placed
+        search = evolve(
+            search,
+            terms=query_terms(search.text),
+            space=None if placed is None else placed.space,
+            vector=None if placed is None else placed.vector,
+            limit=MOST_RECALLED,
+        )
+        candidates = await do(self.repository.search(search).alt(GenericMemoryError))
+        return self.ranker.rank(
+            search, candidates, now=search.as_of or self.clock.now(), limit=limit, unembedded=embedded.reason
+        )
+
+    @Effect.gen
+    async def _page(self, do: Do[RecallError], listing: MemoryListing, cursor: str | None) -> MemoryPage:
+        after, problems = read_cursor(cursor)
+        refuse(do, _listing_problems(listing), problems)
+        if not listing.limit:
+            return MemoryPage((), None)
+        # One more than is asked for tells whether there is another page.
+        asked = evolve(listing, after=after, limit=listing.limit + 1)
+        found = await do(self.repository.list(asked).alt(GenericMemoryError))
+        page = found[: listing.limit]
+        return MemoryPage(page, cursor_of(page[-1]) if len(found) > listing.limit else None)
+
+    def _store(
+        self, drafts: tuple[MemoryDraft, ...]
+    ) -> Effect[tuple[Stored | Duplicate, ...], MemoryConflictError | GenericMemoryError]:
+        """Store *drafts* that replace none by its id."""
+        return self.repository.store(drafts).alt(_with_nothing_replaced)
+
+    @Effect.gen
+    async def _expire_old(self, do: Do[GenericMemoryError], namespace: Namespace) -> int:
+        """Remove short-term memories that are older than they may become."""
+        if not self.expiry.short_term_days:
+            return 0
+        oldest = self.clock.now() - timedelta(days=self.expiry.short_term_days)
+        return await do(self.repository.expire(namespace, created_before=oldest).alt(GenericMemoryError))
+
+
+def _with_nothing_replaced(error: MemoryStoreError) -> MemoryConflictError | GenericMemoryError:
+    if isinstance(error, MemoryNotFoundError):
+        msg = f"no draft names what it replaces, and yet: {error}"
+        raise TypeError(msg)
+    return memory_error(error)
+
+
+def _listing_problems(listing: MemoryListing) -> list[Problem]:
+    prefix = listing.key_prefix
+    return [
+        *namespace_problems(listing.namespace),
+        *limit_problems("$.limit", listing.limit),
+        *choice_problems("$.memory_type", listing.memory_type, MemoryType, or_none=True),
+        *choice_problems("$.category", listing.category, Category, or_none=True),
+        *id_problems("$.session_id", listing.session_id, or_none=True),
+        *id_problems("$.tag", listing.tag, or_none=True),
+        *([] if prefix is None else text_problems("$.prefix", prefix)),
+        *instant_problems("$.as_of", listing.as_of),
+    ]

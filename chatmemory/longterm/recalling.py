@@ -1,0 +1,71 @@
+"""How long-term memory answers a question, and learns which answers were used."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from chatmemory.contracts import MemorySearch
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import GenericMemoryError, RecallError
+from chatmemory.longterm.memory_parts import MOST_RECALLED, MemoryParts
+from chatmemory.memories import Category, Namespace, Recall, UseReport
+from chatmemory.memory_rules import choice_problems, namespace_problems, tags_problems
+from chatmemory.message_rules import id_problems, instant_problems, limit_problems, refuse, text_problems
+
+
+class Recalling(MemoryParts):
+    """Recalls memories, and counts their uses."""
+
+    @Effect.gen
+    async def recall(
+        self,
+        do: Do[RecallError],
+        namespace: Namespace,
+        query: str,
+        *,
+        limit: int | None = None,
+        category: Category | None = None,
+        tags: Sequence[str] = (),
+        as_of: datetime | None = None,
+    ) -> Recall:
+        """See ``contracts.LongTermMemory``."""
+        most = self.retrieval.limit if limit is None else limit
+        refuse(
+            do,
+            namespace_problems(namespace),
+            text_problems("$.query", query),
+            limit_problems("$.limit", most, most=MOST_RECALLED),
+            choice_problems("$.category", category, Category, or_none=True),
+            tags_problems("$.tags", tags),
+            instant_problems("$.as_of", as_of),
+        )
+        search = MemorySearch(namespace, query, (), category=category, tags=tuple(tags), as_of=as_of)
+        return await do(self._recall(search, most))
+
+    @Effect.gen
+    async def record_use(
+        self,
+        do: Do[RecallError],
+        namespace: Namespace,
+        memory_ids: Sequence[str],
+        *,
+        use_id: str | None = None,
+        session_id: str | None = None,
+    ) -> UseReport:
+        """See ``contracts.LongTermMemory``."""
+        refuse(
+            do,
+            namespace_problems(namespace),
+            *(id_problems(f"$.memory_ids[{index}]", one) for index, one in enumerate(memory_ids)),
+            id_problems("$.use_id", use_id, or_none=True),
+            id_problems("$.session_id", session_id, or_none=True),
+        )
+        return await do(
+            self.repository.record_use(
+                namespace,
+                tuple(dict.fromkeys(memory_ids)),
+                use_id=use_id or self.ids.next_id(),
+                session_id=session_id,
+                now=self.clock.now(),
+                promote_after=self.promotion.after_sessions or None,
+            ).alt(GenericMemoryError)
+        )

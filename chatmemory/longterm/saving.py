@@ -1,0 +1,171 @@
+"""How memories come in: given by a caller, saved turn by turn, or found in what was said."""
+
+import logging
+from collections.abc import Sequence
+
+from chatmemory.contracts import MemorySearch
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import (
+    DataValidationError,
+    GenericMemoryError,
+    MemoryConflictError,
+    RecallError,
+    RememberError,
+)
+from chatmemory.longterm.auto_save import Utterance, said_by_extraction, said_by_update
+from chatmemory.longterm.memory_parts import MemoryParts
+from chatmemory.longterm.self_echo import is_echo
+from chatmemory.memories import (
+    DedupPolicy,
+    MemoryRole,
+    Namespace,
+    NewMemory,
+    Provenance,
+    RememberReport,
+    Skipped,
+)
+from chatmemory.memory_rules import choice_problems, memories_problems, namespace_problems
+from chatmemory.message_rules import id_problems, refuse, text_problems
+from chatmemory.proposals import Extraction, MemoryUpdate, Speaker
+
+log = logging.getLogger(__name__)
+
+
+class Saving(MemoryParts):
+    """Stores memories, and finds those that are worth it."""
+
+    @Effect.gen
+    async def remember(
+        self,
+        do: Do[RememberError],
+        namespace: Namespace,
+        memories: Sequence[NewMemory],
+        *,
+        dedup: DedupPolicy = "exact",
+    ) -> RememberReport:
+        """See ``contracts.LongTermMemory``."""
+        refuse(
+            do,
+            namespace_problems(namespace),
+            memories_problems(memories),
+            choice_problems("$.dedup", dedup, DedupPolicy),
+        )
+        return await do(self._save(namespace, memories, dedup=dedup))
+
+    @Effect.gen
+    async def save_conversation_turn(
+        self,
+        do: Do[RememberError],
+        namespace: Namespace,
+        user_content: str,
+        assistant_content: str,
+        *,
+        session_id: str,
+        user_message_id: str | None = None,
+        assistant_message_id: str | None = None,
+        dedup: DedupPolicy = "first_50_characters",
+    ) -> RememberReport:
+        """See ``contracts.LongTermMemory``."""
+        refuse(
+            do,
+            namespace_problems(namespace),
+            id_problems("$.session_id", session_id),
+            choice_problems("$.dedup", dedup, DedupPolicy),
+            text_problems("$.user_content", user_content),
+            text_problems("$.assistant_content", assistant_content),
+            id_problems("$.user_message_id", user_message_id, or_none=True),
+            id_problems("$.assistant_message_id", assistant_message_id, or_none=True),
+        )
+        turn = (
+            _side("user", user_content, session_id, user_message_id),
+            _side("assistant", assistant_content, session_id, assistant_message_id),
+        )
+        report = await do(self._save(namespace, turn, dedup=dedup))
+        await do(self._expire_old(namespace).lash(_note_late_expiry))
+        return report
+
+    @Effect.gen
+    async def extract(self, do: Do[RecallError], content: str, *, role: Speaker = "user") -> Extraction:
+        """See ``contracts.LongTermMemory``."""
+        refuse(do, text_problems("$.content", content), choice_problems("$.role", role, Speaker))
+        return await do(self.extractor.extract(content, role=role))
+
+    @Effect.gen
+    async def auto_save(
+        self,
+        do: Do[RememberError],
+        namespace: Namespace,
+        content: str,
+        *,
+        role: Speaker = "user",
+        session_id: str | None = None,
+        message_id: str | None = None,
+        update: MemoryUpdate | None = None,
+    ) -> RememberReport:
+        """See ``contracts.LongTermMemory``."""
+        refuse(
+            do,
+            namespace_problems(namespace),
+            text_problems("$.content", content),
+            choice_problems("$.role", role, Speaker),
+            id_problems("$.session_id", session_id, or_none=True),
+            id_problems("$.message_id", message_id, or_none=True),
+        )
+        said = Utterance(role, session_id, message_id)
+        if update is None:
+            extraction = await do(self.extractor.extract(content, role=role))
+            least = self.extraction.least_confidence
+            found = said_by_extraction(extraction, said, least_confidence=least)
+        else:
+            found = said_by_update(update, said)
+        # A model has written it, perhaps: it obeys no rules by itself.
+        refuse(do, memories_problems([one for one in found if isinstance(one, NewMemory)]))
+        fresh = [await do(self._unless_echo(namespace, one)) for one in found]
+        return await do(self._save(namespace, fresh, dedup="exact"))
+
+    @Effect.gen
+    async def _unless_echo(
+        self, do: Do[GenericMemoryError], namespace: Namespace, found: NewMemory | Skipped
+    ) -> NewMemory | Skipped:
+        """Skip what repeats a memory: it is there already, and a model may just have been shown it."""
+        if isinstance(found, Skipped):
+            return found
+        recalled = await do(self._recall(MemorySearch(namespace, found.content, ()), self.retrieval.limit))
+        echoed = (hit.memory.id for hit in recalled.hits if is_echo(found.content, [hit.memory.content]))
+        return next((Skipped("echo", of) for of in echoed), found)
+
+    @Effect.gen
+    async def _save(
+        self,
+        do: Do[DataValidationError | MemoryConflictError | GenericMemoryError],
+        namespace: Namespace,
+        found: Sequence[NewMemory | Skipped],
+        *,
+        dedup: DedupPolicy,
+    ) -> RememberReport:
+        """Store what is not skipped, in one transaction, and report on everything in its place."""
+        memories = [one for one in found if isinstance(one, NewMemory)]
+        drafted = await do(self.drafts.draft(namespace, memories, dedup=dedup))
+        stored = iter(await do(self._store(drafted.drafts)) if memories else ())
+        outcomes = tuple([one if isinstance(one, Skipped) else next(stored) for one in found])
+        return RememberReport(outcomes, drafted.unembedded, drafted.reason)
+
+
+def _side(role: MemoryRole, content: str, session_id: str, message_id: str | None) -> NewMemory | Skipped:
+    """Return one side of a turn: short-term, whoever spoke."""
+    if not content.strip():
+        return Skipped("empty")
+    return NewMemory(
+        content,
+        source="user_stated" if role == "user" else "inferred",
+        role=role,
+        session_id=session_id,
+        memory_type="short_term",
+        provenance=Provenance(() if message_id is None else (message_id,)),
+    )
+
+
+def _note_late_expiry(error: GenericMemoryError) -> Effect[int]:
+    """Go on: the turn is stored, and what should have gone goes with a later one."""
+    log.warning("short-term memories could not be expired: %s", error)
+    return Effect.succeed(0)
