@@ -6,8 +6,9 @@ What its tables are is said in ``migrations.py``, who uses the connections in ``
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
@@ -19,13 +20,6 @@ CACHE_KIB: Final = 16 * 1024  # of a connection; scattered conversations outgrow
 WAL_RETRY_SECONDS: Final = 0.01
 
 _SYNCHRONOUS: Final = {"full": "FULL", "process": "NORMAL"}
-
-# Where the SQLite file format keeps what a cut-off file contradicts.
-_HEADER_BYTES: Final = 100
-_MAGIC: Final = b"SQLite format 3\0"
-_PAGE_SIZE: Final = slice(16, 18)
-_PAGE_COUNT: Final = slice(28, 32)
-_LARGEST_PAGE: Final = 65536  # bytes, written as 1
 
 
 def connect_writer(settings: SqliteSettings) -> sqlite3.Connection:
@@ -39,18 +33,39 @@ def connect_writer(settings: SqliteSettings) -> sqlite3.Connection:
     path = _path(settings)
     if path.is_dir():
         raise EffectFailed(RepositoryError("open the store", "unavailable", "the path is a folder"))
-    try:
+    with suppress(FileExistsError):
         # SQLite gives the log and the index beside it the mode of the file.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        _check_length(path)
-    return _connect(settings, path)
+    return connect(path, mode="rw", timeout_seconds=settings.busy_timeout_seconds)
 
 
 def connect_reader(settings: SqliteSettings) -> sqlite3.Connection:
     """Connect to the file that a writer has prepared, for reading only."""
-    connection = _connect(settings, _path(settings))
+    connection = connect(_path(settings), mode="rw", timeout_seconds=settings.busy_timeout_seconds)
     connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def connect(path: Path, *, mode: Literal["ro", "rw"], timeout_seconds: float) -> sqlite3.Connection:
+    """Connect to a file that exists; transactions are the caller's.
+
+    Raises:
+        sqlite3.Error: it cannot be opened, or is no database.
+        EffectFailed: it is cut off.
+    """
+    uri = f"{path.as_uri()}?mode={mode}"
+    try:
+        connection = _connect_uri(uri, timeout_seconds)
+    except sqlite3.OperationalError:
+        if os.access(path.parent, os.W_OK) or _log_size(path) > 0:
+            raise
+        # A closed store in a folder that is read-only: SQLite cannot create the log's index, and needs none.
+        connection = _connect_uri(uri + "&immutable=1", timeout_seconds)
+    try:
+        _check_length(connection, path)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -74,22 +89,11 @@ def _path(settings: SqliteSettings) -> Path:
     return Path(settings.path).absolute()
 
 
-def _connect(settings: SqliteSettings, path: Path) -> sqlite3.Connection:
-    uri = path.as_uri() + "?mode=rw"  # rw: only connect_writer creates
-    try:
-        return _connect_uri(settings, uri)
-    except sqlite3.OperationalError:
-        if os.access(path.parent, os.W_OK) or _log_size(path) > 0:
-            raise
-        # A closed store in a folder that is read-only: SQLite cannot create the log's index, and needs none.
-        return _connect_uri(settings, uri + "&immutable=1")
-
-
-def _connect_uri(settings: SqliteSettings, uri: str) -> sqlite3.Connection:
+def _connect_uri(uri: str, timeout_seconds: float) -> sqlite3.Connection:
     connection = sqlite3.connect(
         uri,
         uri=True,
-        timeout=settings.busy_timeout_seconds,
+        timeout=timeout_seconds,
         isolation_level=None,  # BEGIN and COMMIT are ours
         cached_statements=CACHED_STATEMENTS,
     )
@@ -117,19 +121,21 @@ def _write_ahead(connection: sqlite3.Connection, settings: SqliteSettings) -> No
             return
 
 
-def _check_length(path: Path) -> None:
-    """Refuse a file that ends before the last page that its header counts; SQLite notices when it reads there."""
-    with path.open("rb") as file:
-        header = file.read(_HEADER_BYTES)
-    if not header.startswith(_MAGIC) or _log_size(path) > 0:
-        return  # SQLite judges what is no database; pages may still be in the log
-    page_size = int.from_bytes(header[_PAGE_SIZE], "big")
-    length = int.from_bytes(header[_PAGE_COUNT], "big") * (_LARGEST_PAGE if page_size == 1 else page_size)
-    if path.stat().st_size < length:
-        detail = f"it ends after {path.stat().st_size} of {length} bytes"
+def _check_length(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that ends before its last page; SQLite notices when it reads there.
+
+    It is SQLite that looks into the file: whoever else opened it would drop the locks of this process by closing it.
+    """
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    # In this order: a log that went meanwhile has left its pages in the file.
+    if _log_size(path) == 0 and path.stat().st_size < pages * page_bytes:
+        detail = f"it ends after {path.stat().st_size} of {pages * page_bytes} bytes"
         raise EffectFailed(RepositoryError("open the store", "damaged", detail))
 
 
 def _log_size(path: Path) -> int:
-    log = path.with_name(path.name + "-wal")
-    return log.stat().st_size if log.exists() else 0
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -115,6 +115,24 @@ async def test_damaged_pages_are_reported_and_not_taken_for_an_empty_store(tmp_p
     assert path.read_bytes() == whole
 
 
+READ_AND_CLOSE = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("SELECT count(*) FROM chat_message").fetchone()
+connection.close()  # the last one to do so deletes the log
+"""
+
+
+async def test_opening_a_file_twice_keeps_the_locks_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    async with open_repository(path) as repository:
+        await repository.append(batch("m1")).or_raise()
+        async with open_repository(path):
+            pass
+        subprocess.run([sys.executable, "-c", READ_AND_CLOSE, str(path)], check=True)
+        assert (tmp_path / "chat.db-wal").exists()
+
+
 READ_AND_WRITE = """
 import asyncio, json, os, sys
 import urllib.parse  # which pathlib imports when it first makes an address
