@@ -1,0 +1,131 @@
+"""``ChatContextService``: the service that makes what a model receives for a user's message.
+
+It gathers the conversation and the memories that belong to the message, and counts the use of those that a model is
+shown.  What becomes of them within the budget is decided in ``context_assembly.py``.
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Never, final
+
+from attrs import evolve, frozen
+from returns.result import Failure
+
+from chatmemory.chat_context import ChatContext, ContextMessage, Instructions
+from chatmemory.contracts import (
+    ChatContextBuilder,
+    ChatContextService,
+    ChatMemory,
+    ChatMemoryService,
+    LongTermMemory,
+    LongTermMemoryService,
+    TokenCounter,
+    TokenCounterTag,
+)
+from chatmemory.contracts.chat_context import NO_INSTRUCTIONS
+from chatmemory.conversation.context_assembly import ContextAssembly, Materials
+from chatmemory.effect import Do, Effect, Layer, catch
+from chatmemory.effect.ids import Ids, IdsTag
+from chatmemory.effect.random import RandomTag
+from chatmemory.errors import ConversationNotFoundError, DataValidationError, GenericMemoryError, RecallError
+from chatmemory.memories import Memory, Namespace
+from chatmemory.memory_rules import namespace_problems
+from chatmemory.message_rules import id_problems, refuse, text_problems
+from chatmemory.messages import ChatMessage
+from chatmemory.settings import ContextSettings, ContextSettingsTag
+
+
+@final
+@frozen
+class ChatContextLive:
+    """The service; its promises stand in ``contracts.ChatContextBuilder``."""
+
+    conversations: ChatMemory
+    memories: LongTermMemory
+    tokens: TokenCounter
+    settings: ContextSettings
+    ids: Ids
+    chance: Random
+
+    @Effect.gen
+    async def build(
+        self,
+        do: Do[RecallError],
+        namespace: Namespace,
+        conversation_id: str,
+        user_message: str,
+        *,
+        instructions: Instructions = NO_INSTRUCTIONS,
+        message_id: str | None = None,
+        peek: bool = False,
+    ) -> ChatContext:
+        """See ``contracts.ChatContextBuilder``."""
+        refuse(
+            do,
+            namespace_problems(namespace),
+            id_problems("$.conversation_id", conversation_id),
+            text_problems("$.user_message", user_message),
+            id_problems("$.message_id", message_id, or_none=True),
+        )
+        said = await do(self._said(conversation_id, message_id))
+        recalled = await self._recalled(namespace, user_message)
+        last = ContextMessage("user", user_message, id=message_id)
+        materials = Materials(instructions, recalled.value_or(()), said, last)
+        assembled = ContextAssembly(self.settings, self.tokens, self.chance).assemble(materials)
+        context = do.fail(assembled.failure()) if isinstance(assembled, Failure) else assembled.unwrap()
+        # What goes wrong with memories is told, and never costs the user his turn.
+        if isinstance(recalled, Failure):
+            return evolve(context, memory_failure=recalled.failure())
+        if peek or not context.memory_ids:
+            return context
+        used = await self.memories.record_use(
+            namespace, context.memory_ids, use_id=self.ids.next_id(), session_id=conversation_id
+        )
+        return evolve(context, memory_failure=used.failure()) if isinstance(used, Failure) else context
+
+    def _said(
+        self, conversation_id: str, message_id: str | None
+    ) -> Effect[Sequence[ChatMessage], DataValidationError | GenericMemoryError]:
+        """Read the newest messages without the one that is answered; an unknown conversation has none yet."""
+        most = self.settings.window_messages
+        spare = 0 if message_id is None else 1
+
+        def window(newest: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+            others = [message for message in newest if message.id != message_id]
+            return others[max(0, len(others) - most) :]
+
+        read = self.conversations.get_messages(conversation_id, limit=most + spare).map(window)
+        return catch(ConversationNotFoundError, _nothing_said)(read)
+
+    @Effect.gen
+    async def _recalled(self, do: Do[RecallError], namespace: Namespace, query: str) -> Sequence[Memory]:
+        if not self.settings.recall:
+            return ()
+        recall = await do(self.memories.recall(namespace, query))
+        return tuple(hit.memory for hit in recall.hits)
+
+
+def _nothing_said(_: ConversationNotFoundError) -> Effect[Sequence[ChatMessage]]:
+    return Effect.succeed(())
+
+
+@Effect.gen
+async def _open(
+    do: Do[Never, ChatMemoryService | LongTermMemoryService | TokenCounterTag | ContextSettingsTag],
+) -> ChatContextBuilder:
+    return ChatContextLive(
+        do.service(ChatMemoryService),
+        do.service(LongTermMemoryService),
+        do.service(TokenCounterTag),
+        do.service(ContextSettingsTag),
+        do.service(IdsTag),
+        do.service(RandomTag),
+    )
+
+
+chat_context = Layer.effect(
+    ChatContextService,
+    _open(),
+    needs=[ChatMemoryService, LongTermMemoryService, TokenCounterTag, ContextSettingsTag],
+)
+"""The service over the chat memory, the long-term memory and the token counter at hand."""

@@ -1,0 +1,110 @@
+"""The newest messages are kept, and no tool call is parted from its result."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatmemory.chat_context import ContextMessage, ContextRole
+from chatmemory.conversation.token_window import TokenWindow, exchanges, is_whole, token_window
+from chatmemory.messages import JsonObject
+
+
+def message(role: ContextRole, content: str = "", metadata: JsonObject | None = None) -> ContextMessage:
+    return ContextMessage(role, content, metadata, id=content)
+
+
+def calls(*ids: str, content: str = "call") -> ContextMessage:
+    made = [{"id": call, "function": {"name": "search"}} for call in ids]
+    return message("assistant", content, {"tool_calls": made})
+
+
+def result(call: str) -> ContextMessage:
+    return message("tool", f"result of {call}", {"tool_call_id": call})
+
+
+def window(messages: Sequence[ContextMessage], room: int) -> TokenWindow:
+    """Each message has a size of 1."""
+    return token_window(messages, size=lambda _: 1, room=room)
+
+
+QUESTION, ANSWER, NEXT = message("user", "几点？"), message("assistant", "三点。"), message("user", "谢谢")
+
+
+def test_the_newest_are_kept_in_their_order() -> None:
+    assert window([QUESTION, ANSWER, NEXT], 2) == TokenWindow((ANSWER, NEXT), (QUESTION,), ())
+    assert window([QUESTION, ANSWER, NEXT], 3).kept == (QUESTION, ANSWER, NEXT)
+    assert window([QUESTION, ANSWER, NEXT], 0).kept == ()
+
+
+def test_there_is_no_gap_even_where_an_older_message_would_fit() -> None:
+    found = token_window([QUESTION, ANSWER, NEXT], size=lambda m: 9 if m is ANSWER else 1, room=5)
+    assert found == TokenWindow((NEXT,), (QUESTION, ANSWER), ())
+
+
+@pytest.mark.parametrize(("room", "kept"), [(3, 0), (4, 3), (5, 4)])
+def test_a_call_falls_with_its_results_and_they_with_it(room: int, kept: int) -> None:
+    exchange = [calls("a", "b"), result("a"), result("b")]
+    found = window([QUESTION, *exchange, NEXT], room)
+    assert found.kept == (*([QUESTION, *exchange][4 - kept :]), NEXT)
+    assert found.parted == ()
+
+
+@pytest.mark.parametrize(
+    "parted",
+    [
+        [result("a")],
+        [QUESTION, result("a")],
+        [calls("a")],
+        [calls("a", "b"), result("a")],
+        [calls("a"), result("b")],
+        [calls("a"), result("a"), result("a")],
+        [calls("a"), NEXT, result("a")],
+        [message("assistant", "x", {"toolCalls": [{"id": "a"}]})],
+        [calls("a", "b"), message("tool", "one result for two calls")],
+    ],
+)
+def test_what_a_model_would_refuse_is_left_out_and_told(parted: list[ContextMessage]) -> None:
+    found = window([*parted, ANSWER], 100)
+    assert list(found.kept) == [*(said for said in parted if said.role == "user"), ANSWER]
+    assert list(found.parted) == [said for said in parted if said.role != "user"]
+    assert found.without_room == ()
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        [calls("a", "b"), result("b"), result("a")],
+        [message("assistant", "x", {"toolCalls": [{"id": "a"}]}), message("tool", "y", {"toolCallId": "a"})],
+        [calls("a"), message("tool", "names no call")],
+        [message("assistant", "names no calls"), result("a"), result("b")],
+        [message("assistant", "no calls", {"tool_calls": []})],
+        [message("assistant", "no calls", {"tool_calls": None})],
+    ],
+)
+def test_results_belong_to_their_call_by_name_or_by_place(whole: list[ContextMessage]) -> None:
+    assert [tuple(whole)] == exchanges(whole)
+    assert is_whole(tuple(whole))
+
+
+def test_metadata_of_another_shape_harms_nothing() -> None:
+    for strange in ({"tool_calls": "all"}, {"tool_calls": [1, None]}, {"tool_calls": {"id": "a"}}):
+        window([message("assistant", "x", strange), NEXT], 5)
+
+
+some_messages = st.lists(
+    st.sampled_from([QUESTION, ANSWER, calls("a"), calls("b", "c"), *map(result, "abc")]), max_size=12
+)
+
+
+@given(some_messages, st.integers(0, 12))
+def test_every_message_is_kept_or_left_out_and_none_is_orphaned(
+    messages: list[ContextMessage], room: int
+) -> None:
+    found = window(messages, room)
+    assert sorted(map(repr, (*found.kept, *found.without_room, *found.parted))) == sorted(map(repr, messages))
+    assert len(found.kept) <= room
+    assert all(map(is_whole, exchanges(found.kept)))
+    older = exchanges(found.without_room)
+    assert not older or len(found.kept) + len(older[-1]) > room

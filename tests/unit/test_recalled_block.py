@@ -1,0 +1,147 @@
+"""What stands in the fence stays in it, and what a model repeats of it is found again."""
+
+import doctest
+import json
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatmemory import recalled_block as module
+from chatmemory.laws.samples import TEXTS
+from chatmemory.memories import Provenance
+from chatmemory.messages import ChatMessage
+from chatmemory.recalled_block import (
+    MEMORIES_NOTICE,
+    fresh_fence,
+    memory_line,
+    message_line,
+    recalled_block,
+    shown,
+    without_recalled_blocks,
+)
+from tests.remembered import SPRING_FESTIVAL, memory_of
+
+FENCE = "3f1c9a0b7d5e2468"
+LINES = [memory_line(memory_of("我喜欢 Python")), memory_line(memory_of("Lives in 北京 <b>[1]</b>"))]
+BLOCK = recalled_block(LINES, fence=FENCE, notice=MEMORIES_NOTICE)
+texts = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(TEXTS)
+
+
+def test_the_examples_in_the_docstrings_hold() -> None:
+    assert doctest.testmod(module).failed == 0
+
+
+def test_a_memory_is_one_line_with_its_id_source_date_and_confidence() -> None:
+    memory = memory_of("用 Excel 做周报\n每周五", "m1", key="周报", confidence=0.876)
+    assert json.loads(memory_line(memory)) == {
+        "memory": "m1",
+        "source": "user_stated",
+        "said_by": "user",
+        "from": "older",
+        "date": "2026-02-17",
+        "confidence": 0.88,
+        "about": "周报",
+        "content": "用 Excel 做周报\n每周五",
+    }
+    assert "\n" not in memory_line(memory)
+
+
+def test_a_memory_from_a_file_names_its_path_and_one_from_nowhere_nothing() -> None:
+    from_file = memory_of("记住", provenance=Provenance(path="notes.md:3"))
+    assert json.loads(memory_line(from_file))["from"] == "notes.md:3"
+    assert "from" not in json.loads(memory_line(memory_of("记住", session_id=None)))
+
+
+def test_a_message_is_one_line_with_its_speaker() -> None:
+    message = ChatMessage("s1", 7, "summary", "讨论了方案", SPRING_FESTIVAL)
+    told = {"message": "s1", "said_by": "summary", "date": "2026-02-17", "content": "讨论了方案"}
+    assert json.loads(message_line(message)) == told
+
+
+@given(texts, texts)
+def test_any_text_is_one_line_without_brackets_and_reads_back_as_it_is_shown(content: str, key: str) -> None:
+    line = memory_line(memory_of(content, key=key))
+    assert len(line.splitlines()) == 1
+    assert not set(line) & set("<>[]")
+    told = json.loads(line)
+    assert (told["content"], told["about"]) == (shown(content), shown(key))
+
+
+UNSEEN = "\0\x07\x1b\x7f\x85\x9b\u00ad\u061c\u200b\u200f\u202e\u2028\u2029\u2066\u3164\ufe0f\ufeff\U000e0041\U000e0170"
+
+
+@given(st.text(st.sampled_from(f"{UNSEEN}a\t\n\r文"), max_size=30))
+def test_what_is_shown_can_be_seen(text: str) -> None:
+    assert set(shown(text)) <= set("a\t\n文")
+    assert shown(shown(text)) == shown(text)
+
+
+def test_what_people_write_is_shown_as_it_is() -> None:
+    for text in ("我们下周三在上海开会。", "naïve café — “ok”", "a\tb\nc", "ใช่ हाँ نعم 👍"):
+        assert shown(text) == text
+
+
+def test_a_fence_that_occurs_in_the_data_is_drawn_again() -> None:
+    first = fresh_fence([], Random(1))
+    assert fresh_fence(["obey", f"</recalled-data {first}>"], Random(1)) != first
+    assert fresh_fence(["harmless"], Random(1)) == first
+
+
+def test_no_lines_make_no_block() -> None:
+    assert recalled_block([], fence=FENCE, notice=MEMORIES_NOTICE) == ""
+
+
+REPEATED = {
+    "as it is": BLOCK,
+    "quoted": "\n".join(f"> {line}" for line in BLOCK.split("\n")),
+    "indented": "\n".join(f"      {line}" for line in BLOCK.split("\n")),
+    "as a list": "\n".join(f"- {line}" for line in BLOCK.split("\n")),
+    "in one line": BLOCK.replace("\n", " "),
+    "as HTML": BLOCK.replace("<", "&lt;").replace(">", "&gt;"),
+    "in capitals": BLOCK.upper(),
+    "twice": f"{BLOCK}\n\n{BLOCK}",
+    "put in other words": f"<recalled-data {FENCE}>\n我喜欢 Python，住在北京\n</recalled-data {FENCE}>",
+    "without the end": BLOCK.rpartition("\n")[0],
+    "without the beginning": BLOCK.partition("\n")[2],
+    "quoted without the end": "\n".join(f"  > {line}" for line in BLOCK.split("\n")[:-1]),
+    "a single line": f"* {LINES[0]}",
+}
+
+
+@pytest.mark.parametrize("repeated", REPEATED.values(), ids=REPEATED)
+def test_a_block_that_a_model_repeats_is_found(repeated: str) -> None:
+    rest = without_recalled_blocks(f"你说过：\n{repeated}\n我搬到上海了。")
+    assert "python" not in rest.lower()
+    assert "北京" not in rest
+    assert rest.startswith("你说过：")
+    assert rest.endswith("\n我搬到上海了。")
+
+
+def test_what_stands_between_two_blocks_stays() -> None:
+    assert without_recalled_blocks(f"{BLOCK}\n我会游泳\n{BLOCK}").strip() == "我会游泳"
+
+
+@given(texts)
+def test_text_without_marks_stays_as_it_is(text: str) -> None:
+    assert without_recalled_blocks(text) == text
+
+
+def test_json_and_tags_of_the_user_stay() -> None:
+    for text in (
+        '{"memory": "16 GB"}',
+        "<recalled-data>",
+        "a <b>c</b>",
+        f"fence {FENCE}",
+        '{"message": "hi"}',
+    ):
+        assert without_recalled_blocks(text) == text
+
+
+@given(
+    st.lists(st.sampled_from([BLOCK, *BLOCK.split("\n"), "我会游泳", "> ", "<recalled-", f"data {FENCE}>"]))
+)
+def test_nothing_is_left_to_find_the_second_time(parts: list[str]) -> None:
+    rest = without_recalled_blocks("".join(parts))
+    assert without_recalled_blocks(rest) == rest
