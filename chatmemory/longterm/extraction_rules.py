@@ -1,0 +1,110 @@
+"""Extraction by rules: ``extract_by_rules`` finds what lasts in a text, in English and Chinese, without any model.
+
+The engine only: what a statement is stands in ``extraction_statements.py``, the rules of each language in
+``extraction_en.py`` and ``extraction_zh.py``, and what values are about in ``extraction_topics.py``.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from chatmemory.longterm.extraction_en import ENGLISH
+from chatmemory.longterm.extraction_grammar import Grammar, Rule
+from chatmemory.longterm.extraction_statements import Clause, statements
+from chatmemory.longterm.extraction_topics import topic_of
+from chatmemory.longterm.extraction_zh import CHINESE
+from chatmemory.proposals import ProposedMemory, Span, Speaker
+
+MAX_PROPOSALS: Final = 16
+LONGEST_VALUE: Final = 80  # characters; what is longer was not understood
+UNSURE: Final = 0.3  # taken off when the speaker says "maybe"; 0.9 comes to 0.6
+NO_TOPIC: Final = 0.1  # taken off when nothing tells what the value is about
+
+GRAMMARS: Final = {grammar.language: grammar for grammar in (ENGLISH, CHINESE)}
+
+_EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
+
+
+def extract_by_rules(text: str, *, role: Speaker = "user") -> tuple[ProposedMemory, ...]:
+    """Return what *text* says that lasts, surest first; at most ``MAX_PROPOSALS``, and none twice.
+
+    Of a user's text these are statements about himself; of an assistant's, its advice.
+    """
+    found: dict[tuple[str, object], ProposedMemory] = {}
+    for clause in statements(text, GRAMMARS):
+        for proposal in _proposals(text, clause, role):
+            found.setdefault((proposal.key, proposal.value), proposal)
+    return tuple(sorted(found.values(), key=lambda proposal: -proposal.confidence)[:MAX_PROPOSALS])
+
+
+def _proposals(text: str, clause: Clause, role: Speaker) -> Iterator[ProposedMemory]:
+    """Yield what the rules find in *clause*; no two of them in the same words."""
+    grammar = clause.grammar
+    if grammar.passing.search(clause.text):
+        return
+    end = clause.start + len(clause.text)
+    because = grammar.reason.search(clause.text)
+    said = clause.text[: because.start()] if because else clause.text
+    rules = grammar.statements if role == "user" else grammar.advice
+    for subject in grammar.subjects if clause.wants_subject else ("",):
+        read = subject + said
+        taken: list[range] = []
+        for rule in rules:
+            found = rule.pattern.match(read)
+            if found is None:
+                continue
+            words = _trimmed(found, grammar)
+            value = text[clause.start + words.start - len(subject) : clause.start + words.stop - len(subject)]
+            key = _key(rule, read[words.start : words.stop], clause)
+            if (
+                not key
+                or not value
+                or grammar.vague.fullmatch(value)
+                or any(_overlap(words, one) for one in taken)
+            ):
+                continue
+            taken.append(words)
+            yield ProposedMemory(
+                key=key,
+                value=value,
+                content=subject + text[clause.start : end],
+                category=rule.category,
+                confidence=_confidence(rule, key, clause),
+                language=grammar.language,
+                evidence=Span(clause.start, end),
+            )
+        if taken:
+            return
+
+
+def _trimmed(found: re.Match[str], grammar: Grammar) -> range:
+    """Return where the value stands in what was read, without its tail and without punctuation at its ends."""
+    start, stop = found.span("value")
+    value = found["value"]
+    if tail := grammar.tail.search(value):
+        value = value[: tail.start()]
+    value = value[:LONGEST_VALUE].rstrip(_EDGES)
+    stop = start + len(value)
+    return range(start + len(value) - len(value.lstrip(_EDGES)), stop)
+
+
+def _key(rule: Rule, value: str, clause: Clause) -> str:
+    if "{topic}" not in rule.key:
+        return rule.key
+    topic = topic_of(value, clause.text)
+    if topic is None or (rule.topics and topic.en not in rule.topics):
+        return rule.otherwise
+    return rule.key.format(topic=topic.name(clause.grammar.language))
+
+
+def _confidence(rule: Rule, key: str, clause: Clause) -> float:
+    confidence = rule.confidence
+    if clause.grammar.hedge.search(clause.text):
+        confidence -= UNSURE
+    if key == rule.otherwise:
+        confidence -= NO_TOPIC
+    return round(confidence, 2)
+
+
+def _overlap(one: range, other: range) -> bool:
+    return one.start < other.stop and other.start < one.stop

@@ -1,0 +1,174 @@
+"""What the rules find, and what they leave alone."""
+
+import time
+from typing import Literal
+
+import pytest
+
+from chatmemory.longterm.extraction_rules import MAX_PROPOSALS, extract_by_rules
+from chatmemory.longterm.extraction_statements import LONGEST_READ, own_words
+from chatmemory.proposals import ProposedMemory, Speaker
+from tests.extraction.score import Labelled, Score, labelled, score
+
+Language = Literal["zh", "en"]
+
+
+def by_rules(text: str, role: Speaker) -> tuple[ProposedMemory, ...]:
+    return extract_by_rules(text, role=role)
+
+
+def found(text: str, *, role: Speaker = "user") -> dict[str, object]:
+    return {proposal.key: proposal.value for proposal in extract_by_rules(text, role=role)}
+
+
+# --- Spec 002 ----------------------------------------------------------------------------------------------------
+
+
+def test_extract_memory_from_user_preference_message() -> None:
+    (proposal,) = extract_by_rules("我喜欢用 Python 写代码，因为它简洁易读")
+    assert (proposal.key, proposal.value, proposal.category) == ("编程语言偏好", "Python", "preference")
+    assert proposal.confidence >= 0.8
+
+
+def test_extract_memory_from_fact_message() -> None:
+    proposals = extract_by_rules("我是一名软件工程师，在北京工作")
+    assert [(one.key, one.value, one.category) for one in proposals] == [
+        ("用户职业", "软件工程师", "fact"),
+        ("工作地点", "北京", "fact"),
+    ]
+
+
+def test_extract_from_ai_response() -> None:
+    answer = "根据您的偏好，我为您推荐使用 VS Code 作为 Python 开发环境"
+    assert found(answer, role="assistant") == {"开发工具推荐": "VS Code"}
+    assert found(answer) == {}
+
+
+@pytest.mark.parametrize("content", ["好的", "嗯", "ok", "thanks!", "", " ", "\n", "。", "？！", "👍"])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_handle_empty_or_meaningless_content(content: str, role: Speaker) -> None:
+    assert extract_by_rules(content, role=role) == ()
+
+
+# --- What a proposal says ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "evidence", "content"),
+    [
+        ("你好！我是一名软件工程师，在北京工作。", "在北京工作", "我在北京工作"),
+        ("Hi! I have a cat, and live in Leeds.", "live in Leeds", "I live in Leeds"),
+        ("我喜歡貓。", "我喜歡貓", "我喜歡貓"),
+        ("😀😀 I’m allergic to peanuts!", "I’m allergic to peanuts", "I’m allergic to peanuts"),
+    ],
+)
+def test_the_evidence_is_where_it_is_said_and_the_content_stands_alone(
+    text: str, evidence: str, content: str
+) -> None:
+    spans = {text[one.evidence.start : one.evidence.end]: one.content for one in extract_by_rules(text)}
+    assert spans[evidence] == content
+
+
+def test_a_reason_belongs_to_the_statement_and_not_to_its_value() -> None:
+    (proposal,) = extract_by_rules("I prefer tea because coffee keeps me awake.")
+    assert (proposal.value, proposal.content) == ("tea", "I prefer tea because coffee keeps me awake")
+
+
+@pytest.mark.parametrize(
+    ("sure", "unsure"),
+    [("I live in Oslo.", "Maybe I live in Oslo."), ("我喜欢猫", "我可能喜欢猫"), ("我喜欢猫", "我喜欢折腾")],
+)
+def test_confidence_falls_with_doubt_and_without_a_topic(sure: str, unsure: str) -> None:
+    one, other = extract_by_rules(sure), extract_by_rules(unsure)
+    assert one[0].confidence > other[0].confidence >= 0.5
+
+
+def test_the_surest_comes_first_and_nothing_comes_twice() -> None:
+    proposals = extract_by_rules("I always drink tea. I live in Rome. I live in Rome! Maybe I like jazz.")
+    assert [one.key for one in proposals] == ["home", "drink habit", "music preference"]
+    assert [one.confidence for one in proposals] == sorted(
+        (one.confidence for one in proposals), reverse=True
+    )
+
+
+def test_there_are_never_more_proposals_than_anybody_would_look_through() -> None:
+    assert len(extract_by_rules("\n".join(f"I like tea number {n}." for n in range(100)))) == MAX_PROPOSALS
+
+
+def test_each_sentence_is_read_in_its_own_language() -> None:
+    proposals = extract_by_rules("我住在杭州。I work as a nurse. 東京に住んでいます。")
+    assert {one.key: one.language for one in proposals} == {"居住地": "zh", "occupation": "en"}
+
+
+# --- What is not the speaker's own -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nI like cats\n```",
+        "```\nI like cats",
+        "> I like cats",
+        "Run `I = like(cats)` please",
+        "She said: I like cats",
+        "“我喜欢猫”是他的口头禅",
+        "Assistant: I like cats",
+        "ValueError: I like cats",
+        "2026-01-01 10:00:00 I like cats",
+    ],
+)
+def test_what_is_shown_or_quoted_is_not_said(text: str) -> None:
+    assert extract_by_rules(text) == ()
+    assert len(own_words(text)) == len(text)
+
+
+def test_a_title_and_a_name_in_quotation_marks_are_said() -> None:
+    assert found("My favourite book is “The Dispossessed”.") == {"reading preference": "The Dispossessed"}
+    assert found("我最喜欢的小说是《三体》。") == {"阅读偏好": "三体"}
+    assert found("I use `vim` for that.") == {"development tool preference": "vim"}
+
+
+# --- Limits ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unit", ["I really ", "我也", "“", "`a=", "hi and i ", "每", ". ", "my son ", "x(", "\n"]
+)
+def test_no_text_takes_long(unit: str) -> None:
+    text = unit * (2 * LONGEST_READ // len(unit))
+    start = time.perf_counter()
+    extract_by_rules(text)
+    extract_by_rules(text, role="assistant")
+    assert (
+        time.perf_counter() - start < 2.0
+    )  # 0.1 s at most here; a rule that looks back without end takes 15
+
+
+# --- Quality -----------------------------------------------------------------------------------------------------
+
+
+def of(language: Language, texts: list[Labelled]) -> list[Labelled]:
+    return [text for text in texts if text.language == language]
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_texts_that_the_rules_were_not_made_for_are_understood_as_well(language: Language) -> None:
+    reached = score(of(language, labelled("held_out")), by_rules)
+    assert reached.precision >= 0.95, reached.faults
+    assert reached.recall >= 0.9, reached.faults
+    assert reached.key_accuracy >= 0.9, reached.faults
+    assert reached.category_accuracy >= 0.95, reached.faults
+
+
+def test_of_a_hundred_texts_that_say_nothing_nothing_is_kept() -> None:
+    empty = [text for text in (*labelled("tuned_on"), *labelled("held_out")) if not text.expected]
+    assert len(empty) > 100
+    assert score(empty, by_rules).wrong <= 2
+
+
+def test_an_extractor_that_proposes_everything_or_nothing_would_be_noticed() -> None:
+    texts = labelled("held_out")
+    nothing: Score = score(texts, lambda _text, _role: ())
+    assert (nothing.precision, nothing.recall) == (0, 0)
+    (proposal,) = extract_by_rules("I like tea")
+    assert score(texts, lambda _text, _role: (proposal,)).precision < 0.1
