@@ -8,134 +8,120 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from chatmemory.chat_context import (
+        ChatContext as ChatContext,
+        Instructions as Instructions,
+    )
     from chatmemory.contracts import (
+        ChatContextBuilder as ChatContextBuilder,
+        ChatContextService as ChatContextService,
         ChatMemory as ChatMemory,
-    )
-    from chatmemory.contracts import (
         ChatMemoryService as ChatMemoryService,
-    )
-    from chatmemory.contracts import (
+        Embedder as Embedder,
+        EmbedderTag as EmbedderTag,
         HistoryStrategy as HistoryStrategy,
-    )
-    from chatmemory.contracts import (
         HistoryStrategyTag as HistoryStrategyTag,
-    )
-    from chatmemory.contracts import (
+        LongTermMemory as LongTermMemory,
+        LongTermMemoryService as LongTermMemoryService,
+        MemoryExtractor as MemoryExtractor,
+        MemoryExtractorTag as MemoryExtractorTag,
+        MemoryRepository as MemoryRepository,
+        MemoryRepositoryTag as MemoryRepositoryTag,
         MessageRepository as MessageRepository,
-    )
-    from chatmemory.contracts import (
         MessageRepositoryTag as MessageRepositoryTag,
-    )
-    from chatmemory.contracts import (
+        RecallRanker as RecallRanker,
+        RecallRankerTag as RecallRankerTag,
         SkillRequest as SkillRequest,
-    )
-    from chatmemory.contracts import (
         SkillRunner as SkillRunner,
-    )
-    from chatmemory.contracts import (
         SkillRunnerTag as SkillRunnerTag,
-    )
-    from chatmemory.contracts import (
         TokenCounter as TokenCounter,
-    )
-    from chatmemory.contracts import (
         TokenCounterTag as TokenCounterTag,
     )
     from chatmemory.effect import (
         Do as Do,
-    )
-    from chatmemory.effect import (
         Effect as Effect,
-    )
-    from chatmemory.effect import (
         EffectFailed as EffectFailed,
-    )
-    from chatmemory.effect import (
         Failure as Failure,
-    )
-    from chatmemory.effect import (
         Layer as Layer,
-    )
-    from chatmemory.effect import (
         ManagedRuntime as ManagedRuntime,
-    )
-    from chatmemory.effect import (
         Outcome as Outcome,
-    )
-    from chatmemory.effect import (
         Success as Success,
-    )
-    from chatmemory.effect import (
         Tag as Tag,
-    )
-    from chatmemory.effect import (
         TestClock as TestClock,
-    )
-    from chatmemory.effect import (
         catch as catch,
-    )
-    from chatmemory.effect import (
         wire as wire,
     )
     from chatmemory.errors import (
         ConversationNotFoundError as ConversationNotFoundError,
-    )
-    from chatmemory.errors import (
         DataValidationError as DataValidationError,
-    )
-    from chatmemory.errors import (
+        EmbeddingError as EmbeddingError,
         GenericMemoryError as GenericMemoryError,
-    )
-    from chatmemory.errors import (
+        MemoryChangedError as MemoryChangedError,
+        MemoryConflictError as MemoryConflictError,
+        MemoryNotFoundError as MemoryNotFoundError,
         MessageConflictError as MessageConflictError,
-    )
-    from chatmemory.errors import (
         RepositoryError as RepositoryError,
-    )
-    from chatmemory.errors import (
         SkillExecutionError as SkillExecutionError,
-    )
-    from chatmemory.errors import (
         VersionConflictError as VersionConflictError,
+    )
+    from chatmemory.memories import (
+        Duplicate as Duplicate,
+        Embedding as Embedding,
+        ForgetReceipt as ForgetReceipt,
+        Memory as Memory,
+        MemoryChanges as MemoryChanges,
+        MemoryPage as MemoryPage,
+        Namespace as Namespace,
+        NewMemory as NewMemory,
+        Provenance as Provenance,
+        Recall as Recall,
+        RecallHit as RecallHit,
+        RememberReport as RememberReport,
+        Skipped as Skipped,
+        Stored as Stored,
     )
     from chatmemory.messages import (
         AddReport as AddReport,
-    )
-    from chatmemory.messages import (
         ChatMessage as ChatMessage,
-    )
-    from chatmemory.messages import (
         Conversation as Conversation,
-    )
-    from chatmemory.messages import (
         HistoryReport as HistoryReport,
-    )
-    from chatmemory.messages import (
         MessagePage as MessagePage,
-    )
-    from chatmemory.messages import (
         NewMessage as NewMessage,
+    )
+    from chatmemory.proposals import (
+        Extraction as Extraction,
+        MemoryUpdate as MemoryUpdate,
+        ProposedMemory as ProposedMemory,
+        StatedFact as StatedFact,
     )
     from chatmemory.settings import (
         Settings as Settings,
-    )
-    from chatmemory.settings import (
         StrategySettings as StrategySettings,
     )
 
 _HOME = {
+    "chatmemory.chat_context": "ChatContext Instructions",
     "chatmemory.contracts": (
-        "ChatMemory ChatMemoryService HistoryStrategy HistoryStrategyTag MessageRepository MessageRepositoryTag "
-        "SkillRequest SkillRunner SkillRunnerTag TokenCounter TokenCounterTag"
+        "ChatContextBuilder ChatContextService ChatMemory ChatMemoryService Embedder EmbedderTag "
+        "HistoryStrategy HistoryStrategyTag LongTermMemory LongTermMemoryService MemoryExtractor "
+        "MemoryExtractorTag MemoryRepository MemoryRepositoryTag MessageRepository "
+        "MessageRepositoryTag RecallRanker RecallRankerTag SkillRequest SkillRunner "
+        "SkillRunnerTag TokenCounter TokenCounterTag"
     ),
     "chatmemory.effect": (
         "Do Effect EffectFailed Failure Layer ManagedRuntime Outcome Success Tag TestClock catch wire"
     ),
     "chatmemory.errors": (
-        "ConversationNotFoundError DataValidationError GenericMemoryError MessageConflictError RepositoryError "
-        "SkillExecutionError VersionConflictError"
+        "ConversationNotFoundError DataValidationError EmbeddingError GenericMemoryError "
+        "MemoryChangedError MemoryConflictError MemoryNotFoundError MessageConflictError "
+        "RepositoryError SkillExecutionError VersionConflictError"
+    ),
+    "chatmemory.memories": (
+        "Duplicate Embedding ForgetReceipt Memory MemoryChanges MemoryPage Namespace NewMemory "
+        "Provenance Recall RecallHit RememberReport Skipped Stored"
     ),
     "chatmemory.messages": "AddReport ChatMessage Conversation HistoryReport MessagePage NewMessage",
+    "chatmemory.proposals": "Extraction MemoryUpdate ProposedMemory StatedFact",
     "chatmemory.settings": "Settings StrategySettings",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -20,8 +20,7 @@ from returns.result import Failure, Success
 
 from chatmemory.effect.config_error import ConfigProblem, InvalidValue, MissingKey
 from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.structuring import key_of, new_converter
-from chatmemory.effect.structuring import structure as structure_settings
+from chatmemory.effect.structuring import key_of, new_converter, structure as structure_settings
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.message_rules import instant_problem
 from chatmemory.messages import Json, JsonObject

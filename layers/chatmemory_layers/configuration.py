@@ -18,6 +18,7 @@ from chatmemory.effect.config import Config, EnvironmentProvider, LayeredProvide
 from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.effect.structuring import did_you_mean, fields_of
 from chatmemory.settings import (
+    ContextSettingsTag,
     EmbeddingSettingsTag,
     ExpirySettingsTag,
     ExtractionSettingsTag,
@@ -31,12 +32,15 @@ from chatmemory.settings import (
 )
 
 PREFIX: Final = "CHATMEMORY"
+PLAIN: Final = ("MEMORY_RETRIEVAL_LIMIT",)
+"""Variables that are heard without the prefix, too: spec 002 names them so."""
 
 SettingsTags: TypeAlias = (
     StrategySettingsTag
     | RetrievalSettingsTag
     | EmbeddingSettingsTag
     | ExtractionSettingsTag
+    | ContextSettingsTag
     | PromotionSettingsTag
     | ExpirySettingsTag
     | SkillSettingsTag
@@ -55,8 +59,12 @@ def read_settings(
         environment: None: that of this process.
     """
     table, problems = _read_toml(path)
-    variables = EnvironmentProvider(os.environ if environment is None else environment, PREFIX)
-    read = Config.of(Settings).parse(LayeredProvider(variables, MappingProvider(table)))
+    environment = os.environ if environment is None else environment
+    variables = EnvironmentProvider(environment, PREFIX)
+    plain = EnvironmentProvider({name: environment[name] for name in PLAIN if name in environment})
+    read = Config.of(Settings).parse(
+        LayeredProvider(variables, LayeredProvider(plain, MappingProvider(table)))
+    )
     if isinstance(read, Failure):
         problems += read.failure().problems
     problems += _unknown_variables(variables)
@@ -78,6 +86,7 @@ def settings_layer(
                     | Layer.fail(RetrievalSettingsTag, error)
                     | Layer.fail(EmbeddingSettingsTag, error)
                     | Layer.fail(ExtractionSettingsTag, error)
+                    | Layer.fail(ContextSettingsTag, error)
                     | Layer.fail(PromotionSettingsTag, error)
                     | Layer.fail(ExpirySettingsTag, error)
                     | Layer.fail(SkillSettingsTag, error)
@@ -96,6 +105,7 @@ def settings_given(settings: Settings) -> Layer[SettingsTags]:
         | Layer.succeed(RetrievalSettingsTag, memory.retrieval)
         | Layer.succeed(EmbeddingSettingsTag, memory.embedding)
         | Layer.succeed(ExtractionSettingsTag, memory.extraction)
+        | Layer.succeed(ContextSettingsTag, memory.context)
         | Layer.succeed(PromotionSettingsTag, memory.promotion)
         | Layer.succeed(ExpirySettingsTag, memory.expiry)
         | Layer.succeed(SkillSettingsTag, memory.skill)

@@ -96,6 +96,14 @@ def test_every_setting_has_a_variable(path: tuple[str, ...]) -> None:
         assert problem.path == ".".join(path)
 
 
+def test_the_limit_of_a_recall_is_heard_by_its_plain_name_too(tmp_path: Path) -> None:
+    file = written(tmp_path, "[memory.retrieval]\nlimit = 2\n")
+    plain = {"MEMORY_RETRIEVAL_LIMIT": "7"}
+    assert read_settings(file, environment=plain).unwrap().memory.retrieval.limit == 7
+    both = {**plain, "CHATMEMORY_MEMORY_RETRIEVAL_LIMIT": "9"}
+    assert read_settings(file, environment=both).unwrap().memory.retrieval.limit == 9
+
+
 def test_an_empty_variable_leaves_the_setting_alone() -> None:
     assert read_settings(environment={"CHATMEMORY_MEMORY_STORE_BACKEND": ""}) == Success(Settings())
 

@@ -14,8 +14,12 @@ import pytest
 from chatmemory import Effect, Failure, Layer, ManagedRuntime, RepositoryError, Success
 from chatmemory.effect import EffectFailed
 from chatmemory.settings import PostgresSettings, PostgresSettingsTag
-from chatmemory_layers.postgres.database import Database, DatabaseTag, open_database
-from chatmemory_layers.postgres.database import database as database_layer
+from chatmemory_layers.postgres.database import (
+    Database,
+    DatabaseTag,
+    database as database_layer,
+    open_database,
+)
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
 from tests.postgres_server import postgres_dsn, run_on_server
 from tests.unit.postgres.said import batch, stored_ids

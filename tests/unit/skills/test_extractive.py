@@ -5,8 +5,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from chatmemory.messages import ChatMessage, Role
 from chatmemory_layers.skills.extractive import summarize
