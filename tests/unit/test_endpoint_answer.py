@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chatmemory_layers.skills.chat_completion import retry_after_seconds
+from chatmemory_layers.endpoint_answer import retry_after_seconds
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -1,14 +1,11 @@
 """The chat completion protocol: the request for a skill, and what the answer to it comes to.
 
-No network here: bytes, headers and status codes.  Sending, waiting and trying again are for ``openai_compatible.py``.
+No network here: JSON objects.  Sending, waiting and trying again are for ``chatmemory_layers.endpoint``.
 """
 
 import json
-import re
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Sequence
+from typing import Final, TypeAlias, cast
 
 from returns.result import Failure, Success
 
@@ -16,6 +13,7 @@ from chatmemory.effect import Outcome
 from chatmemory.errors import SkillExecutionError, SkillProblem
 from chatmemory.message_rules import clean_text
 from chatmemory.messages import ChatMessage, Json
+from chatmemory_layers.endpoint_answer import JsonMapping
 from chatmemory_layers.skills.transcript import ELLIPSIS, is_cjk
 
 LONGEST_MESSAGE: Final = (
@@ -40,27 +38,6 @@ _SUMMARIZE_IN_CHINESE: Final = (
 )
 INSTRUCTIONS: Final = {"conversation-summary": (_SUMMARIZE_IN_ENGLISH, _SUMMARIZE_IN_CHINESE)}
 """What to do, by skill id, in English and in Chinese."""
-
-_PROBLEM_OF_STATUS: Final[dict[int, SkillProblem]] = {
-    401: "unauthorized",
-    403: "unauthorized",
-    404: "not_found",
-    408: "timeout",
-    409: "unavailable",
-    425: "unavailable",
-    429: "rate_limited",
-}
-_OK: Final = range(200, 300)
-_REDIRECT: Final = range(300, 400)
-_SERVER_ERROR: Final = range(500, 600)
-_CODE: Final = re.compile(r"[a-z][a-z_]{2,40}", re.ASCII)
-_SECONDS: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*", re.ASCII)
-
-JsonMapping: TypeAlias = Mapping[str, Any]
-
-
-class EndpointError(Exception):
-    """What the endpoint says about an error: the cause and never the text of ours, since it may quote the conversation."""
 
 
 def request_body(
@@ -98,62 +75,16 @@ def fence(messages: Sequence[ChatMessage]) -> str:
     return "\n".join(["<conversation>", *lines, "</conversation>"])
 
 
-def read_answer(
-    skill_id: str, status: int, headers: Mapping[str, str], body: bytes, *, now: datetime, secret: str = ""
-) -> Outcome[str, SkillExecutionError]:
-    """Return the text of the answer, or what is wrong with it.
-
-    Args:
-        skill_id: for the error.
-        status: of HTTP; anything but 2xx is a failure.
-        headers: names in lower case, or a mapping that does not mind.
-        body: as a whole, decoded.
-        now: for a ``Retry-After`` that is a date.
-        secret: what the cause must not quote, should the endpoint repeat it.
-    """
-
-    def failed(
-        problem: SkillProblem, detail: str, cause: EndpointError | None = None
-    ) -> Failure[SkillExecutionError]:
-        wait = retry_after_seconds(headers.get("retry-after"), now)
-        return Failure(SkillExecutionError(skill_id, problem, detail, wait, cause))
-
-    try:
-        answer = cast("object", json.loads(body))
-    # UnicodeDecodeError is a ValueError too; 100,000 brackets are a RecursionError.
-    except (ValueError, RecursionError):
-        answer = None
-    if status not in _OK:
-        code, words = _said_in_error(answer)
-        cause = EndpointError(words.replace(secret, "[key]") if secret else words)
-        return failed(_problem_of(status), f"HTTP {status}{code and f', {code}'}", cause)
-    if not isinstance(answer, dict):
-        kind = headers.get("content-type", "").partition(";")[0][:50]
-        return failed("malformed", f"no JSON object, {len(body)} bytes of {kind or 'no stated type'}")
-    found = _read_completion(cast("JsonMapping", answer))
-    return found if isinstance(found, Success) else failed(*found.failure())
-
-
-def retry_after_seconds(header: str | None, now: datetime) -> float | None:
-    """Return how many seconds a ``Retry-After`` asks for, given as seconds or as a date; None when it says neither."""
-    if header is None:
-        return None
-    if seconds := _SECONDS.fullmatch(header):
-        return float(seconds[1])
-    try:
-        instant = parsedate_to_datetime(header)
-    except (ValueError, OverflowError):
-        return None
-    return max(0.0, ((instant if instant.tzinfo else instant.replace(tzinfo=UTC)) - now).total_seconds())
+def read_completion(skill_id: str, answer: JsonMapping) -> Outcome[str, SkillExecutionError]:
+    """Return the text of a completion, whose shape nobody guarantees, or what is wrong with it."""
+    found = _text_of(answer)
+    return found if isinstance(found, Success) else Failure(SkillExecutionError(skill_id, *found.failure()))
 
 
 Oddity: TypeAlias = tuple[SkillProblem, str]
 
 
-def _read_completion(answer: JsonMapping) -> Outcome[str, Oddity]:
-    """Find the text in a completion, whose shape nobody guarantees."""
-    if answer.get("error"):
-        return Failure(("refused", "an error under status 200"))
+def _text_of(answer: JsonMapping) -> Outcome[str, Oddity]:
     choices = answer.get("choices")
     if not isinstance(choices, list):
         return Failure(("malformed", "no list of choices"))
@@ -180,24 +111,3 @@ def _read_completion(answer: JsonMapping) -> Outcome[str, Oddity]:
         return Failure(("malformed", f"content is {type(content).__name__}, not text"))
     text = clean_text(content).strip()
     return Success(text) if text else Failure(("empty", "blank content"))
-
-
-def _problem_of(status: int) -> SkillProblem:
-    if status in _SERVER_ERROR:
-        return "unavailable"
-    return _PROBLEM_OF_STATUS.get(status, "refused")
-
-
-def _said_in_error(answer: object) -> tuple[str, str]:
-    """Return the code and the message that an endpoint gives with an error, empty where it gives none."""
-    error: object = cast("JsonMapping", answer).get("error") if isinstance(answer, dict) else None
-    if not isinstance(error, dict):
-        return "", error if isinstance(error, str) else ""
-    said = cast("JsonMapping", error)
-    codes = (
-        code
-        for code in (said.get("code"), said.get("type"))
-        if isinstance(code, str) and _CODE.fullmatch(code)
-    )
-    message = said.get("message")
-    return next(codes, ""), message if isinstance(message, str) else ""

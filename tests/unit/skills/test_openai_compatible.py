@@ -6,12 +6,10 @@ import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from random import Random
 
 import anyio
 import pytest
-from attrs import Factory, define
 from returns.result import Failure, Success
 
 from chatmemory.contracts import SkillRequest, SkillRunner, SkillRunnerTag
@@ -25,9 +23,9 @@ from chatmemory.messages import ChatMessage, Role
 from chatmemory.settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.skills.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
 from tests.http_server import HttpServer, Misbehaviour, Reply, http_server
+from tests.passing_clock import NOW, PassingClock
 
 SUMMARY = "conversation-summary"
-NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 KEY = "sk-very-secret-0123456789"
 GOOD = Reply.completion("Ines travels to Lisbon in June.")
 
@@ -37,26 +35,6 @@ def message(content: str, role: Role = "user") -> ChatMessage:
 
 
 REQUEST = SkillRequest((message("I travel to Lisbon in June."),), 500)
-
-
-@define
-class PassingClock:
-    """Stands at ``NOW``; a pause takes no time and is noted.  What limits a request takes the time that it says."""
-
-    timeout_seconds: float = 20.0
-    pauses: list[float] = Factory(list)
-
-    def now(self) -> datetime:
-        return NOW
-
-    def monotonic(self) -> float:
-        return sum(self.pauses)
-
-    async def sleep(self, seconds: float) -> None:
-        if seconds == self.timeout_seconds:
-            await anyio.sleep(seconds)
-        else:
-            self.pauses.append(seconds)
 
 
 @asynccontextmanager

@@ -1,0 +1,190 @@
+"""``Endpoint``: an HTTP endpoint in OpenAI's manner, to which JSON is sent until an answer comes or hope is lost.
+
+What is asked, and what the answer means, is for ``skills`` and ``embedding``; what an answer is worth at all, for
+``endpoint_answer.py``.  httpx is imported when the endpoint is opened; the extra ``chatmemory-effect[openai]`` brings it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final, Protocol, final
+
+from attrs import field, frozen
+from returns.result import Failure
+
+from chatmemory.effect import Effect, EffectFailed, Outcome
+from chatmemory.effect.clock import Clock, ClockTag
+from chatmemory.effect.config import ConfigError, InvalidValue
+from chatmemory.effect.schedule import Moment, Run, Schedule
+from chatmemory.messages import Json
+from chatmemory_layers.endpoint_answer import EndpointFailure, EndpointProblem, JsonMapping, read_object
+
+if TYPE_CHECKING:
+    import httpx
+
+FIRST_PAUSE_SECONDS: Final = 0.5  # doubles with every retry; who is overloaded asks for more
+LONGEST_PAUSE_SECONDS: Final = 30.0  # who is asked to wait longer comes back another time
+PASSING: Final[frozenset[EndpointProblem]] = frozenset({"rate_limited", "unavailable", "timeout"})
+
+log = logging.getLogger(__name__)
+
+
+class EndpointSettings(Protocol):
+    """What settings of an endpoint have in common."""
+
+    @property
+    def base_url(self) -> str:
+        """Up to and without the path of a request."""
+        ...
+
+    @property
+    def api_key(self) -> str:
+        """Sent as a bearer token; empty: none is sent."""
+        ...
+
+    @property
+    def timeout_seconds(self) -> float:
+        """For one request."""
+        ...
+
+    @property
+    def max_retries(self) -> int:
+        """Further requests after one that failed for a passing reason."""
+        ...
+
+
+@final
+@frozen
+class Endpoint:
+    """One client with its connections.
+
+    Attributes:
+        longest_answer: bytes that an answer may have.
+    """
+
+    client: httpx.AsyncClient
+    settings: EndpointSettings = field(repr=False)
+    longest_answer: int
+
+    def ask(self, path: str, body: Mapping[str, Json]) -> Effect[JsonMapping, EndpointFailure]:
+        """Post *body*; again after a passing failure, up to ``settings.max_retries`` times."""
+        seconds = self.settings.timeout_seconds
+        too_late = EndpointFailure("timeout", f"no answer within {seconds:g} s")
+        return (
+            ClockTag.use(lambda clock: Effect.from_outcome(lambda: self._post(path, body, clock)))
+            # One limit around it all: httpx's own start anew with every byte that drips in.
+            .timeout(seconds, lambda: too_late)
+            .tap_error(lambda failure: _note(path, failure))
+            .retry(PAUSES & Schedule.recurs(self.settings.max_retries), while_=_will_pass)
+        )
+
+    async def _post(
+        self, path: str, body: Mapping[str, Json], clock: Clock
+    ) -> Outcome[JsonMapping, EndpointFailure]:
+        import httpx  # noqa: PLC0415  see open_endpoint
+
+        try:
+            async with self.client.stream("POST", path, json=body) as response:
+                received = bytearray()
+                async for chunk in response.aiter_bytes():
+                    received += chunk
+                    if len(received) > self.longest_answer:
+                        detail = f"the answer is longer than {self.longest_answer} bytes"
+                        return Failure(EndpointFailure("oversized", detail))
+        except httpx.HTTPError as exception:
+            return Failure(EndpointFailure(_problem_of(exception), type(exception).__name__, cause=exception))
+        return read_object(
+            response.status_code,
+            response.headers,
+            bytes(received),
+            now=clock.now(),
+            secret=self.settings.api_key,
+        )
+
+
+@asynccontextmanager
+async def open_endpoint(
+    settings: EndpointSettings, *, section: str, chosen_by: str, longest_answer: int
+) -> AsyncGenerator[Endpoint]:
+    """Hold one client for as long as the layer lives.
+
+    Args:
+        settings: where it is, and how long it may take.
+        section: of the configuration, ``memory.skill`` for example; for the error.
+        chosen_by: the setting of the section that asks for an endpoint.
+        longest_answer: bytes.
+
+    Raises:
+        EffectFailed: the settings cannot be used; holds a ``ConfigError``.
+    """
+    if problems := _problems_of(settings, section, chosen_by):
+        raise EffectFailed(ConfigError(problems))
+    import httpx  # noqa: PLC0415  optional, and half of the import time of the package
+
+    headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+    # Redirects stay where they are: followed, they would carry the conversation to whomever the endpoint names.
+    async with httpx.AsyncClient(
+        base_url=settings.base_url, headers=headers, timeout=settings.timeout_seconds, follow_redirects=False
+    ) as client:
+        yield Endpoint(client, settings, longest_answer)
+
+
+def _problems_of(settings: EndpointSettings, section: str, chosen_by: str) -> tuple[InvalidValue, ...]:
+    """Return what keeps a client from being made, without quoting the key, as the client's own exceptions would."""
+    try:
+        import httpx  # noqa: PLC0415  see open_endpoint
+    except ImportError:
+        needed = "needs httpx: pip install 'chatmemory-effect[openai]'"
+        return (InvalidValue(f"{section}.{chosen_by}", needed),)
+    problems: list[InvalidValue] = []
+    try:
+        url = httpx.URL(settings.base_url)
+        is_address = url.scheme in {"http", "https"} and bool(url.host)
+    except httpx.InvalidURL:
+        is_address = False
+    if not is_address:
+        problems.append(
+            InvalidValue(f"{section}.baseUrl", "expected an address like http://localhost:11434/v1")
+        )
+    if not all("!" <= character <= "~" for character in settings.api_key):
+        problems.append(InvalidValue(f"{section}.apiKey", "expected printable ASCII without spaces"))
+    return tuple(problems)
+
+
+def _as_asked(moment: Moment[EndpointFailure]) -> Run[None, EndpointFailure]:
+    """Wait as long as the endpoint asks for, which may be not at all."""
+    while True:
+        moment = yield None, moment.input.retry_after_seconds or 0.0
+
+
+PAUSES: Final = Schedule(_as_asked) & Schedule.exponential(FIRST_PAUSE_SECONDS).jittered()
+"""The longer one of what the endpoint asks for and a growing pause."""
+
+
+def _will_pass(failure: EndpointFailure) -> bool:
+    return failure.problem in PASSING and (failure.retry_after_seconds or 0.0) <= LONGEST_PAUSE_SECONDS
+
+
+def _note(path: str, failure: EndpointFailure) -> Effect[None]:
+    facts = {
+        "path": path,
+        "problem": failure.problem,
+        "retry_after_seconds": failure.retry_after_seconds,
+    }
+    said = (path, failure.problem, failure.detail)
+    return Effect.sync(lambda: log.warning("a request to %s failed: %s: %s", *said, extra=facts))
+
+
+def _problem_of(exception: httpx.HTTPError) -> EndpointProblem:
+    """Say what an exception of the client means; its text is left out, as it may quote addresses."""
+    import httpx  # noqa: PLC0415  see open_endpoint
+
+    match exception:
+        case httpx.TimeoutException():
+            return "timeout"
+        case httpx.DecodingError():
+            return "malformed"
+        case _:
+            return "unavailable"
