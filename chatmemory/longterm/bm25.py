@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from math import log
 from typing import Final
 
@@ -23,15 +24,17 @@ def bm25_scores(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[fl
         shape ``(count,)``, not scaled.
     """
     wanted = frozenset(query)
-    frequencies = [Counter([term for term in text if term in wanted]) for text in texts]
-    containing = Counter(term for found in frequencies for term in found)
-    idf = {
-        term: log(1 + (len(texts) - texts_with + 0.5) / (texts_with + 0.5))
-        for term, texts_with in containing.items()
+    frequencies = [
+        Counter(found) if (found := [term for term in text if term in wanted]) else {} for text in texts
+    ]
+    containing = Counter(chain.from_iterable(frequencies))
+    weights = {
+        term: (K1 + 1) * log(1 + (len(texts) - count + 0.5) / (count + 0.5))
+        for term, count in containing.items()
     }
     mean_length = sum(map(len, texts)) / max(1, len(texts))
     scores: list[float] = []
     for text, found in zip(texts, frequencies, strict=True):
         damping = K1 * (1 - B + B * len(text) / mean_length) if found else 0.0
-        scores.append(sum(idf[term] * tf * (K1 + 1) / (tf + damping) for term, tf in found.items()))
+        scores.append(sum([weights[term] * times / (times + damping) for term, times in found.items()]))
     return scores
