@@ -19,6 +19,7 @@ READ_CHARACTERS: Final = 65_536
 """How far a text is read; what stands behind is not found by its words."""
 
 MAX_TERM_CHARACTERS: Final = 64  # a longer run is a key, a hash or base64: its beginning tells it apart
+UNSTEMMED_CHARACTERS: Final = 2  # Porter leaves words this short alone; the stemmer would make "" of "s"
 MAX_QUERY_TERMS: Final = 64  # who asks with a whole page means its beginning
 
 STOP_WORDS: Final = frozenset(
@@ -152,7 +153,8 @@ def _is_stop(word: str) -> bool:
 
 
 def _term(word: str) -> str:
-    return _stem(word[:MAX_TERM_CHARACTERS]) if word.isascii() else word[:MAX_TERM_CHARACTERS]
+    term = word[:MAX_TERM_CHARACTERS]
+    return _stem(term) if term.isascii() and len(term) > UNSTEMMED_CHARACTERS else term
 
 
 @lru_cache(maxsize=65_536)

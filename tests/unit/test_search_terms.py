@@ -1,0 +1,181 @@
+"""The words by which a text is found: what is the same for whoever asks, and what no text can do to an index."""
+
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import example, given, strategies as st
+
+from chatmemory.search_terms import (
+    MAX_QUERY_TERMS,
+    MAX_TERM_CHARACTERS,
+    READ_CHARACTERS,
+    STOP_CHARACTERS,
+    STOP_WORDS,
+    embedding_text,
+    memory_terms,
+    query_terms,
+    search_terms,
+)
+
+ANY_TEXT = st.text(st.characters(exclude_categories=())) | st.text(
+    "aé 的我猫がパ한글ไทยहिं١+#-._'’\u200b\u0301"
+)
+LONGEST = 16 * 1024 * 1024
+
+
+@given(ANY_TEXT)
+@example("\ud800\0 a\x00b \u3000\u2028\x85\x1c")
+@example("ﷺ" * 10)
+@example("゠・฿ ½ Ⅳ ㈱ ǅ ẞ ŉ ͅ")
+def test_a_term_is_letters_and_digits_of_bounded_length_separated_by_single_spaces(text: str) -> None:
+    terms = search_terms(text)
+    assert terms == " ".join(terms.split())
+    for term in terms.split():
+        assert term.isalnum()
+        assert len(term) <= MAX_TERM_CHARACTERS
+        assert term.encode().decode() == term
+
+
+@given(ANY_TEXT)
+def test_the_ways_of_writing_a_text_that_unicode_allows_have_the_same_terms(text: str) -> None:
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        assert search_terms(unicodedata.normalize(form, text)) == search_terms(text), form
+
+
+@given(ANY_TEXT)
+def test_a_query_looks_only_for_terms_that_the_same_text_has_when_it_is_stored(text: str) -> None:
+    wanted = query_terms(text)
+    stored = search_terms(text).split()
+    assert set(wanted) <= set(stored)
+    assert len(set(wanted)) == len(wanted) <= MAX_QUERY_TERMS
+    assert bool(wanted) == bool(stored)
+
+
+@pytest.mark.parametrize(
+    ("asked", "stored"),
+    [
+        ("preferences", "She PREFERS tea"),
+        ("running", "he runs every day"),
+        ("cafe", "CAFÉ"),
+        ("Zürich", "zurich"),
+        ("straße", "STRASSE"),
+        ("Москва", "москва"),
+        ("ёлка", "елка"),
+        ("１２３", "order 123"),
+        ("Caroline", "Caroline’s adoption"),
+        ("email", "send an e-mail"),
+        ("nodejs", "we use node.js"),
+        ("node.js", "we use Node.JS"),
+        ("foobar", "call foo_bar()"),
+        ("foo", "call foo_bar()"),
+        ("example.com", "bob@example.com"),
+        ("a-b", "https://host/a-b?x=1"),
+        ("password", "pass\u200bword"),
+        ("狗", "我养了一只小狗"),
+        ("编程语言", "最喜欢的编程语言是 Python"),
+        ("python", "我用Python写代码"),
+        ("カフェ", "駅前のｶﾌｪで会う"),
+        ("ガ", "ｶﾞ"),
+        ("한국어", "한국어를 배워요"),
+        ("ภาษาไทย", "เรียนภาษาไทย"),
+        ("हिन्दी", "हिन्दी सीखना"),
+        ("كتاب", "كِتَاب"),
+        ("𠮷野家", "去𠮷野家吃饭"),
+    ],
+)
+def test_a_word_is_found_however_it_is_written(asked: str, stored: str) -> None:
+    assert set(query_terms(asked)) & set(search_terms(stored).split())
+
+
+@pytest.mark.parametrize(
+    ("asked", "stored"),
+    [("C++", "C#"), ("C#", "C"), ("v1.2", "v12.1"), ("Disney+", "Disney"), ("猫", "狗"), ("A+", "A")],
+)
+def test_names_that_differ_in_a_sign_differ_in_a_term(asked: str, stored: str) -> None:
+    assert set(query_terms(asked)) - set(search_terms(stored).split())
+
+
+def test_terms_are_in_order_and_as_often_as_they_are_said() -> None:
+    assert search_terms("tea, Tea and teas").split() == ["tea", "tea", "and", "tea"]
+    assert search_terms("喝茶喝茶").split() == ["喝茶", "茶喝", "喝茶", "喝", "茶", "喝", "茶"]
+
+
+def test_a_query_has_no_stop_words_unless_there_is_nothing_else() -> None:
+    assert query_terms("What is my dog's name?") == ("dog", "name")
+    assert query_terms("我的狗叫什么") == ("的狗", "狗叫", "狗")
+    assert query_terms("who are you") == ("who", "ar", "you")
+    assert query_terms("你是谁") == ("你是", "是谁", "你", "是", "谁")
+
+
+def test_a_stop_word_is_known_before_it_is_stemmed() -> None:
+    assert "does" in STOP_WORDS
+    assert query_terms("does a doe run") == ("doe", "run")
+
+
+def test_stop_lists_hold_what_texts_are_cut_into() -> None:
+    assert all(search_terms(word).count(" ") == 0 and word == word.casefold() for word in STOP_WORDS)
+    assert all(search_terms(character) == character for character in STOP_CHARACTERS)
+
+
+def test_no_word_is_stemmed_to_nothing() -> None:
+    letters = "abceginorsy"
+    words = [a + b + c for a in ["", *letters] for b in ["", *letters] for c in letters]
+    assert search_terms(" ".join(words)).count(" ") == len(words) - 1
+    assert search_terms("js is as s") == "js is as s"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "🎉👩‍👩‍👧", "!?…", "\ud800"])
+def test_a_text_without_letters_has_no_terms(text: str) -> None:
+    assert search_terms(text) == ""
+    assert query_terms(text) == ()
+
+
+@pytest.mark.parametrize("unit", ["界", "x", "a-", "a b ", "é.", "ﷺ", "x+", "\ud800"])
+def test_the_longest_text_has_few_terms(unit: str) -> None:
+    terms = search_terms(unit * (LONGEST // len(unit)))
+    assert (
+        len(terms) <= 6 * READ_CHARACTERS
+    )  # a pair, a single character, and two spaces, and something to spare
+    assert len(query_terms(unit * READ_CHARACTERS)) <= MAX_QUERY_TERMS
+
+
+def test_a_memory_is_found_by_its_key_its_tags_and_its_value() -> None:
+    value = {"语言": "Rust", "years": [3, {"since": 2021}], "sure": True, "none": None}
+    terms = memory_terms("likes it", key="编程语言偏好", value=value, tags=("work", "工作"))
+    for asked in ("编程语言", "work", "工作", "rust", "2021", "3", "years"):
+        assert set(query_terms(asked)) <= set(terms.split()), asked
+
+
+def test_what_a_content_says_already_its_key_does_not_say_again() -> None:
+    assert memory_terms("drinks tea", key="tea", value="Tea", tags=("teas", "drink")) == search_terms(
+        "drinks tea"
+    )
+
+
+def test_a_memory_without_labels_has_the_terms_of_its_content() -> None:
+    assert memory_terms("喜欢喝茶 tea") == search_terms("喜欢喝茶 tea")
+    assert embedding_text("喜欢喝茶") == "喜欢喝茶"
+    assert embedding_text("喜欢喝茶", key="饮品") == "饮品: 喜欢喝茶"
+
+
+def test_a_value_may_be_nested_as_deeply_as_its_rules_allow() -> None:
+    value: object = "深"
+    for _ in range(100):
+        value = {"in": [value]}
+    assert "深" in memory_terms("x", value=value).split()  # type: ignore[arg-type]
+
+
+def test_the_stemmer_is_the_same_where_a_compiled_one_is_installed() -> None:
+    script = """
+import sys, types
+class Stemmer:  # as PyStemmer's, and with other results
+    def __init__(self, name): pass
+    def stemWord(self, word): return "compiled"
+sys.modules["Stemmer"] = types.SimpleNamespace(Stemmer=Stemmer, algorithms=lambda: ["porter"])
+from chatmemory.search_terms import search_terms
+print(search_terms("preferences"))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("prefer", "")
