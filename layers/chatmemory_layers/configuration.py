@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Success
 
-from chatmemory.effect import Layer, Outcome
+from chatmemory.effect import EffectFailed, Layer, Outcome
 from chatmemory.effect.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
 from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.effect.structuring import did_you_mean, fields_of
@@ -81,20 +81,9 @@ def settings_layer(
             case Success(settings):
                 return settings_given(settings)
             case Failure(error):
-                return (
-                    Layer.fail(StrategySettingsTag, error)
-                    | Layer.fail(RetrievalSettingsTag, error)
-                    | Layer.fail(EmbeddingSettingsTag, error)
-                    | Layer.fail(ExtractionSettingsTag, error)
-                    | Layer.fail(ContextSettingsTag, error)
-                    | Layer.fail(PromotionSettingsTag, error)
-                    | Layer.fail(ExpirySettingsTag, error)
-                    | Layer.fail(SkillSettingsTag, error)
-                    | Layer.fail(SqliteSettingsTag, error)
-                    | Layer.fail(PostgresSettingsTag, error)
-                )
+                raise EffectFailed(error)
 
-    return Layer.suspend(read)
+    return Layer.suspend(read).failing_with(ConfigError)
 
 
 def settings_given(settings: Settings) -> Layer[SettingsTags]:
