@@ -124,8 +124,9 @@ def recalled_block(lines: Sequence[str], *, fence: str, notice: str) -> str:
 def without_recalled_blocks(text: str) -> str:
     """Return *text* with line breaks in the place of each character of a block that memory itself put before the model.
 
-    It stays as long as it was, so that a place in it is a place in *text*.  Finds blocks quoted, indented and repeated, with anything between the marks; where a mark is missing, the lines
-    that only a block can have.  Takes time in proportion to the text, whoever wrote it.
+    It stays as long as it was, so that a place in it is a place in *text*.  Finds blocks quoted, indented and repeated,
+    with anything between the marks; where a mark is missing, the lines that only a block can have.  Takes time in
+    proportion to the text, whoever wrote it.
     """
     closing: dict[str, int] = {}
     end_of: dict[int, int] = {}
