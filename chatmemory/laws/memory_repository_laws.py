@@ -1,0 +1,21 @@
+"""``MemoryRepositoryLaws``: everything that a ``MemoryRepository`` has to obey, as one class of tests."""
+
+from chatmemory.laws.host import Host
+from chatmemory.laws.memory_machine import MemoryMachine
+from chatmemory.laws.memory_repository_under_test import MemoryRepositoryUnderTest
+from chatmemory.laws.programs import run_programs
+
+
+class MemoryRepositoryLaws(MemoryRepositoryUnderTest):
+    """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""
+
+    def test_l21_equivalence(self) -> None:
+        """L21 equivalence: any program of operations is answered as by the plain model, on every backend, errors included."""
+        with Host(self.open, event_loop=self.event_loop) as host:
+            is_durable = self.is_durable
+
+            class Machine(MemoryMachine):
+                def __init__(self) -> None:
+                    super().__init__(host, is_durable=is_durable)
+
+            run_programs(Machine, self)

@@ -1,0 +1,27 @@
+"""``MemoryRepositoryUnderTest``: what every group of laws knows of the memory repository that it tests."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from chatmemory.contracts import MemoryRepositoryTag
+from chatmemory.effect import Layer
+from chatmemory.laws.memory_witness import MemoryWitness, open_memory_witness
+from chatmemory.laws.under_test import UnderTest
+
+
+class MemoryRepositoryUnderTest(UnderTest):
+    """A memory repository.
+
+    Attributes:
+        repository: a layer that needs nothing more; built and released again in every case.
+    """
+
+    repository: Layer[MemoryRepositoryTag, Any, Any]
+
+    @asynccontextmanager
+    async def open(self, **witness: Any) -> AsyncGenerator[MemoryWitness]:
+        """Open the repository, in a space of users and ids of its own."""
+        opening = open_memory_witness(self.repository, patience_seconds=self.patience_seconds, **witness)
+        async with opening as opened:
+            yield opened
