@@ -5,8 +5,7 @@ import json
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from chatmemory import recalled_block as module
 from chatmemory.laws.samples import TEXTS

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from chatmemory.chat_context import ContextMessage, ContextRole
 from chatmemory.conversation.token_window import TokenWindow, exchanges, is_whole, token_window

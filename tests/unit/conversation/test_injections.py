@@ -1,0 +1,132 @@
+"""No text that was stored changes the number or the roles of the messages, or leaves its fence."""
+
+import json
+import re
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from chatmemory.chat_context import ChatContext, ContextMessage, Instructions
+from chatmemory.conversation.agent_prompt import agent_prompt
+from chatmemory.conversation.context_assembly import ContextAssembly, Materials
+from chatmemory.conversation.token_count import EstimatedTokens
+from chatmemory.effect import Context
+from chatmemory.effect.random import RandomTag
+from chatmemory.memories import Memory, Provenance
+from chatmemory.messages import ChatMessage
+from chatmemory.recalled_block import (
+    MEMORIES_NOTICE,
+    SUMMARY_NOTICE,
+    fresh_fence,
+    shown,
+    without_recalled_blocks,
+)
+from chatmemory.settings import ContextSettings
+from tests.injections import ROWS, injections
+from tests.remembered import SPRING_FESTIVAL, memory_of
+
+GUESSED = fresh_fence([], Random(1))
+"""What the first draw of the builder under test would be: nobody could guess better."""
+
+CORPUS = injections(fence=GUESSED)
+BLOCK = re.compile(r"<recalled-data ([0-9a-f]{16})>\n(.*)\n</recalled-data \1>", re.DOTALL)
+BEFORE, AFTER = memory_of("喜欢蓝色表头", "before"), memory_of("Lives in Beijing", "after")
+PLACES: dict[str, Callable[[str], Memory]] = {
+    "content": lambda text: memory_of(text, "m"),
+    "key": lambda text: memory_of("内容", "m", key=text),
+    "id": lambda text: memory_of("内容", text),
+    "session": lambda text: memory_of("内容", "m", session_id=text),
+    "path": lambda text: memory_of("内容", "m", provenance=Provenance(path=text)),
+}
+
+
+def assembled(memory: Memory, *, summary: str = "总结", role: str = "system") -> ChatContext:
+    settings = ContextSettings(tokens=10**9, memory_share=1.0, memory_role=role)
+    said = [
+        ChatMessage("s", 1, "summary", summary, SPRING_FESTIVAL),
+        ChatMessage("1", 2, "user", "几点？", SPRING_FESTIVAL),
+        ChatMessage("2", 3, "assistant", "三点。", SPRING_FESTIVAL),
+    ]
+    instructions = Instructions(system="You are a helpful assistant.")
+    materials = Materials(instructions, [BEFORE, memory, AFTER], said, ContextMessage("user", "你好"))
+    return ContextAssembly(settings, EstimatedTokens(), Random(1)).assemble(materials).unwrap()
+
+
+def block_in(message: ContextMessage) -> tuple[str, list[str], str]:
+    """Return what stands before the block, its lines, and what stands behind it."""
+    (found,) = BLOCK.finditer(message.content)
+    marks = re.findall("recalled-data", message.content.replace(found[2], ""))
+    assert len(marks) == 2
+    assert found[1] not in found[2]
+    return message.content[: found.start()], found[2].split("\n"), message.content[found.end() :]
+
+
+def test_the_corpus_is_as_large_and_as_varied_as_it_should_be() -> None:
+    assert len(CORPUS) == len(ROWS) >= 40
+    assert len(set(CORPUS.values())) == len(CORPUS)
+    kinds = {row["kind"] for row in ROWS}
+    assert kinds >= {"fence", "role", "template", "source", "markdown", "html", "json"}
+    assert kinds >= {"bidi", "control", "invisible", "homoglyph", "large"}
+
+
+@pytest.mark.parametrize("role", ["system", "user"])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", CORPUS)
+def test_a_recalled_text_stays_in_its_line(name: str, place: str, role: str) -> None:
+    text = CORPUS[name]
+    harmless, context = (
+        assembled(memory_of("内容", "m"), role=role),
+        assembled(PLACES[place](text), role=role),
+    )
+    assert [message.role for message in context.messages] == [message.role for message in harmless.messages]
+    carrier = 0 if role == "system" else 1
+    # The message that carries the memories differs, inside its block; and the fence of the summary right behind it.
+    for index, message in enumerate(context.messages):
+        if index not in {carrier, carrier + 1}:
+            assert message == harmless.messages[index]
+    before, (notice, *lines), after = block_in(context.messages[carrier])
+    assert (before, after) == (block_in(harmless.messages[carrier])[0], "")
+    assert notice == MEMORIES_NOTICE
+    told = [json.loads(line) for line in lines]
+    assert [line["memory"] for line in told] == ["before", shown(text) if place == "id" else "m", "after"]
+    assert [(line["source"], line["confidence"], line["date"]) for line in told] == [
+        ("user_stated", 0.9, "2026-02-17")
+    ] * 3
+    assert shown(text) in told[1].values()
+    assert not set("".join(lines)) & set("<>[]")
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_a_summary_stays_in_its_line(name: str) -> None:
+    harmless = assembled(memory_of("内容", "m"))
+    context = assembled(memory_of("内容", "m"), summary=CORPUS[name])
+    assert [message.role for message in context.messages] == [message.role for message in harmless.messages]
+    before, (notice, line), after = block_in(context.messages[1])
+    assert (before, notice, after) == ("", SUMMARY_NOTICE, "")
+    assert json.loads(line)["content"] == shown(CORPUS[name])
+
+
+@pytest.mark.parametrize("name", CORPUS)
+async def test_what_is_shown_to_an_agent_leaves_no_fence(name: str) -> None:
+    text = CORPUS[name]
+    said = ChatMessage("m", 1, "assistant", text, SPRING_FESTIVAL)
+    effect = agent_prompt(
+        "plan", "做图", memories=[memory_of(text, "m")], history=[said], current_content=text
+    )
+    written = await effect.provide(Context.of(RandomTag, Random(1))).or_raise()
+    assert written.system == "plan"
+    assert written.user.endswith("\n\n做图")
+    opened = re.findall(r"^<recalled-data ([0-9a-f]{16})>$", written.user, re.MULTILINE)
+    real = [fence for fence in opened if fence not in text]
+    assert len(real) == 3
+    for fence in real:
+        assert written.user.count(fence) == 2
+    assert without_recalled_blocks(written.user).strip() == "做图"
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_what_was_put_before_a_model_is_found_again(name: str) -> None:
+    context = assembled(memory_of(CORPUS[name], "m"))
+    rest = "".join(without_recalled_blocks(message.content) for message in context.messages)
+    assert rest.split() == ["You", "are", "a", "helpful", "assistant.", "几点？三点。你好"]
