@@ -7,7 +7,7 @@ CREATE TABLE atomic_memory (
     create_time TEXT NOT NULL DEFAULT (datetime('now','localtime')),
     app_type TEXT DEFAULT '',
     embedding TEXT
-, memory_type TEXT DEFAULT 'short_term', memory_id TEXT, user_key INTEGER, role TEXT, category TEXT, key TEXT, value TEXT, confidence REAL, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, provenance TEXT, created_at_us INTEGER, last_used_at_us INTEGER, last_use_id TEXT, use_count INTEGER NOT NULL DEFAULT 0, superseded_at_us INTEGER, superseded_by TEXT, version INTEGER NOT NULL DEFAULT 1, dedup_key BLOB, search_terms TEXT);
+, memory_type TEXT DEFAULT 'short_term', memory_id TEXT, user_key INTEGER, role TEXT, category TEXT, key TEXT, value TEXT, confidence REAL, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, provenance TEXT, created_at_us INTEGER, last_used_at_us INTEGER, last_use_id TEXT, use_count INTEGER NOT NULL DEFAULT 0, superseded_at_us INTEGER, superseded_by TEXT, version INTEGER NOT NULL DEFAULT 1, space_key INTEGER, dedup_key BLOB, search_terms TEXT);
 
 CREATE TRIGGER atomic_memory_remains AFTER DELETE ON atomic_memory
 BEGIN
@@ -18,22 +18,22 @@ END;
 CREATE TRIGGER memory_fts_delete AFTER DELETE ON atomic_memory
 WHEN old.memory_type = 'long_term' AND old.search_terms IS NOT NULL
 BEGIN
-    INSERT INTO memory_fts (memory_fts, rowid, search_terms, user_key)
+    INSERT INTO memory_fts (memory_fts, rowid, words, owner)
     VALUES ('delete', old.id, old.search_terms, old.user_key);
 END;
 
 CREATE TRIGGER memory_fts_insert AFTER INSERT ON atomic_memory
 WHEN new.memory_type = 'long_term' AND new.search_terms IS NOT NULL
 BEGIN
-    INSERT INTO memory_fts (rowid, search_terms, user_key) VALUES (new.id, new.search_terms, new.user_key);
+    INSERT INTO memory_fts (rowid, words, owner) VALUES (new.id, new.search_terms, new.user_key);
 END;
 
 CREATE TRIGGER memory_fts_update AFTER UPDATE OF memory_type, search_terms, user_key ON atomic_memory
 BEGIN
-    INSERT INTO memory_fts (memory_fts, rowid, search_terms, user_key)
+    INSERT INTO memory_fts (memory_fts, rowid, words, owner)
     SELECT 'delete', old.id, old.search_terms, old.user_key
     WHERE old.memory_type = 'long_term' AND old.search_terms IS NOT NULL;
-    INSERT INTO memory_fts (rowid, search_terms, user_key)
+    INSERT INTO memory_fts (rowid, words, owner)
     SELECT new.id, new.search_terms, new.user_key
     WHERE new.memory_type = 'long_term' AND new.search_terms IS NOT NULL;
 END;
@@ -45,6 +45,10 @@ WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL
 CREATE UNIQUE INDEX atomic_memory_id ON atomic_memory (memory_id);
 
 CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key) WHERE key IS NOT NULL;
+
+CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
+WHERE memory_type = 'long_term' AND superseded_at_us IS NULL
+;
 
 CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE session_id IS NOT NULL
 ;
@@ -107,27 +111,33 @@ CREATE TABLE history_work (
 CREATE INDEX history_work_queue ON history_work (due_at_us)
 ;
 
+CREATE VIEW memory AS
+SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type, pinned,
+    provenance, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us, superseded_by, version,
+    row.user_key, search_terms, row.id AS memory_key
+FROM atomic_memory AS row LEFT JOIN memory_space USING (space_key);
+
 CREATE TABLE memory_embedding (
     memory_key INTEGER PRIMARY KEY,
     space_key INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
+    seq INTEGER,
     vector BLOB NOT NULL,
     UNIQUE (space_key, seq)
 );
 
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
-    search_terms, user_key, content="memory_searchable", content_rowid="id", tokenize="ascii"
+    words, owner, content="memory_searchable", content_rowid="id", tokenize="ascii"
 );
 
 CREATE VIEW memory_searchable AS
-SELECT id, search_terms, user_key FROM atomic_memory WHERE memory_type = 'long_term' AND search_terms IS NOT NULL;
+SELECT id, search_terms AS words, user_key AS owner FROM atomic_memory
+WHERE memory_type = 'long_term' AND search_terms IS NOT NULL;
 
 CREATE TABLE memory_space (
     space_key INTEGER PRIMARY KEY,
     user_key INTEGER NOT NULL,
     model TEXT NOT NULL,
     dim INTEGER NOT NULL,
-    next_seq INTEGER NOT NULL,
     UNIQUE (user_key, model, dim)
 );
 
@@ -140,7 +150,8 @@ CREATE TABLE memory_use (
 
 CREATE TABLE memory_user (
     user_key INTEGER PRIMARY KEY,
-    user_id TEXT NOT NULL UNIQUE
+    user_id TEXT NOT NULL UNIQUE,
+    next_seq INTEGER NOT NULL DEFAULT 1
 );
 
 CREATE TABLE schema_version (

@@ -8,13 +8,13 @@ from chatmemory.messages import Json
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS_PER_DAY: Final = 86_400
-_US_PER_SECOND: Final = 1_000_000
+US_PER_SECOND: Final = 1_000_000
 
 
 def to_us(instant: datetime) -> int:
     """Return microseconds since 1970, exact from year 1 to 9999; a float of seconds would not be."""
     since = instant - EPOCH
-    return (since.days * _SECONDS_PER_DAY + since.seconds) * _US_PER_SECOND + since.microseconds
+    return (since.days * _SECONDS_PER_DAY + since.seconds) * US_PER_SECOND + since.microseconds
 
 
 def from_us(us: int) -> datetime:

@@ -5,6 +5,7 @@ that of the repositories.
 """
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -21,6 +22,8 @@ from chatmemory_layers.sqlite.group_commit import GroupCommit, Work
 from chatmemory_layers.sqlite.sqlite_problem import repository_error
 from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, prepare
 from chatmemory_layers.sqlite.worker_connection import WorkerConnection
+
+log = logging.getLogger(__name__)
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -40,6 +43,7 @@ class Database:
     def __init__(self, writer: WorkerConnection, reader: WorkerConnection) -> None:
         """Belong to the running event loop."""
         self._loop = asyncio.get_running_loop()
+        self._writer = writer
         self._commits = GroupCommit(writer)
         self._reader = reader
         self._is_closed = False
@@ -61,6 +65,14 @@ class Database:
             return self._refused(operation)
         return self._reader.run(partial(_read_snapshot, operation, work, request))
 
+    async def empty_log(self) -> None:
+        """Move what was committed from the log to the file and cut the log off, if readers let go of it in time.
+
+        It holds the text of removed rows until then.
+        """
+        if not self._is_closed:
+            await self._writer.run(_empty_log)
+
     async def close(self) -> None:
         """Refuse further calls, finish those under way and close the file."""
         self._is_closed = True
@@ -76,6 +88,16 @@ class Database:
 
 class DatabaseTag(Tag[Database]):
     """Where layers provide ``Database``."""
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    try:
+        is_kept, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error as error:
+        log.warning("the log could not be emptied: %s", error)
+    else:
+        if is_kept:
+            log.warning("the log could not be emptied: somebody has been reading for long")
 
 
 def _read_snapshot(

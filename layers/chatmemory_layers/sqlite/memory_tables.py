@@ -14,16 +14,19 @@ A row is a memory once it has a ``memory_id``.  It has then, besides:
     ``tags``            a JSON array; also read: the application's own text, separated by commas
     ``value``           JSON, NULL for none
     ``provenance``      JSON, NULL for none
+    ``space_key``       of the space of its vector, NULL while it has none
 The triggers keep the index of words true, whoever writes; only long-term memories are in it.
 """
 
 from typing import Final
 
 # A small number in the place of a name: in every index, and as a word in memory_fts, where it keeps users apart.
+# next_seq is that of the user's next vector, and only ever grows.
 CREATE_USER = """
 CREATE TABLE memory_user (
     user_key INTEGER PRIMARY KEY,
-    user_id TEXT NOT NULL UNIQUE
+    user_id TEXT NOT NULL UNIQUE,
+    next_seq INTEGER NOT NULL DEFAULT 1
 )
 """
 
@@ -45,6 +48,7 @@ ADDED_COLUMNS: Final = (
     "superseded_at_us INTEGER",
     "superseded_by TEXT",
     "version INTEGER NOT NULL DEFAULT 1",
+    "space_key INTEGER",
     "dedup_key BLOB",
     "search_terms TEXT",
 )
@@ -59,29 +63,33 @@ CREATE_KEY = "CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key) WH
 CREATE_SUCCESSOR = """
 CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL
 """
+# Covers the count of what can be recalled, and of what of it has a vector.
+CREATE_RECALLABLE = """
+CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
+WHERE memory_type = 'long_term' AND superseded_at_us IS NULL
+"""
 CREATE_DEDUP = """
 CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, app_type, dedup_key)
 WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL
 """
 
-# A user's vectors of one model and dimension; next_seq only ever grows.
+# A user's vectors of one model and dimension.
 CREATE_SPACE = """
 CREATE TABLE memory_space (
     space_key INTEGER PRIMARY KEY,
     user_key INTEGER NOT NULL,
     model TEXT NOT NULL,
     dim INTEGER NOT NULL,
-    next_seq INTEGER NOT NULL,
     UNIQUE (user_key, model, dim)
 )
 """
-# Apart from the rows, so that lists stay quick.  A vector gets a new seq whenever its memory becomes searchable: who has
-# seen the space up to a seq has only to read on from there.  vector: float32, little endian, of length 1.
+# Apart from the rows, so that lists stay quick.  A vector gets the next seq whenever its memory becomes searchable, and
+# has none while it is not: who has seen the space up to a seq reads on from there.  vector: float32, little endian.
 CREATE_EMBEDDING = """
 CREATE TABLE memory_embedding (
     memory_key INTEGER PRIMARY KEY,
     space_key INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
+    seq INTEGER,
     vector BLOB NOT NULL,
     UNIQUE (space_key, seq)
 )
@@ -95,29 +103,38 @@ CREATE TABLE memory_use (
 ) WITHOUT ROWID
 """
 
+# In the order in which ``memory_row.py`` reads it.
+CREATE_MEMORY = """
+CREATE VIEW memory AS
+SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type, pinned,
+    provenance, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us, superseded_by, version,
+    row.user_key, search_terms, row.id AS memory_key
+FROM atomic_memory AS row LEFT JOIN memory_space USING (space_key)
+"""
 CREATE_SEARCHABLE = """
 CREATE VIEW memory_searchable AS
-SELECT id, search_terms, user_key FROM atomic_memory WHERE memory_type = 'long_term' AND search_terms IS NOT NULL
+SELECT id, search_terms AS words, user_key AS owner FROM atomic_memory
+WHERE memory_type = 'long_term' AND search_terms IS NOT NULL
 """
 # The terms come ready: "ascii" takes whatever is not ASCII for a letter, so that each stays one word in any SQLite, whose
 # Unicode tables differ.
 CREATE_FTS = """
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
-    search_terms, user_key, content="memory_searchable", content_rowid="id", tokenize="ascii"
+    words, owner, content="memory_searchable", content_rowid="id", tokenize="ascii"
 )
 """
 CREATE_FTS_INSERT = """
 CREATE TRIGGER memory_fts_insert AFTER INSERT ON atomic_memory
 WHEN new.memory_type = 'long_term' AND new.search_terms IS NOT NULL
 BEGIN
-    INSERT INTO memory_fts (rowid, search_terms, user_key) VALUES (new.id, new.search_terms, new.user_key);
+    INSERT INTO memory_fts (rowid, words, owner) VALUES (new.id, new.search_terms, new.user_key);
 END
 """
 CREATE_FTS_DELETE = """
 CREATE TRIGGER memory_fts_delete AFTER DELETE ON atomic_memory
 WHEN old.memory_type = 'long_term' AND old.search_terms IS NOT NULL
 BEGIN
-    INSERT INTO memory_fts (memory_fts, rowid, search_terms, user_key)
+    INSERT INTO memory_fts (memory_fts, rowid, words, owner)
     VALUES ('delete', old.id, old.search_terms, old.user_key);
 END
 """
@@ -125,10 +142,10 @@ END
 CREATE_FTS_UPDATE = """
 CREATE TRIGGER memory_fts_update AFTER UPDATE OF memory_type, search_terms, user_key ON atomic_memory
 BEGIN
-    INSERT INTO memory_fts (memory_fts, rowid, search_terms, user_key)
+    INSERT INTO memory_fts (memory_fts, rowid, words, owner)
     SELECT 'delete', old.id, old.search_terms, old.user_key
     WHERE old.memory_type = 'long_term' AND old.search_terms IS NOT NULL;
-    INSERT INTO memory_fts (rowid, search_terms, user_key)
+    INSERT INTO memory_fts (rowid, words, owner)
     SELECT new.id, new.search_terms, new.user_key
     WHERE new.memory_type = 'long_term' AND new.search_terms IS NOT NULL;
 END
@@ -152,10 +169,12 @@ MEMORY_STATEMENTS: Final = (
     CREATE_SESSION,
     CREATE_KEY,
     CREATE_SUCCESSOR,
+    CREATE_RECALLABLE,
     CREATE_DEDUP,
     CREATE_SPACE,
     CREATE_EMBEDDING,
     CREATE_USE,
+    CREATE_MEMORY,
     CREATE_SEARCHABLE,
     CREATE_FTS,
     CREATE_FTS_INSERT,

@@ -1,0 +1,143 @@
+"""What is read of memories: one, the value of a key, lists.  Each runs on one snapshot and fetches all that it needs.
+
+How memories are found for a recall stands in ``memory_search.py``.
+"""
+
+import sqlite3
+from datetime import datetime
+from typing import Final, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.contracts import MemoryListing
+from chatmemory.memories import EmbeddingSpace, Memory, Namespace
+from chatmemory_layers.columns import to_us
+from chatmemory_layers.sqlite.memory_filters import (
+    HAS_TAGS,
+    SEEN,
+    TRUE,
+    Parameters,
+    seen_by,
+    tagged,
+    true_at,
+)
+from chatmemory_layers.sqlite.memory_row import memory_of
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+SELECT_MEMORY = f"SELECT * FROM memory WHERE memory_id = :memory_id AND {SEEN}"
+SELECT_VALUE = f"""
+SELECT * FROM memory
+WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND key = :key AND app_type = :app AND {TRUE}
+ORDER BY created_at_us DESC, memory_id DESC LIMIT 1
+"""
+# Text is compared as UTF-8, which is the order of code points.
+SELECT_LISTED = f"""
+SELECT * FROM memory
+WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < (:after_us, :after_id)
+    AND (NOT :exact_app OR app_type = :app)
+    AND (:memory_type IS NULL OR memory_type = :memory_type)
+    AND (:category IS NULL OR category = :category)
+    AND (:session_id IS NULL OR session_id = :session_id)
+    AND (:key_prefix IS NULL OR substr(key, 1, length(:key_prefix)) = :key_prefix)
+    AND {HAS_TAGS}
+ORDER BY created_at_us DESC, memory_id DESC LIMIT :limit
+"""
+SELECT_UNEMBEDDED = f"""
+SELECT * FROM memory
+WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
+    AND (model, dim) IS NOT (:model, :dim) AND (created_at_us, memory_id) < (:after_us, :after_id)
+ORDER BY created_at_us DESC, memory_id DESC LIMIT :limit
+"""
+COUNT_UNEMBEDDED = f"""
+SELECT count(*) FROM memory
+WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL AND (model, dim) IS NOT (:model, :dim)
+"""
+
+Place: TypeAlias = tuple[datetime, str]
+"""Where a memory stands in a listing: when it became true, and its id."""
+
+_END_US: Final = 2**63 - 1  # behind every instant
+
+
+@final
+@frozen
+class Named:
+    """A memory that a reader in *namespace* asks for."""
+
+    namespace: Namespace
+    memory_id: str
+
+
+def get(connection: sqlite3.Connection, asked: Named) -> Memory | None:
+    """See ``MemoryRepository.get``."""
+    parameters = {**seen_by(asked.namespace), "memory_id": asked.memory_id}
+    row = connection.execute(SELECT_MEMORY, parameters).fetchone()
+    return None if row is None else memory_of(row, asked.namespace)
+
+
+@final
+@frozen
+class Keyed:
+    """A key of exactly this namespace."""
+
+    namespace: Namespace
+    key: str
+    as_of: datetime | None
+
+
+def value(connection: sqlite3.Connection, asked: Keyed) -> Memory | None:
+    """See ``MemoryRepository.value``."""
+    parameters = {**seen_by(asked.namespace), **true_at(asked.as_of), "key": asked.key}
+    row = connection.execute(SELECT_VALUE, parameters).fetchone()
+    return None if row is None else memory_of(row, asked.namespace)
+
+
+def listed(connection: sqlite3.Connection, listing: MemoryListing) -> tuple[Memory, ...]:
+    """See ``MemoryRepository.list``."""
+    parameters = {
+        **seen_by(listing.namespace),
+        **true_at(listing.as_of),
+        **tagged(() if listing.tag is None else (listing.tag,)),
+        **_behind(listing.after),
+        "exact_app": listing.exact_app,
+        "memory_type": listing.memory_type,
+        "category": listing.category,
+        "session_id": listing.session_id,
+        "key_prefix": listing.key_prefix,
+        "limit": listing.limit,
+    }
+    rows = connection.execute(SELECT_LISTED, parameters).fetchall()
+    return tuple([memory_of(row, listing.namespace) for row in rows])
+
+
+@final
+@frozen
+class Unembedded:
+    """A stretch of what a re-embedding still has to do."""
+
+    namespace: Namespace
+    space: EmbeddingSpace
+    limit: int
+    after: Place | None
+
+
+def unembedded(connection: sqlite3.Connection, asked: Unembedded) -> tuple[tuple[Memory, ...], int]:
+    """See ``MemoryRepository.unembedded``."""
+    parameters = {
+        **seen_by(asked.namespace),
+        **_behind(asked.after),
+        "model": asked.space.model,
+        "dim": asked.space.dim,
+        "limit": asked.limit,
+    }
+    rows = connection.execute(SELECT_UNEMBEDDED, parameters).fetchall()
+    (count,) = connection.execute(COUNT_UNEMBEDDED, parameters).fetchone()
+    return tuple([memory_of(row, asked.namespace) for row in rows]), count
+
+
+def _behind(place: Place | None) -> Parameters:
+    if place is None:
+        return {"after_us": _END_US, "after_id": ""}
+    created_at, memory_id = place
+    return {"after_us": to_us(created_at), "after_id": memory_id}

@@ -1,0 +1,169 @@
+"""``SqliteMemoryRepository``: ``MemoryRepository`` in one file.
+
+One line per method: what it does stands in ``memory_writes.py``, ``memory_uses.py``, ``memory_removal.py``,
+``memory_reads.py`` and ``memory_search.py``, how it gets to the disk in ``database.py``.
+"""
+
+from datetime import datetime
+from functools import partial
+from typing import final
+
+from attrs import field, frozen
+from returns.result import Success
+
+from chatmemory.contracts import (
+    Attachment,
+    Candidates,
+    Forgetting,
+    MemoryDraft,
+    MemoryListing,
+    MemoryRepositoryTag,
+    MemorySearch,
+)
+from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
+from chatmemory.memories import (
+    Duplicate,
+    EmbeddingSpace,
+    ForgetReceipt,
+    Memory,
+    MemoryType,
+    Namespace,
+    Stored,
+    UseReport,
+)
+from chatmemory_layers.sqlite import memory_reads, memory_removal, memory_uses, memory_writes
+from chatmemory_layers.sqlite.database import Database, DatabaseTag
+from chatmemory_layers.sqlite.memory_search import MemorySearcher
+
+
+@final
+@frozen
+class SqliteMemoryRepository:
+    """Memories in the file of *database*."""
+
+    database: Database
+    searcher: MemorySearcher = field(factory=MemorySearcher, init=False, eq=False, repr=False)
+
+    def store(
+        self, drafts: tuple[MemoryDraft, ...]
+    ) -> Effect[tuple[Stored | Duplicate, ...], MemoryStoreError]:
+        """See ``MemoryRepository.store``."""
+        return Effect.from_outcome(
+            partial(self.database.write, "store memories", memory_writes.store, drafts)
+        )
+
+    def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
+        """See ``MemoryRepository.get``."""
+        asked = memory_reads.Named(namespace, memory_id)
+        return Effect.from_outcome(partial(self.database.read, "read memory", memory_reads.get, asked))
+
+    def value(
+        self, namespace: Namespace, key: str, *, as_of: datetime | None = None
+    ) -> Effect[Memory | None, RepositoryError]:
+        """See ``MemoryRepository.value``."""
+        asked = memory_reads.Keyed(namespace, key, as_of)
+        return Effect.from_outcome(partial(self.database.read, "read value", memory_reads.value, asked))
+
+    def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
+        """See ``MemoryRepository.retire``."""
+        request = memory_writes.Retirement(namespace, key, now)
+        return Effect.from_outcome(
+            partial(self.database.write, "retire value", memory_writes.retire, request)
+        )
+
+    def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
+        """See ``MemoryRepository.list``."""
+        return Effect.from_outcome(partial(self.database.read, "list memories", memory_reads.listed, listing))
+
+    def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
+        """See ``MemoryRepository.search``."""
+        return Effect.from_outcome(
+            partial(self.database.read, "search memories", self.searcher.search, search)
+        )
+
+    def rewrite(
+        self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
+    ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
+        """See ``MemoryRepository.rewrite``."""
+        request = memory_writes.Rewriting(draft, expected_version, keep_vector)
+        return Effect.from_outcome(
+            partial(self.database.write, "rewrite memory", memory_writes.rewrite, request)
+        )
+
+    def mark(
+        self,
+        namespace: Namespace,
+        memory_id: str,
+        *,
+        memory_type: MemoryType | None = None,
+        pinned: bool | None = None,
+    ) -> Effect[Memory | None, RepositoryError]:
+        """See ``MemoryRepository.mark``."""
+        marks = memory_writes.Marks(namespace, memory_id, memory_type, pinned)
+        return Effect.from_outcome(partial(self.database.write, "mark memory", memory_writes.mark, marks))
+
+    def record_use(
+        self,
+        namespace: Namespace,
+        memory_ids: tuple[str, ...],
+        *,
+        use_id: str,
+        session_id: str | None,
+        now: datetime,
+        promote_after: int | None = None,
+    ) -> Effect[UseReport, RepositoryError]:
+        """See ``MemoryRepository.record_use``."""
+        use = memory_uses.Use(namespace, memory_ids, use_id, session_id, now, promote_after)
+        return Effect.from_outcome(partial(self.database.write, "record use", memory_uses.record_use, use))
+
+    def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
+        """See ``MemoryRepository.forget``."""
+        return Effect.from_outcome(partial(self._forget, forgetting))
+
+    def expire(
+        self,
+        namespace: Namespace,
+        *,
+        session_id: str | None = None,
+        created_before: datetime | None = None,
+    ) -> Effect[int, RepositoryError]:
+        """See ``MemoryRepository.expire``."""
+        expiry = memory_removal.Expiry(namespace, session_id, created_before)
+        return Effect.from_outcome(
+            partial(self.database.write, "expire memories", memory_removal.expire, expiry)
+        )
+
+    def unembedded(
+        self,
+        namespace: Namespace,
+        space: EmbeddingSpace,
+        *,
+        limit: int,
+        after: tuple[datetime, str] | None = None,
+    ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
+        """See ``MemoryRepository.unembedded``."""
+        asked = memory_reads.Unembedded(namespace, space, limit, after)
+        return Effect.from_outcome(
+            partial(self.database.read, "list memories without vector", memory_reads.unembedded, asked)
+        )
+
+    def attach(
+        self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
+    ) -> Effect[int, RepositoryError]:
+        """See ``MemoryRepository.attach``."""
+        request = memory_writes.Attaching(namespace, space, attachments)
+        return Effect.from_outcome(
+            partial(self.database.write, "attach vectors", memory_writes.attach, request)
+        )
+
+    async def _forget(self, forgetting: Forgetting) -> Outcome[ForgetReceipt, RepositoryError]:
+        outcome = await self.database.write("forget memories", memory_removal.forget, forgetting)
+        if isinstance(outcome, Success) and outcome.unwrap().memories:
+            await self.database.empty_log()
+        return outcome
+
+
+memory_repository = Layer.effect(
+    MemoryRepositoryTag, Effect.service(DatabaseTag).map(SqliteMemoryRepository), needs=[DatabaseTag]
+)

@@ -1,0 +1,155 @@
+"""What could belong to a query: memories that share its words, lie near its vector, or contain its text.
+
+Words are found by ``memory_fts``, vectors by ``vector_search.py``; the filters of the search hold for both, in SQL.
+What a candidate is worth is decided by the ranking of recall.
+"""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+
+from attrs import define, field
+
+from chatmemory.contracts import Candidate, Candidates, MemorySearch
+from chatmemory.memories import Coverage, Namespace
+from chatmemory_layers.sqlite.memory_filters import (
+    RECALLABLE,
+    SEEN,
+    TRUE,
+    Parameters,
+    seen_by,
+    tagged,
+    true_at,
+)
+from chatmemory_layers.sqlite.memory_row import memory_of
+from chatmemory_layers.sqlite.vector_search import Space, VectorSearch
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+SELECT_PLACE = """
+SELECT memory_user.user_key, next_seq, space_key FROM memory_user LEFT JOIN memory_space
+    ON memory_space.user_key = memory_user.user_key AND model = :model AND dim = :dim
+WHERE user_id = :user
+"""
+# The user's key is a word of each of the user's memories, and counts for nothing.
+SELECT_BY_WORDS = f"""
+SELECT id FROM memory_fts JOIN atomic_memory ON id = memory_fts.rowid
+WHERE memory_fts MATCH :match AND {RECALLABLE}
+ORDER BY bm25(memory_fts, 1, 0) LIMIT :limit
+"""
+SELECT_BY_TEXT = f"""
+SELECT id FROM atomic_memory WHERE {RECALLABLE} AND instr(content, :text)
+ORDER BY created_at_us DESC, memory_id DESC LIMIT :limit
+"""
+SELECT_CANDIDATES = """
+SELECT * FROM memory WHERE memory_key IN (SELECT value FROM json_each(:keys))
+"""
+# Answered by atomic_memory_recallable alone.
+COUNT_RECALLABLE = f"""
+SELECT count(*), count(space_key = :space_key OR NULL) FROM atomic_memory
+WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
+"""
+COUNT_RECALLABLE_THEN = f"""
+SELECT count(*), count(space_key = :space_key OR NULL) FROM atomic_memory
+WHERE {SEEN} AND memory_type = 'long_term' AND {TRUE}
+"""
+
+_NOTHING: Final = Candidates((), matched_text=False, coverage=Coverage(0, 0))
+
+
+@final
+@define(eq=False)
+class MemorySearcher:
+    """Searches on the reading connection, and keeps beside it what the next search can use."""
+
+    vectors: VectorSearch = field(factory=VectorSearch)
+    data_version: int = 0
+    coverages: dict[tuple[Namespace, int | None], Coverage] = field(
+        factory=dict[tuple[Namespace, int | None], Coverage]
+    )
+
+    def search(self, connection: sqlite3.Connection, search: MemorySearch) -> Candidates:
+        """See ``MemoryRepository.search``."""
+        space = search.space
+        asked = {
+            "user": search.namespace.user,
+            "model": space and space.model,
+            "dim": space and space.dim,
+        }
+        place = connection.execute(SELECT_PLACE, asked).fetchone()
+        if place is None:
+            return _NOTHING
+        user_key, next_seq, space_key = place
+        parameters: Parameters = {
+            **seen_by(search.namespace),
+            **true_at(search.as_of),
+            **tagged(search.tags),
+            "category": search.category,
+            "limit": search.limit,
+            "space_key": space_key,
+        }
+        by_words = _by_words(connection, user_key, search.terms, parameters)
+        by_text = [] if by_words else _by_text(connection, search.text, parameters)
+        similarity: dict[int, float] = {}
+        if search.vector is not None and space_key is not None:
+            similarity = self.vectors.similarities(
+                connection,
+                Space(space_key, next_seq),
+                search.vector,
+                parameters,
+                limit=search.limit,
+                also=[*by_words, *by_text],
+            )
+        keys = {*by_words, *by_text, *similarity}
+        rows = connection.execute(SELECT_CANDIDATES, {"keys": json.dumps([*keys])}).fetchall()
+        return Candidates(
+            tuple([_candidate(row, search.namespace, similarity) for row in rows]),
+            matched_text=bool(by_text),
+            coverage=self._coverage(connection, search, parameters, space_key),
+        )
+
+    def _coverage(
+        self,
+        connection: sqlite3.Connection,
+        search: MemorySearch,
+        parameters: Parameters,
+        space_key: int | None,
+    ) -> Coverage:
+        """Count what can be recalled; what can be now, once until somebody writes."""
+        if search.as_of is not None:
+            return _counted(connection, COUNT_RECALLABLE_THEN, parameters)
+        (data_version,) = connection.execute("PRAGMA data_version").fetchone()
+        if data_version != self.data_version:
+            self.data_version = data_version
+            self.coverages.clear()
+        scope = search.namespace, space_key
+        if scope not in self.coverages:
+            self.coverages[scope] = _counted(connection, COUNT_RECALLABLE, parameters)
+        return self.coverages[scope]
+
+
+def _by_words(
+    connection: sqlite3.Connection, user_key: int, terms: Sequence[str], parameters: Parameters
+) -> list[int]:
+    if not terms:
+        return []
+    words = " OR ".join(f'"{term}"' for term in terms)
+    match = f'owner : "{user_key}" AND words : ({words})'
+    rows = connection.execute(SELECT_BY_WORDS, {**parameters, "match": match}).fetchall()
+    return [key for (key,) in rows]
+
+
+def _by_text(connection: sqlite3.Connection, text: str, parameters: Parameters) -> list[int]:
+    rows = connection.execute(SELECT_BY_TEXT, {**parameters, "text": text}).fetchall()
+    return [key for (key,) in rows]
+
+
+def _candidate(row: Sequence[Any], namespace: Namespace, similarity: Mapping[int, float]) -> Candidate:
+    *_, terms, key = row
+    return Candidate(memory_of(row, namespace), terms, similarity.get(key))
+
+
+def _counted(connection: sqlite3.Connection, statement: str, parameters: Parameters) -> Coverage:
+    memories, embedded = connection.execute(statement, parameters).fetchone()
+    return Coverage(embedded, memories)

@@ -1,0 +1,136 @@
+"""``VectorSearch``: the memories most similar to a vector, exactly compared, from codes that are kept in memory.
+
+It lives beside the reading connection and is used on its thread only.  A partition of codes holds every long-term
+vector of one space of one user, superseded ones too; what a reader may see of them is decided by SQL, at the very
+snapshot that it reads.  So codes can be out of date without harm: those of removed memories are let go when they are
+met, and a vector that became searchable has a new number, behind all that the partition has seen.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Collection
+from heapq import nlargest
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, final
+
+from attrs import frozen
+
+from chatmemory.contracts import Vector
+from chatmemory_layers.sqlite.memory_filters import RECALLABLE, Parameters
+
+if TYPE_CHECKING:
+    from chatmemory_layers.sqlite.vector_partition import VectorPartition
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+SELECT_NEW = """
+SELECT memory_key, vector FROM memory_embedding WHERE space_key = :space_key AND seq >= :next_seq ORDER BY seq
+"""
+# A row without a vector does not pass the filters; one that is missing is searchable no longer, for nobody.
+SELECT_PASSING = f"""
+SELECT id, CASE WHEN {RECALLABLE} THEN vector END
+FROM atomic_memory JOIN memory_embedding ON memory_key = id
+WHERE id IN (SELECT value FROM json_each(:keys)) AND memory_embedding.space_key = :space_key AND seq IS NOT NULL
+"""
+SELECT_VECTORS = """
+SELECT memory_key, vector FROM memory_embedding
+WHERE memory_key IN (SELECT value FROM json_each(:keys)) AND space_key = :space_key
+"""
+
+COMPARED: Final = 400
+"""Vectors that are compared exactly at least: among them are the 10 nearest of 100,000, measured on embeddings of text."""
+
+MAX_BYTES: Final = 128 * 1024 * 1024
+"""Of codes in memory, besides the partition in use: a million memories of 768 dimensions."""
+
+READ_AT_ONCE: Final = 4096
+"""Vectors, 12 MB of 768 dimensions; and enough for a mean that stays good, see ``vector_partition.SETTLED_COUNT``."""
+
+_COMPARED_PER_HIT: Final = 2
+
+
+@final
+@frozen
+class Space:
+    """The space of a query, at the snapshot that is read; *next_seq* is that of its next vector."""
+
+    key: int
+    next_seq: int
+
+
+@final
+class VectorSearch:
+    """The partitions that were used last."""
+
+    def __init__(self, *, max_bytes: int = MAX_BYTES) -> None:
+        """Have none; numpy is not loaded before one is needed."""
+        self._partitions: OrderedDict[int, VectorPartition] = OrderedDict()
+        self._max_bytes = max_bytes
+
+    def similarities(
+        self,
+        connection: sqlite3.Connection,
+        space: Space,
+        vector: Vector,
+        parameters: Parameters,
+        *,
+        limit: int,
+        also: Collection[int],
+    ) -> dict[int, float]:
+        """Return the cosines of the nearest *limit* memories, by their keys, and of those of *also*.
+
+        *parameters* are those of ``RECALLABLE``; what has no vector of *space* is left out.
+        """
+        partition = self._refreshed(connection, space, vector.size)
+        scope = {**parameters, "space_key": space.key}
+        nearest = _nearest(connection, partition, vector, scope, limit=limit)
+        rest = json.dumps([key for key in also if key not in nearest])
+        others = connection.execute(SELECT_VECTORS, {"space_key": space.key, "keys": rest}).fetchall()
+        return nearest | partition.cosines(dict(others), vector)
+
+    def _refreshed(self, connection: sqlite3.Connection, space: Space, dim: int) -> VectorPartition:
+        """Return the partition of *space* with all that the snapshot holds; others go when memory is short."""
+        partition = self._partitions.pop(space.key, None)
+        if partition is None or partition.is_outgrown:
+            from chatmemory_layers.sqlite.vector_partition import VectorPartition  # noqa: PLC0415  it loads numpy
+
+            partition = VectorPartition(dim)
+        if partition.next_seq < space.next_seq:
+            new = {"space_key": space.key, "next_seq": partition.next_seq}
+            cursor = connection.execute(SELECT_NEW, new)
+            while rows := cursor.fetchmany(READ_AT_ONCE):
+                partition.add(rows)
+            partition.next_seq = space.next_seq
+        self._partitions[space.key] = partition
+        while len(self._partitions) > 1 and self._size_bytes() > self._max_bytes:
+            self._partitions.popitem(last=False)
+        return partition
+
+    def _size_bytes(self) -> int:
+        return sum(partition.size_bytes for partition in self._partitions.values())
+
+
+def _nearest(
+    connection: sqlite3.Connection,
+    partition: VectorPartition,
+    vector: Vector,
+    parameters: Parameters,
+    *,
+    limit: int,
+) -> dict[int, float]:
+    """Return the cosines of the nearest memories that pass the filters."""
+    enough = max(COMPARED, _COMPARED_PER_HIT * limit)
+    passing: dict[int, bytes] = {}
+    gone: set[int] = set()
+    for keys in partition.nearest_first(vector, portion=enough):
+        rows = dict(connection.execute(SELECT_PASSING, {**parameters, "keys": json.dumps(keys)}).fetchall())
+        gone.update(key for key in keys if key not in rows)
+        passing.update((key, blob) for key, blob in rows.items() if blob is not None)
+        if len(passing) >= enough:
+            break
+    if gone:
+        partition.evict([*gone])
+    return dict(nlargest(limit, partition.cosines(passing, vector).items(), key=itemgetter(1)))
