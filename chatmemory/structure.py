@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar, cast, get_origin
+from typing import Any, TypeVar, cast, get_args, get_origin
 
 import attrs
 from cattrs import Converter
@@ -68,6 +68,7 @@ def _converter() -> Converter:
     converter.register_structure_hook(datetime, _instant)
     converter.register_unstructure_hook(datetime, datetime.isoformat)
     converter.register_structure_hook_func(_has_origin(Mapping), _json_object)
+    converter.register_structure_hook_func(_is_json, lambda data, _: data)
     converter.register_structure_hook_factory(_has_origin(tuple), _tuple_hook)
     converter.register_structure_hook_func(STAYS_INSIDE.__contains__, _refuse_field)
     converter.register_unstructure_hook_factory(attrs.has, _unstructure_hook)
@@ -76,6 +77,11 @@ def _converter() -> Converter:
 
 def _has_origin(origin: object) -> Callable[[Any], bool]:
     return lambda kind: get_origin(kind) is origin
+
+
+def _is_json(kind: object) -> bool:
+    # By its members, since those who resolve annotations unfold the type that names itself.
+    return {Mapping, Sequence} <= {get_origin(member) for member in get_args(kind)}
 
 
 def _exactly(kind: type[Any], name: str, *also: type[Any]) -> Callable[[object, object], object]:

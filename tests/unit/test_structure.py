@@ -24,6 +24,7 @@ from chatmemory.messages import (
     SummarizationMetadata,
     TimestampRange,
 )
+from chatmemory.proposals import MemoryUpdate
 from chatmemory.structure import read_json, structure, unstructure, write_json
 
 NOON = datetime(2025, 3, 14, 12, 0, 0, 250_000, tzinfo=UTC)
@@ -184,3 +185,11 @@ def test_importing_chatmemory_does_not_import_the_door_or_cattrs() -> None:
     program = "import sys, chatmemory; print({'cattrs', 'chatmemory.structure', 'numpy'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "set()\n"
+
+
+@given(json_values)
+def test_a_field_of_any_json_takes_it_as_it_is(value: object) -> None:
+    fact = {"key": "偏好", "value": value, "category": "preference", "confidence": 0.9}
+    read = structure({"shouldStore": True, "memories": [fact]}, MemoryUpdate).unwrap()
+    assert read.memories[0].value == value
+    assert unstructure(read) == {"shouldStore": True, "memories": [fact]}
