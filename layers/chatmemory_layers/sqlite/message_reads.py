@@ -71,7 +71,7 @@ WHERE conversation_id = :conversation_id AND message_count > 0
 
 SELECT_SUMMARIZATION = """
 SELECT conversation_key, summarization_metadata.id, summary_message_id, starts_at_us, ends_at_us, skill_id,
-    messages_deleted, summarization_metadata.created_at_us
+    messages_deleted, summarization_metadata.created_at_us, is_stale
 FROM summarization_metadata JOIN chat_conversation USING (conversation_key)
 WHERE conversation_id = :conversation_id AND summary_message_id = :message_id
 """
@@ -218,7 +218,17 @@ def summarization(connection: sqlite3.Connection, asked: Provenance) -> Summariz
     row = connection.execute(SELECT_SUMMARIZATION, names).fetchone()
     if row is None:
         return None
-    key, id_, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us = row
+    (
+        key,
+        id_,
+        summary_message_id,
+        starts_at_us,
+        ends_at_us,
+        skill_id,
+        messages_deleted,
+        created_at_us,
+        stale,
+    ) = row
     covered = connection.execute(SELECT_COVERED_IDS, {"conversation_key": key, "metadata_id": id_}).fetchall()
     return SummarizationMetadata(
         id=id_,
@@ -229,6 +239,7 @@ def summarization(connection: sqlite3.Connection, asked: Provenance) -> Summariz
         skill_id=skill_id,
         messages_deleted=bool(messages_deleted),
         created_at=from_us(created_at_us),
+        is_stale=bool(stale),
     )
 
 
