@@ -1,0 +1,54 @@
+"""BM25: its numbers on an example worked by hand, and what has to hold for any texts."""
+
+from math import log
+
+import pytest
+from hypothesis import given, strategies as st
+
+from chatmemory.longterm.bm25 import bm25_scores
+
+words = st.sampled_from(["tea", "cat", "dog", "茶", "猫"])
+texts = st.lists(st.lists(words, max_size=8), max_size=8)
+queries = st.lists(words, unique=True)
+
+
+def test_the_numbers_are_those_of_the_formula() -> None:
+    texts = [["tea"], ["tea", "tea", "cat"], ["dog", "dog"]]
+    tea, cat = log(1 + 1.5 / 2.5), log(1 + 2.5 / 1.5)
+    # The mean length is 2, so that the texts are half, one and a half, and once as long.
+    assert bm25_scores(["tea", "cat"], texts) == pytest.approx(
+        [tea * 2.2 / (1 + 1.2 * 0.625), tea * 2 * 2.2 / (2 + 1.2 * 1.375) + cat * 2.2 / (1 + 1.2 * 1.375), 0]
+    )
+
+
+@given(queries, texts)
+def test_a_text_scores_above_zero_exactly_when_it_shares_a_word(
+    query: list[str], texts: list[list[str]]
+) -> None:
+    scores = bm25_scores(query, texts)
+    assert [score > 0 for score in scores] == [bool(set(query) & set(text)) for text in texts]
+
+
+@given(queries, texts)
+def test_the_order_of_the_texts_does_not_matter(query: list[str], texts: list[list[str]]) -> None:
+    backwards = bm25_scores(query, texts[::-1])[::-1]
+    assert bm25_scores(query, texts) == pytest.approx(backwards)
+
+
+def test_a_rare_word_is_worth_more_than_a_common_one() -> None:
+    common, rare, *_ = bm25_scores(["tea", "茶"], [["tea"], ["茶"], ["tea"], ["tea"]])
+    assert rare > common
+
+
+def test_the_same_word_in_a_shorter_text_is_worth_more() -> None:
+    short, long = bm25_scores(["tea"], [["tea", "cat"], ["tea", "cat", "dog", "dog"]])
+    assert short > long
+
+
+def test_a_word_in_every_text_still_counts() -> None:
+    assert all(score > 0 for score in bm25_scores(["tea"], [["tea"]] * 3))
+
+
+def test_without_texts_or_words_there_is_nothing_to_score() -> None:
+    assert bm25_scores(["tea"], []) == []
+    assert bm25_scores([], [["tea"], []]) == [0, 0]

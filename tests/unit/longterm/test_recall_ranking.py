@@ -1,0 +1,319 @@
+"""The ranking of recall: its laws for any candidates, and what words, vectors, age and threshold do to a hit."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from attrs import evolve
+from hypothesis import given, strategies as st
+
+from chatmemory.contracts import Candidate, Candidates, MemorySearch, RecallRanker, RecallRankerTag
+from chatmemory.effect import Layer, ManagedRuntime
+from chatmemory.longterm.recall_ranking import WeightedRanking, recall_ranker
+from chatmemory.longterm.recall_score import recall_scores
+from chatmemory.memories import Coverage, EmbeddingSpace, Memory, Namespace, Provenance, Recall
+from chatmemory.search_terms import query_terms, search_terms
+from chatmemory.settings import RetrievalSettings, RetrievalSettingsTag
+
+NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
+USER = Namespace("林")
+SPACE = EmbeddingSpace("model", 2)
+ALL = 1_000
+
+
+def memory(name: str, content: str = "", *, days: float = 0, pinned: bool = False) -> Memory:
+    return Memory(
+        id=name,
+        namespace=USER,
+        content=content,
+        key=None,
+        value=None,
+        category=None,
+        tags=(),
+        confidence=1.0,
+        source="user_stated",
+        role="user",
+        session_id=None,
+        memory_type="long_term",
+        pinned=pinned,
+        provenance=Provenance(),
+        created_at=NOW - timedelta(days=days),
+    )
+
+
+def candidate(
+    name: str, content: str = "", similarity: float | None = None, *, days: float = 0, pinned: bool = False
+) -> Candidate:
+    return Candidate(memory(name, content, days=days, pinned=pinned), search_terms(content), similarity)
+
+
+def asked(text: str, *, with_vector: bool = True) -> MemorySearch:
+    search = MemorySearch(USER, text, query_terms(text))
+    return evolve(search, space=SPACE, vector=np.array([1, 0], np.float32)) if with_vector else search
+
+
+def rank(
+    search: MemorySearch,
+    found: Sequence[Candidate],
+    *,
+    limit: int = ALL,
+    matched_text: bool = False,
+    unembedded: str | None = None,
+    settings: RetrievalSettings = RetrievalSettings(),  # noqa: B008  frozen
+) -> Recall:
+    embedded = sum(one.similarity is not None for one in found)
+    candidates = Candidates(tuple(found), matched_text, Coverage(embedded, len(found)))
+    ranker: RecallRanker = WeightedRanking(settings)
+    return ranker.rank(search, candidates, now=NOW, limit=limit, unembedded=unembedded)
+
+
+def ids(recall: Recall) -> list[str]:
+    return [hit.memory.id for hit in recall.hits]
+
+
+# --- Laws ---
+
+contents = st.lists(st.sampled_from(["tea", "cat", "Rust", "茶", "橘猫", "编程"]), max_size=5).map(" ".join)
+queries = st.builds(asked, contents, with_vector=st.booleans())
+some_settings = st.builds(
+    RetrievalSettings,
+    similarity_threshold=st.floats(-1, 1),
+    decay_per_day=st.sampled_from([0.0, 0.01, 10.0]),
+    lexical_share=st.floats(0, 1),
+)
+founds = st.lists(
+    st.builds(
+        candidate,
+        st.text("abc", min_size=1, max_size=3),
+        contents,
+        st.none() | st.sampled_from([0.0, 0.3, 0.5]) | st.floats(-1.0001, 1.0001),
+        days=st.sampled_from([-3, 0, 1, 100]) | st.floats(-10, 10_000),
+        pinned=st.booleans(),
+    ),
+    unique_by=lambda one: one.memory.id,
+    max_size=12,
+)
+
+
+@given(queries, founds, some_settings, st.booleans(), st.integers(0, 14))
+def test_hits_are_candidates_with_finite_scores_from_0_to_1_that_never_grow(
+    search: MemorySearch,
+    found: Sequence[Candidate],
+    settings: RetrievalSettings,
+    matched_text: bool,
+    limit: int,
+) -> None:
+    hits = rank(search, found, settings=settings, matched_text=matched_text, limit=limit).hits
+    assert len(hits) <= limit
+    assert len({hit.memory.id for hit in hits}) == len(hits)
+    assert {hit.memory.id for hit in hits} <= {one.memory.id for one in found}
+    for hit in hits:
+        assert math.isfinite(hit.score)
+        assert 0 <= hit.score <= 1
+        assert 0 <= hit.signals.lexical <= 1
+        assert 0 < hit.signals.decay <= 1
+        assert hit.signals.age_days >= 0
+    places = [(hit.score, hit.memory.created_at, hit.memory.id) for hit in hits]
+    assert places == sorted(places, reverse=True)
+
+
+@given(queries, founds, some_settings, st.integers(0, 14))
+def test_an_answer_begins_with_every_shorter_one_and_the_order_of_candidates_does_not_matter(
+    search: MemorySearch, found: list[Candidate], settings: RetrievalSettings, limit: int
+) -> None:
+    whole = rank(search, found, settings=settings)
+    assert rank(search, found, settings=settings, limit=limit) == evolve(whole, hits=whole.hits[:limit])
+    assert rank(search, found[::-1], settings=settings) == whole
+
+
+@given(queries, founds, some_settings, st.floats(0, 2))
+def test_a_higher_threshold_leaves_a_subset(
+    search: MemorySearch, found: Sequence[Candidate], settings: RetrievalSettings, more: float
+) -> None:
+    higher = evolve(settings, similarity_threshold=min(1.0, settings.similarity_threshold + more))
+    kept = rank(search, found, settings=higher)
+    assert set(ids(kept)) <= set(ids(rank(search, found, settings=settings)))
+
+
+@given(queries, founds, some_settings)
+def test_a_hit_shares_a_word_or_is_similar_enough(
+    search: MemorySearch, found: Sequence[Candidate], settings: RetrievalSettings
+) -> None:
+    def belongs(one: Candidate) -> bool:
+        is_similar = one.similarity is not None and one.similarity >= settings.similarity_threshold
+        return is_similar or bool(set(search.terms) & set(one.terms.split()))
+
+    assert set(ids(rank(search, found, settings=settings))) == {
+        one.memory.id for one in found if belongs(one)
+    }
+
+
+@given(founds, some_settings, contents, st.floats(-1, 1), st.floats(0, 1000), st.floats(0, 1000))
+def test_of_two_that_say_the_same_the_older_never_outranks_the_newer(
+    found: Sequence[Candidate],
+    settings: RetrievalSettings,
+    content: str,
+    similarity: float,
+    days: float,
+    older: float,
+) -> None:
+    pair = [
+        candidate("new", content, similarity, days=days),
+        candidate("old", content, similarity, days=days + older),
+    ]
+    order = ids(rank(asked(content), [*found, *pair], settings=settings))
+    assert ("new" in order) == ("old" in order)
+    if older > 1e-6 and "new" in order:
+        assert order.index("new") < order.index("old")
+
+
+@given(st.lists(st.tuples(st.floats(0.3125, 1, width=32), st.floats(0, 1000)), max_size=8), st.booleans())
+def test_by_vector_alone_a_score_is_that_of_spec_001(pairs: list[tuple[float, float]], decays: bool) -> None:
+    settings = RetrievalSettings(similarity_threshold=0.3, decay_per_day=0.01 if decays else 0.0)
+    rows = np.array([[cosine, math.sqrt(1 - cosine**2)] for cosine, _ in pairs], np.float32).reshape(-1, 2)
+    ages = np.array([days for _, days in pairs], np.float32)
+    expected = recall_scores(np.array([1, 0], np.float32), rows, ages, decay_per_day=settings.decay_per_day)
+    found = [candidate(str(index), "", cosine, days=days) for index, (cosine, days) in enumerate(pairs)]
+    recall = rank(asked("🎉"), found, settings=settings)
+    assert {hit.memory.id: hit.score for hit in recall.hits} == pytest.approx(
+        {str(index): float(score) for index, score in enumerate(expected)}, abs=1e-6
+    )
+
+
+# --- Words and vectors ---
+
+
+def test_words_and_vectors_share_the_score_as_configured() -> None:
+    found = [candidate("词", "喝茶", 0.5), candidate("向量", "睡觉", 0.8)]
+    recall = rank(asked("喝茶"), found, settings=RetrievalSettings(lexical_share=0.4))
+    assert {hit.memory.id: hit.score for hit in recall.hits} == pytest.approx(
+        {"词": 0.4 + 0.6 * 0.5, "向量": 0.6 * 0.8}
+    )
+
+
+def test_a_word_that_few_candidates_have_is_worth_more() -> None:
+    found = [candidate("common", "tea cup"), candidate("rare", "tea Rust"), candidate("c", "tea pot")]
+    assert ids(rank(asked("tea, Rust"), found, limit=1)) == ["rare"]
+
+
+def test_a_similarity_below_the_threshold_is_no_evidence_even_for_one_that_shares_a_word() -> None:
+    settings = RetrievalSettings(similarity_threshold=0.3, lexical_share=0.5)
+    found = [candidate("words", "tea", 0.29), candidate("both", "tea", 0.3), candidate("none", "cat", 0.29)]
+    recall = rank(asked("tea"), found, settings=settings)
+    assert [(hit.memory.id, hit.score) for hit in recall.hits] == [
+        ("both", pytest.approx(0.65)),
+        ("words", 0.5),
+    ]
+    assert recall.hits[1].signals.similarity == 0.29
+
+
+def test_when_no_vector_reaches_the_threshold_words_still_find() -> None:
+    recall = rank(
+        asked("我喜欢什么茶"), [candidate("茶", "喜欢龙井茶", 0.1), candidate("猫", "家有橘猫", 0.2)]
+    )
+    assert (ids(recall), recall.hits[0].score, recall.mode) == (["茶"], 1.0, "hybrid")
+    assert recall.reason == "by words: no vector is similar enough"
+
+
+def test_without_any_vector_the_words_are_the_whole_score() -> None:
+    recall = rank(
+        asked("tea", with_vector=False), [candidate("a", "tea"), candidate("b", "cat")], unembedded="why"
+    )
+    assert [(hit.memory.id, hit.score) for hit in recall.hits] == [("a", 1.0)]
+
+
+def test_one_without_a_vector_counts_as_similar_as_the_others_are_on_average() -> None:
+    settings = RetrievalSettings(similarity_threshold=0.3, lexical_share=0.5)
+    found = [candidate("old model", "绿茶"), candidate("near", "咖啡", 0.8), candidate("nearer", "果汁", 0.6)]
+    recall = rank(asked("绿茶"), [*found, candidate("far", "水", 0.1)], settings=settings)
+    assert {hit.memory.id: hit.score for hit in recall.hits} == pytest.approx(
+        {"old model": 0.5 + 0.5 * 0.7, "near": 0.4, "nearer": 0.3}
+    )
+
+
+def test_nobody_found_is_an_empty_answer() -> None:
+    recall = rank(asked("tea"), [])
+    assert (recall.hits, recall.mode, recall.coverage) == ((), "lexical", Coverage(0, 0))
+
+
+# --- Age ---
+
+
+def test_what_is_pinned_does_not_decay() -> None:
+    found = [candidate("pinned", "tea", days=10_000, pinned=True), candidate("newer", "tea", days=1)]
+    first, second = rank(asked("tea", with_vector=False), found).hits
+    assert (first.memory.id, first.score, first.signals.decay) == ("pinned", 1.0, 1.0)
+    assert second.score == pytest.approx(1 / 1.01)
+    assert first.signals.age_days == 10_000
+
+
+def test_one_from_the_future_has_age_zero() -> None:
+    (hit,) = rank(asked("tea"), [candidate("a", "tea", 1.0, days=-30)]).hits
+    assert (hit.score, hit.signals.age_days, hit.signals.decay) == (1.0, 0.0, 1.0)
+
+
+def test_equal_scores_are_ordered_by_time_then_by_id() -> None:
+    settings = RetrievalSettings(decay_per_day=0.0)
+    found = [candidate("a", "tea", days=1), candidate("c", "tea", days=2), candidate("b", "tea", days=1)]
+    assert ids(rank(asked("tea"), found, settings=settings)) == ["b", "a", "c"]
+
+
+# --- Text ---
+
+
+def test_where_the_text_itself_was_found_it_counts_like_the_best_words_and_the_newest_is_first() -> None:
+    found = [candidate("old", "C盘满了 :-)", days=100), candidate("new", "又满了 :-)", days=0)]
+    search = evolve(asked(":-)", with_vector=False), terms=())
+    recall = rank(search, found, matched_text=True, unembedded="no embedder is configured")
+    assert [(hit.memory.id, hit.score, hit.signals.lexical) for hit in recall.hits] == [
+        ("new", 1, 1),
+        ("old", 0.5, 1),
+    ]
+    assert recall.mode == "like"
+    assert recall.reason == (
+        "no embedder is configured; no memory shares a word with the query, these contain its text"
+    )
+
+
+def test_beside_text_matches_a_vector_needs_its_threshold_as_ever() -> None:
+    found = [
+        candidate("text", "it went :-(", 0.1),
+        candidate("near", "sad", 0.5),
+        candidate("far", "cat", 0.1),
+    ]
+    recall = rank(evolve(asked(":-("), terms=()), found, matched_text=True)
+    assert set(ids(recall)) == {"text", "near"}
+
+
+# --- Mode and reason ---
+
+
+def test_the_reason_says_why_there_was_no_vector() -> None:
+    recall = rank(
+        asked("tea", with_vector=False), [candidate("a", "tea")], unembedded="no embedder is configured"
+    )
+    assert (recall.mode, recall.reason) == ("lexical", "no embedder is configured")
+
+
+def test_the_reason_says_that_no_memory_has_a_vector_of_the_model() -> None:
+    recall = rank(asked("tea"), [candidate("a", "tea")])
+    assert (recall.mode, recall.reason) == ("lexical", "no memory has a vector of model")
+
+
+def test_the_reason_says_how_many_have_no_vector() -> None:
+    recall = rank(
+        asked("tea"), [candidate("a", "tea", 0.9), candidate("b", "tea"), candidate("c", "cat", 0.9)]
+    )
+    assert (recall.mode, recall.coverage) == ("hybrid", Coverage(2, 3))
+    assert recall.reason == "by words and vectors; 1 of 3 memories have no vector of model"
+
+
+# --- The layer ---
+
+
+async def test_the_layer_ranks_as_the_settings_say() -> None:
+    settings = RetrievalSettings(lexical_share=0.1)
+    async with ManagedRuntime(Layer.succeed(RetrievalSettingsTag, settings) >> recall_ranker) as runtime:
+        assert await runtime.service(RecallRankerTag) == WeightedRanking(settings)
