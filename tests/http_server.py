@@ -3,12 +3,12 @@
     async with http_server(Reply.completion("a summary"), Reply(status=503)) as server:
         ...  # server.url is the base URL; server.requests holds what came in
 
-The replies are given in turn, the last one again and again.
+The replies are given in turn, the last one again and again; one may be a function of the request.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal, final
 
@@ -66,13 +66,16 @@ class Request:
         return json.loads(self.body)
 
 
+Answer = Reply | Callable[[Request], Reply]
+
+
 @final
 @define
 class HttpServer:
     """The server while it runs."""
 
     port: int
-    replies: tuple[Reply, ...]
+    replies: tuple[Answer, ...]
     requests: list[Request] = Factory(list)
     connections: int = 0
     left_alone: asyncio.Event = Factory(asyncio.Event)
@@ -86,8 +89,10 @@ class HttpServer:
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
                 while True:
-                    self.requests.append(await _read_request(reader))
-                    reply = self.replies[min(len(self.requests), len(self.replies)) - 1]
+                    request = await _read_request(reader)
+                    self.requests.append(request)
+                    answer = self.replies[min(len(self.requests), len(self.replies)) - 1]
+                    reply = answer if isinstance(answer, Reply) else answer(request)
                     if not await _send(reply, reader, writer):
                         return
         finally:
@@ -98,7 +103,7 @@ class HttpServer:
 
 
 @asynccontextmanager
-async def http_server(*replies: Reply) -> AsyncGenerator[HttpServer]:
+async def http_server(*replies: Answer) -> AsyncGenerator[HttpServer]:
     """Serve *replies* on a free port; every connection is closed at the end."""
     serving: set[asyncio.Task[None]] = set()
     state = HttpServer(0, replies)

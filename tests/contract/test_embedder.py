@@ -1,20 +1,24 @@
 """What every embedder promises, wherever its vectors come from."""
 
+import zlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
 from returns.result import Failure, Success
 
 from chatmemory.contracts import Embedder, EmbedderTag, Matrix
-from chatmemory.effect import Effect, ManagedRuntime
+from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.longterm.embedding_guard import guarded
+from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.hashed import hashed
 from chatmemory_layers.embedding.none import none
+from chatmemory_layers.embedding.openai_compatible import openai_compatible
 from chatmemory_layers.embedding.static import static
+from tests.http_server import Reply, Request, http_server
 
 ENGLISH = "I like to write code in Python, it is short and easy to read."
 CHINESE = "我喜欢用 Python 写代码，因为它简洁易读。"
@@ -47,10 +51,30 @@ async def run_hashed() -> AsyncGenerator[Embedder]:
         yield await runtime.service(EmbedderTag)
 
 
+@asynccontextmanager
+async def run_openai_compatible() -> AsyncGenerator[Embedder]:
+    def answer(request: Request) -> Reply:
+        numbers = [[len(text) + 1, zlib.crc32(text.encode()) % 1000, -1] for text in request.json["input"]]
+        return Reply.json({"data": [{"index": place, "embedding": row} for place, row in enumerate(numbers)]})
+
+    async with http_server(answer) as server:
+        settings = EmbeddingSettings(base_url=server.url, model="small", batch_size=7)
+        layer = Layer.succeed(EmbeddingSettingsTag, settings) >> openai_compatible
+        async with ManagedRuntime(layer) as runtime:
+            yield await runtime.service(EmbedderTag)
+
+
+@asynccontextmanager
+async def run_guarded() -> AsyncGenerator[Embedder]:
+    given = Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings()) | hashed
+    async with ManagedRuntime(given >> guarded) as runtime:
+        yield await runtime.service(EmbedderTag)
+
+
 Runs = Callable[[], AbstractAsyncContextManager[Embedder]]
 
 
-@pytest.fixture(params=[run_static, run_hashed])
+@pytest.fixture(params=[run_static, run_hashed, run_openai_compatible, run_guarded])
 def runs(request: pytest.FixtureRequest) -> Runs:
     """Opened by each test itself: a runtime is left in the task that entered it, which a fixture cannot promise."""
     opens: Runs = request.param
@@ -92,7 +116,9 @@ async def test_any_text_is_a_row_of_length_1_or_0(runs: Runs, text: str) -> None
 
 
 @given(texts=st.lists(st.text(), max_size=5))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_any_texts_are_embedded_twice_alike(runs: Runs, texts: list[str]) -> None:
     async def twice() -> tuple[Matrix, Matrix]:
         async with runs() as embedder:

@@ -1,31 +1,36 @@
-"""The embedder that makes no vectors: memories are found by their words."""
+"""The embedder that makes no vectors and says why: memories are found by their words."""
 
 from collections.abc import Sequence
 from typing import Final, final
+
+from attrs import frozen
 
 from chatmemory.contracts import EmbedderTag, Matrix
 from chatmemory.effect import Effect, Layer
 from chatmemory.errors import EmbeddingError
 
-NOT_WANTED: Final = EmbeddingError("none", "not_configured", 'memory.embedding.provider is "none"')
-
 
 @final
+@frozen
 class NoEmbedder:
-    """Says that it cannot embed."""
+    """Cannot embed, for a *reason* that stands in the configuration."""
+
+    reason: EmbeddingError
 
     @property
     def model(self) -> str:
         """A name for errors; no vector bears it."""
-        return NOT_WANTED.model
+        return self.reason.model
 
     def unavailability(self) -> EmbeddingError:
-        """Return ``NOT_WANTED``."""
-        return NOT_WANTED
+        """Return the reason."""
+        return self.reason
 
     def embed(self, _: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """Fail with ``NOT_WANTED``."""
-        return Effect.fail(NOT_WANTED)
+        """Fail with the reason."""
+        return Effect.fail(self.reason)
 
 
-none: Final = Layer.succeed(EmbedderTag, NoEmbedder())
+none: Final = Layer.succeed(
+    EmbedderTag, NoEmbedder(EmbeddingError("none", "not_configured", 'memory.embedding.provider is "none"'))
+)

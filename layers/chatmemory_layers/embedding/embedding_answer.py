@@ -1,0 +1,66 @@
+"""The embeddings protocol: what the JSON object in an answer comes to."""
+
+import base64
+import binascii
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from returns.result import Failure
+
+from chatmemory.contracts import Matrix
+from chatmemory.effect import Outcome
+from chatmemory.errors import EmbeddingError, EmbeddingProblem
+from chatmemory.longterm.embedding_rows import read_rows
+from chatmemory_layers.endpoint_answer import JsonMapping
+
+_FLOAT32: Final = np.dtype("<f4")
+
+
+def read_embeddings(
+    model: str, answer: JsonMapping, *, count: int, dim: int | None
+) -> Outcome[Matrix, EmbeddingError]:
+    """Return the vectors of an answer in the order of the texts, or what is wrong with them.
+
+    Args:
+        model: for the error.
+        answer: with ``data``, a list of ``{"index": 0, "embedding": [...]}`` in any order.  An embedding is a list of
+            numbers, or float32 numbers in base64, which some endpoints send whatever they are asked for.
+        count: how many texts were sent.
+        dim: how long each vector has to be; None: as long as the first.
+    """
+
+    def failed(problem: EmbeddingProblem, detail: str) -> Failure[EmbeddingError]:
+        return Failure(EmbeddingError(model, problem, detail))
+
+    data = answer.get("data")
+    if not isinstance(data, list):
+        return failed("malformed", "no list of data")
+    items = cast("list[object]", data)
+    if len(items) != count:
+        return failed("wrong_count", f"{len(items)} vectors for {count} texts")
+    vectors: dict[object, object] = {}
+    for place, item in enumerate(items):
+        said = cast("JsonMapping", item) if isinstance(item, dict) else None
+        if said is None or "embedding" not in said:
+            return failed("malformed", f"data[{place}] has no embedding")
+        index = said.get("index", place)
+        vectors[index if type(index) is int else None] = _numbers(said["embedding"])
+    if vectors.keys() != set(range(count)):
+        return failed("malformed", "the indexes of the data are not those of the texts")
+    rows = [vectors[place] for place in range(count)]
+    lengths = {len(cast("list[object]", row)) for row in rows if isinstance(row, list | np.ndarray)}
+    if len(lengths) > 1:
+        return failed("wrong_dimension", f"{min(lengths)} to {max(lengths)} numbers in one answer")
+    return read_rows(model, rows, count=count, dim=dim)
+
+
+def _numbers(embedding: object) -> object:
+    """Return what stands in base64 as an array, and anything else as it is."""
+    if not isinstance(embedding, str):
+        return embedding
+    try:
+        numbers: NDArray[np.float32] = np.frombuffer(base64.b64decode(embedding, validate=True), _FLOAT32)
+    except (binascii.Error, ValueError):  # no base64, not ASCII, or no whole number of numbers
+        return None
+    return numbers

@@ -1,0 +1,118 @@
+"""The embedder that asks a model over HTTP: any endpoint that speaks OpenAI's embeddings.
+
+What an answer comes to is defined in ``embedding_answer.py``; ``chatmemory_layers.endpoint`` sends the question, waits
+and tries again.
+"""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, final
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from chatmemory.contracts import Embedder, EmbedderTag, Matrix
+from chatmemory.effect import Do, Effect, Layer, Outcome
+from chatmemory.effect.config import ConfigError
+from chatmemory.errors import EmbeddingError
+from chatmemory.message_rules import clean_text
+from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory_layers.embedding.none import NoEmbedder
+from chatmemory_layers.endpoint import Endpoint, open_endpoint
+from chatmemory_layers.endpoint_answer import EndpointFailure, JsonMapping
+
+WITHOUT_EMBEDDINGS: Final = {"deepseek.com": "DeepSeek", "anthropic.com": "Anthropic"}
+"""Providers that are known not to embed, by the domain of their API.  Any other is found out by asking."""
+
+LONGEST_TEXT: Final = (
+    6_000  # characters; OpenAI's models take 8,191 tokens, and Chinese has up to 1.3 a character
+)
+LONGEST_ANSWER_BYTES: Final = 256 * 1024  # for each text; 4,096 numbers are 90 kB
+NOTHING: Final = "-"  # sent in the place of a blank text, for which many endpoints refuse the whole request
+
+log = logging.getLogger(__name__)
+
+
+@final
+@frozen
+class EndpointEmbedder:
+    """Asks *endpoint* for the vectors of *model*, *batch_size* texts at a time."""
+
+    endpoint: Endpoint
+    model: str
+    batch_size: int
+
+    def unavailability(self) -> None:
+        """None: whether the endpoint embeds is found out by asking it."""
+
+    @Effect.gen
+    async def embed(self, do: Do[EmbeddingError], texts: Sequence[str], /) -> Matrix:
+        """Ask for one batch after the other; a failing one fails all.  A blank text has a row of zeros."""
+        import numpy as np  # noqa: PLC0415  takes long to import
+
+        parts: list[Matrix] = []
+        for start in range(0, len(texts), self.batch_size):
+            batch = texts[start : start + self.batch_size]
+            rows = await do(self._ask(batch, dim=parts[0].shape[1] if parts else None))
+            rows[[not text.strip() for text in batch]] = 0.0
+            parts.append(rows)
+        return np.vstack(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+
+    def _ask(self, texts: Sequence[str], *, dim: int | None) -> Effect[Matrix, EmbeddingError]:
+        sent = [clean_text(text[:LONGEST_TEXT]) if text.strip() else NOTHING for text in texts]
+
+        def read(answer: JsonMapping) -> Outcome[Matrix, EmbeddingError]:
+            from chatmemory_layers.embedding.embedding_answer import read_embeddings  # noqa: PLC0415  numpy, see embed
+
+            return read_embeddings(self.model, answer, count=len(sent), dim=dim)
+
+        return (
+            self.endpoint.ask("embeddings", {"model": self.model, "input": sent, "encoding_format": "float"})
+            .alt(self._error)
+            .bind(lambda answer: Effect.from_result(read(answer)))
+        )
+
+    def _error(self, failure: EndpointFailure) -> EmbeddingError:
+        return EmbeddingError(
+            self.model, failure.problem, failure.detail, failure.retry_after_seconds, failure.cause
+        )
+
+
+def unusable(settings: EmbeddingSettings) -> EmbeddingError | None:
+    """Say why *settings* name nothing that embeds; None: they may well do (spec 001, D1)."""
+    if not settings.model:
+        return EmbeddingError(settings.provider, "not_configured", "memory.embedding.model is empty")
+    host = urlsplit(settings.base_url).hostname or ""
+    for domain, provider in WITHOUT_EMBEDDINGS.items():
+        if host == domain or host.endswith(f".{domain}"):
+            return EmbeddingError(settings.model, "not_configured", f"{provider} offers no embeddings")
+    return None
+
+
+@asynccontextmanager
+async def open_embedder(settings: EmbeddingSettings) -> AsyncGenerator[Embedder]:
+    """Hold one client with its connections for as long as the layer lives.
+
+    Settings that name nothing that embeds are a warning in the log: memories are found by their words.
+
+    Raises:
+        EffectFailed: the settings cannot be used; holds a ``ConfigError``.
+    """
+    async with open_endpoint(
+        settings,
+        section="memory.embedding",
+        chosen_by="provider",
+        longest_answer=LONGEST_ANSWER_BYTES * settings.batch_size,
+    ) as endpoint:
+        error = unusable(settings)
+        if error is None:
+            yield EndpointEmbedder(endpoint, settings.model, settings.batch_size)
+        else:
+            log.warning("memories get no vectors: %s", error, extra={"problem": error.problem})
+            yield NoEmbedder(error)
+
+
+openai_compatible: Final = Layer.scoped(EmbedderTag, open_embedder, EmbeddingSettingsTag).failing_with(
+    ConfigError
+)

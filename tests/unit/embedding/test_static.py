@@ -1,0 +1,152 @@
+"""The bundled embedder: what its vectors know, what they cost to load, and that they stay what they are."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from threading import Barrier, Thread, current_thread, main_thread
+
+import numpy as np
+import pytest
+from returns.result import Success
+
+from chatmemory.contracts import EmbedderTag, Matrix
+from chatmemory.effect import ManagedRuntime
+from chatmemory_layers.embedding.composite import composite_rows
+from chatmemory_layers.embedding.hashed_features import hashed_rows
+from chatmemory_layers.embedding.local import INLINE_CHARACTERS, INLINE_TEXTS, LocalEmbedder
+from chatmemory_layers.embedding.static import MODEL, static
+from chatmemory_layers.embedding.static_rows import bundled_rows
+
+
+def cosine(one: str, other: str) -> float:
+    rows = composite_rows([one, other])
+    return float(rows[0] @ rows[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "far"),
+    [
+        ("I adopted a puppy", "my little dog", "the invoice is due on Friday"),
+        ("She works as a physician", "a doctor at the hospital", "they repaired the bicycle"),
+        ("Where does Ines live?", "Ines has a flat in Lisbon", "the parser raises an exception"),
+        ("我喜欢吃苹果", "苹果很好吃", "明天开会讨论预算"),
+        ("用户住在北京", "他在北京工作", "喜欢古典音乐"),
+        ("猫がすきです", "猫がかわいい", "会議は明日です"),
+        ("서울에서 일합니다", "서울에 살아요", "음악을 좋아해요"),
+        ("コンピューター", "コンピュータ", "チョコレート"),
+        ("Он живёт в Москве", "поездка в Москву", "рецепт пирога"),
+        ("我用 Python 写代码", "Python 代码怎么写", "周末去爬山"),
+    ],
+)
+def test_what_belongs_together_is_nearer_than_what_does_not(text: str, near: str, far: str) -> None:
+    assert cosine(text, near) > cosine(text, far) + 0.05
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("plain English", 0.3),
+        ("café in Zürich", 0.3),
+        ("纯中文", 1.0),
+        ("한국어", 1.0),
+        ("ひらがな", 1.0),
+        ("русский", 1.0),
+        ("ab中文", 0.65),
+    ],
+)
+def test_each_half_takes_part_as_far_as_it_knows_the_script(text: str, share: float) -> None:
+    (row,) = composite_rows([text])
+    assert float(row[256:] @ row[256:]) == pytest.approx(share, abs=1e-5)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "😀🎉", "\0\ud800", "…"])
+def test_a_text_without_letters_has_no_hashed_features(text: str) -> None:
+    assert not hashed_rows([text]).any()
+
+
+def test_an_emoji_alone_has_no_features_at_all() -> None:
+    assert not composite_rows(["😀", ""]).any()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Python", "PYTHON"), ("ｶﾀｶﾅ", "カタカナ"), ("Ｐｙｔｈｏｎ ３", "python 3"), ("don’t", "don't")],
+)
+def test_what_is_only_written_differently_is_the_same(one: str, other: str) -> None:
+    rows = hashed_rows([one, other])
+    np.testing.assert_array_equal(rows[0], rows[1])
+
+
+def test_only_the_beginning_of_a_huge_text_is_read() -> None:
+    start = "the same words again " * 500
+    rows = composite_rows([start, start + "中文" * 500_000])
+    np.testing.assert_array_equal(rows[0], rows[1])
+
+
+def test_vectors_of_this_name_stay_what_they_are() -> None:
+    """Red: stored vectors no longer fit; give the model another number."""
+    rows = composite_rows(["I like to write code in Python.", "我喜欢用 Python 写代码"])
+    assert (MODEL, rows.shape) == ("chatmemory-static-1", (2, 768))
+    assert rows @ np.cos(np.arange(768)) == pytest.approx([0.9018661, 0.5993184], abs=1e-5)
+
+
+# --- Loading, and where it runs ---
+
+
+def test_numpy_is_loaded_with_the_first_text_and_not_before() -> None:
+    script = "import sys, chatmemory_layers.embedding.chosen; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+async def test_two_runtimes_share_one_embedder_and_its_rows() -> None:
+    async with ManagedRuntime(static) as one, ManagedRuntime(static) as other:
+        assert await one.service(EmbedderTag) is await other.service(EmbedderTag)
+    assert bundled_rows() is bundled_rows()
+    assert isinstance(bundled_rows().rows.base, np.memmap), "the numbers stay in the file"
+
+
+def test_many_threads_that_come_first_load_once() -> None:
+    loads: list[int] = []
+    together = Barrier(8)
+
+    def load() -> object:
+        loads.append(1)
+        return composite_rows
+
+    embedder = LocalEmbedder("m", load, is_quick=True)  # type: ignore[arg-type]  # an object will do
+
+    def embed() -> None:
+        together.wait()
+        embedder._embed(["文"])
+
+    threads = [Thread(target=embed) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert loads == [1]
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_inline"),
+    [
+        (["a few words"], True),
+        (["x" * INLINE_CHARACTERS], True),
+        (["x" * (INLINE_CHARACTERS + 1)], False),
+        (["x"] * (INLINE_TEXTS + 1), False),
+    ],
+)
+async def test_little_is_embedded_on_the_event_loop_and_much_beside_it(
+    texts: Sequence[str], is_inline: bool
+) -> None:
+    ran_in: list[bool] = []
+
+    def vectors(texts: Sequence[str]) -> Matrix:
+        ran_in.append(current_thread() is main_thread())
+        return hashed_rows(texts)
+
+    embedder = LocalEmbedder("m", lambda: vectors, is_quick=True)
+    assert isinstance(await embedder.embed(["the first loads"]), Success)
+    assert isinstance(await embedder.embed(texts), Success)
+    assert ran_in == [False, is_inline]
