@@ -67,3 +67,74 @@ CREATE TABLE history_work (
     lease_until_us  BIGINT
 );
 CREATE INDEX history_work_due ON history_work (due_at_us, conversation_id);
+
+-- 2: long-term memory
+
+CREATE TABLE memory_user (
+    user_key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    user_id  TEXT COLLATE "C" NOT NULL UNIQUE
+);
+CREATE TABLE memory_space (
+    space_key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    model     TEXT COLLATE "C" NOT NULL,
+    dim       BIGINT NOT NULL,
+    UNIQUE (model, dim)
+);
+CREATE TABLE atomic_memory (
+    memory_key       BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    memory_id        TEXT COLLATE "C" NOT NULL UNIQUE,
+    user_key         BIGINT NOT NULL,
+    app_type         TEXT COLLATE "C" NOT NULL,
+    content          TEXT COLLATE "C" NOT NULL,
+    key              TEXT COLLATE "C",
+    value            TEXT,
+    category         TEXT,
+    tags             TEXT[] COLLATE "C" NOT NULL,
+    confidence       DOUBLE PRECISION NOT NULL,
+    source           TEXT NOT NULL,
+    role             TEXT NOT NULL,
+    session_id       TEXT COLLATE "C",
+    memory_type      TEXT NOT NULL,
+    pinned           BOOLEAN NOT NULL,
+    message_ids      TEXT[] COLLATE "C" NOT NULL,
+    extractor        TEXT,
+    path             TEXT COLLATE "C",
+    created_at_us    BIGINT NOT NULL,
+    last_used_at_us  BIGINT,
+    last_use_id      TEXT,
+    use_count        BIGINT NOT NULL DEFAULT 0,
+    superseded_at_us BIGINT,
+    superseded_by    TEXT COLLATE "C",
+    version          BIGINT NOT NULL DEFAULT 1,
+    space_key        BIGINT,
+    dedup_key        BYTEA,
+    search_terms     TEXT NOT NULL,
+    term_keys        BIGINT[] NOT NULL
+);
+CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id);
+CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key, superseded_at_us) WHERE key IS NOT NULL;
+CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
+    WHERE memory_type = 'long_term' AND superseded_at_us IS NULL;
+CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, dedup_key, app_type)
+    WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL;
+CREATE INDEX atomic_memory_terms ON atomic_memory USING gin (term_keys) WHERE memory_type = 'long_term';
+CREATE TABLE memory_embedding (
+    memory_key BIGINT PRIMARY KEY,
+    user_key   BIGINT NOT NULL,
+    space_key  BIGINT NOT NULL,
+    vector     REAL[] NOT NULL
+) WITH (toast_tuple_target = 8160);
+CREATE INDEX memory_embedding_of_user ON memory_embedding (user_key, space_key);
+CREATE TABLE memory_use (
+    memory_key BIGINT NOT NULL,
+    session_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (memory_key, session_id)
+);
+CREATE VIEW memory AS
+SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
+    pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us,
+    superseded_by, version, search_terms, term_keys, memory_key, user_key, space_key
+FROM atomic_memory LEFT JOIN memory_space USING (space_key);
+ALTER TABLE summarization_metadata ADD COLUMN is_stale BOOLEAN NOT NULL DEFAULT FALSE;

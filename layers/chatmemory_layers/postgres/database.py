@@ -1,7 +1,8 @@
-"""``Database``: the connections to one store, and the two ways to use them, ``read`` and ``write``.
+"""``Database``: the connections to one store, and the ways to use them: ``read``, ``read_snapshot`` and ``write``.
 
-A read is one statement.  A write is one transaction of one conversation, in line behind the other writers of that
-conversation.  Both end in bounded time, and no exception of asyncpg leaves them.  Tables and statements are the
+A read is one statement, or several on one snapshot.  A write is one transaction of one owner, a conversation or a user
+of memories, in line behind the other writers of that owner.  All end in bounded time, and no exception of asyncpg leaves
+them.  Tables and statements are the
 business of the repositories.
 """
 
@@ -20,13 +21,14 @@ from chatmemory.settings import PostgresSettings, PostgresSettingsTag
 from chatmemory_layers.postgres.connection import Connection, Pool
 from chatmemory_layers.postgres.migrations import migrate
 from chatmemory_layers.postgres.postgres_problem import DRIVER_ERRORS, repository_error
+from chatmemory_layers.postgres.vector_extension import find_vectors
 
 Q = TypeVar("Q")
 A = TypeVar("A")
 E = TypeVar("E")
 
 Read: TypeAlias = Callable[[Connection, Q], Awaitable[A]]
-"""A read: one statement, because two would see two snapshots."""
+"""A read: one statement, because two would see two snapshots; in ``read_snapshot`` they see one."""
 
 Work: TypeAlias = Callable[[Connection, Q], Awaitable[Outcome[A, E]]]
 """A write: its statements are committed when it answers with a success, and undone otherwise."""
@@ -45,18 +47,31 @@ SET LOCAL idle_in_transaction_session_timeout = {milliseconds};
 SELECT pg_advisory_xact_lock({key})
 """
 
+# A generic plan would not know how many rows of a user there are, and that is what the plan of a search hangs on.
+_BEGIN_SNAPSHOT: Final = """
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+SET LOCAL statement_timeout = {milliseconds};
+SET LOCAL plan_cache_mode = force_custom_plan
+"""
+
 
 @final
 class Database:
-    """The primary and its reader (which may be the same), for one event loop."""
+    """The primary and its reader (which may be the same), for one event loop.
+
+    Attributes:
+        compares_vectors: whether the server has pgvector.
+    """
 
     def __init__(self, primary: Pool, reader: Pool, settings: PostgresSettings) -> None:
         """Belong to the running event loop."""
         self._primary = primary
         self._reader = reader
         self._seconds = settings.timeout_seconds
+        self._milliseconds = max(1, round(self._seconds * 1000))
         self._loop = asyncio.get_running_loop()
         self._is_closed = False
+        self.compares_vectors = False
         self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._writes: set[asyncio.Task[Any]] = set()
 
@@ -68,26 +83,40 @@ class Database:
         """Run *work* where the writes go."""
         return await self._read(self._primary, operation, work, request)
 
+    async def read_snapshot(
+        self, operation: str, work: Read[Q, A], request: Q
+    ) -> Outcome[A, RepositoryError]:
+        """Run *work* on the reader, whose statements all see one state of the store."""
+
+        async def read(connection: Connection, request: Q) -> A:
+            try:
+                await connection.execute(_BEGIN_SNAPSHOT.format(milliseconds=self._milliseconds))
+                return await work(connection, request)
+            finally:
+                await _roll_back(connection)
+
+        return await self._read(self._reader, operation, read, request)
+
     async def write(
-        self, operation: str, conversation_id: str, work: Work[Q, A, E], request: Q
+        self, operation: str, owner: str, work: Work[Q, A, E], request: Q
     ) -> Outcome[A, E | RepositoryError]:
-        """Run *work* in a transaction of the conversation; answer once it is durable.
+        """Run *work* in a transaction of the *owner*, who has one at a time; answer once it is durable.
 
         A caller that is cancelled does not stop a transaction that has begun: it happens whole, or not at all.
         """
         if (refusal := self._refusal(operation)) is not None:
             return refusal
-        # In line before the pool: a conversation that many write to must not hold every connection.
-        line = self._lines.setdefault(conversation_id, asyncio.Lock())
+        # In line before the pool: an owner that many write to must not hold every connection.
+        line = self._lines.setdefault(owner, asyncio.Lock())
         try:
             async with asyncio.timeout(self._seconds):
                 await line.acquire()
         except TimeoutError as error:
-            return Failure(RepositoryError(operation, "busy", "many write to one conversation", cause=error))
+            return Failure(RepositoryError(operation, "busy", "many write to the same place", cause=error))
         if self._is_closed:  # while it stood in line
             line.release()
             return Failure(RepositoryError(operation, "closed"))
-        transaction = asyncio.create_task(self._transaction(operation, conversation_id, work, request))
+        transaction = asyncio.create_task(self._transaction(operation, owner, work, request))
         self._writes.add(transaction)
         transaction.add_done_callback(self._writes.discard)
         # Not the caller's to release: one that is cancelled leaves before its transaction has ended.
@@ -104,6 +133,7 @@ class Database:
             try:
                 async with asyncio.timeout(self._seconds):
                     await migrate(connection)
+                    self.compares_vectors = await find_vectors(connection)
             except BaseException:
                 connection.terminate()  # which undoes a step that has begun, even when the server is silent
                 raise
@@ -138,14 +168,14 @@ class Database:
             return Failure(repository_error(operation, error))
 
     async def _transaction(
-        self, operation: str, conversation_id: str, work: Work[Q, A, E], request: Q
+        self, operation: str, owner: str, work: Work[Q, A, E], request: Q
     ) -> Outcome[A, E | RepositoryError]:
         is_committing = is_over = False
         try:
             async with self._lend(self._primary) as connection:
                 try:
                     async with asyncio.timeout(self._seconds + _GRACE_SECONDS):
-                        await connection.execute(self._begin(conversation_id))
+                        await connection.execute(self._begin(owner))
                         outcome = await work(connection, request)
                         if isinstance(outcome, Success):
                             is_committing = True
@@ -158,10 +188,10 @@ class Database:
         except DRIVER_ERRORS as error:
             return Failure(repository_error(operation, error, at_commit=is_committing))
 
-    def _begin(self, conversation_id: str) -> str:
+    def _begin(self, owner: str) -> str:
         # A number, so that no text has to be quoted into the statement.
-        key = int.from_bytes(hashlib.blake2b(conversation_id.encode(), digest_size=8).digest(), signed=True)
-        return _BEGIN.format(key=key, milliseconds=max(1, round(self._seconds * 1000)))
+        key = int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True)
+        return _BEGIN.format(key=key, milliseconds=self._milliseconds)
 
     @asynccontextmanager
     async def _lend(self, pool: Pool) -> AsyncGenerator[Connection]:

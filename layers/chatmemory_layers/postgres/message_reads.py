@@ -82,7 +82,8 @@ ORDER BY conversation_id LIMIT $2
 """
 
 SELECT_SUMMARIZATION: Final = """
-SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, ARRAY(
+SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us,
+    is_stale, ARRAY(
     SELECT message_id FROM summary_coverage
     WHERE summary_coverage.conversation_id = $1 AND metadata_id = summarization_metadata.id ORDER BY ordinal
 ) AS covered_ids
@@ -109,7 +110,7 @@ WITH RECURSIVE chain (id, summary_message_id, height) AS (
 )
 SELECT summarization.* FROM chain CROSS JOIN LATERAL (
     SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us,
-        ARRAY(
+        is_stale, ARRAY(
             SELECT message_id FROM summary_coverage
             WHERE summary_coverage.conversation_id = $1 AND metadata_id = chain.id ORDER BY ordinal
         ) AS covered_ids
@@ -221,4 +222,5 @@ def _summarization(row: Row) -> SummarizationMetadata:
         skill_id=row["skill_id"],
         messages_deleted=row["messages_deleted"],
         created_at=from_us(row["created_at_us"]),
+        is_stale=row["is_stale"],
     )

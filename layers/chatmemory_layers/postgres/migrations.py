@@ -1,8 +1,9 @@
 """The schema, step by step: numbered, each in one transaction of its own, never changed once released.
 
 ``schemas/postgres.sql`` shows the result; a test compares the two.  Tables are made where the address's
-``search_path`` points.  Every key begins with ``conversation_id`` and nothing refers across conversations, so that a
-distributed engine can shard the tables by it.
+``search_path`` points.  Every key of a conversation begins with ``conversation_id`` and nothing refers across
+conversations, so that a distributed engine can shard these tables by it.  What the server may lack is no step: the
+extension that compares vectors is the business of ``vector_extension.py``, and their indexes that of ``memory_space.py``.
 """
 
 import hashlib
@@ -117,6 +118,84 @@ CREATE TABLE history_work (
     lease_until_us  BIGINT
 );
 CREATE INDEX history_work_due ON history_work (due_at_us, conversation_id);
+""",
+    ),
+    # user_key: a small number in the place of a name; with a name, some index rows would be too long.
+    # term_keys: the words of long-term memories, hashed with user_key, so that no user's words lengthen another's search.
+    # vector: apart from the rows, so that lists stay quick, and real[], so that it is kept by a server without pgvector;
+    # toast_tuple_target keeps up to 2,000 dimensions in their row, where comparing them all takes half as long.
+    Migration(
+        2,
+        "long-term memory",
+        """\
+CREATE TABLE memory_user (
+    user_key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    user_id  TEXT COLLATE "C" NOT NULL UNIQUE
+);
+CREATE TABLE memory_space (
+    space_key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    model     TEXT COLLATE "C" NOT NULL,
+    dim       BIGINT NOT NULL,
+    UNIQUE (model, dim)
+);
+CREATE TABLE atomic_memory (
+    memory_key       BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    memory_id        TEXT COLLATE "C" NOT NULL UNIQUE,
+    user_key         BIGINT NOT NULL,
+    app_type         TEXT COLLATE "C" NOT NULL,
+    content          TEXT COLLATE "C" NOT NULL,
+    key              TEXT COLLATE "C",
+    value            TEXT,
+    category         TEXT,
+    tags             TEXT[] COLLATE "C" NOT NULL,
+    confidence       DOUBLE PRECISION NOT NULL,
+    source           TEXT NOT NULL,
+    role             TEXT NOT NULL,
+    session_id       TEXT COLLATE "C",
+    memory_type      TEXT NOT NULL,
+    pinned           BOOLEAN NOT NULL,
+    message_ids      TEXT[] COLLATE "C" NOT NULL,
+    extractor        TEXT,
+    path             TEXT COLLATE "C",
+    created_at_us    BIGINT NOT NULL,
+    last_used_at_us  BIGINT,
+    last_use_id      TEXT,
+    use_count        BIGINT NOT NULL DEFAULT 0,
+    superseded_at_us BIGINT,
+    superseded_by    TEXT COLLATE "C",
+    version          BIGINT NOT NULL DEFAULT 1,
+    space_key        BIGINT,
+    dedup_key        BYTEA,
+    search_terms     TEXT NOT NULL,
+    term_keys        BIGINT[] NOT NULL
+);
+CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id);
+CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key, superseded_at_us) WHERE key IS NOT NULL;
+CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
+    WHERE memory_type = 'long_term' AND superseded_at_us IS NULL;
+CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, dedup_key, app_type)
+    WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL;
+CREATE INDEX atomic_memory_terms ON atomic_memory USING gin (term_keys) WHERE memory_type = 'long_term';
+CREATE TABLE memory_embedding (
+    memory_key BIGINT PRIMARY KEY,
+    user_key   BIGINT NOT NULL,
+    space_key  BIGINT NOT NULL,
+    vector     REAL[] NOT NULL
+) WITH (toast_tuple_target = 8160);
+CREATE INDEX memory_embedding_of_user ON memory_embedding (user_key, space_key);
+CREATE TABLE memory_use (
+    memory_key BIGINT NOT NULL,
+    session_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (memory_key, session_id)
+);
+CREATE VIEW memory AS
+SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
+    pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us,
+    superseded_by, version, search_terms, term_keys, memory_key, user_key, space_key
+FROM atomic_memory LEFT JOIN memory_space USING (space_key);
+ALTER TABLE summarization_metadata ADD COLUMN is_stale BOOLEAN NOT NULL DEFAULT FALSE;
 """,
     ),
 )

@@ -1,0 +1,128 @@
+"""What is read of memories without a query: get, value, list, unembedded.  Each function is one statement.
+
+How they are found for a recall stands in ``memory_search.py``.
+"""
+
+from datetime import datetime
+from typing import Final, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.contracts import MemoryListing
+from chatmemory.memories import EmbeddingSpace, Memory, Namespace
+from chatmemory_layers.columns import to_us
+from chatmemory_layers.postgres.connection import Connection
+from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, TRUE, seen_by, true_at
+from chatmemory_layers.postgres.memory_row import memory_of
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+SELECT_MEMORY: Final = f"""
+SELECT * FROM memory WHERE {SEEN} AND memory_id = $3
+"""
+SELECT_VALUE: Final = f"""
+SELECT * FROM memory WHERE {OWNED} AND app_type = $2 AND key = $4 AND {TRUE}
+ORDER BY created_at_us DESC, memory_id DESC LIMIT 1
+"""
+SELECT_LISTED: Final = f"""
+SELECT * FROM memory
+WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR app_type = $2)
+    AND ($7::text IS NULL OR memory_type = $7) AND ($8::text IS NULL OR category = $8)
+    AND ($9::text IS NULL OR session_id = $9) AND ($10::text IS NULL OR $10 = ANY (tags))
+    AND ($11::text IS NULL OR starts_with(key, $11))
+ORDER BY created_at_us DESC, memory_id DESC LIMIT $12
+"""
+LACKING: Final = f"""
+{SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
+    AND (space_key = (SELECT space_key FROM memory_space WHERE model = $3 AND dim = $4)) IS NOT TRUE
+"""
+# A row at least: the page may be empty, and the number is told all the same.
+SELECT_UNEMBEDDED: Final = f"""
+SELECT counted.lacking, page.*
+FROM (SELECT count(*) AS lacking FROM atomic_memory WHERE {LACKING}) AS counted LEFT JOIN LATERAL (
+    SELECT * FROM memory WHERE {LACKING} AND (created_at_us, memory_id) < ($5, $6)
+    ORDER BY created_at_us DESC, memory_id DESC LIMIT $7
+) AS page ON TRUE
+ORDER BY page.created_at_us DESC, page.memory_id DESC
+"""
+
+Place: TypeAlias = tuple[datetime, str]
+
+_BEHIND_ALL: Final = (2**63 - 1, "")
+
+
+@final
+@frozen
+class Sought:
+    """A memory that is asked for by its id."""
+
+    namespace: Namespace
+    memory_id: str
+
+
+async def get(connection: Connection, sought: Sought) -> Memory | None:
+    """See ``MemoryRepository.get``."""
+    rows = await connection.fetch(SELECT_MEMORY, *seen_by(sought.namespace), sought.memory_id)
+    return memory_of(rows[0], sought.namespace.user) if rows else None
+
+
+@final
+@frozen
+class Keyed:
+    """A key whose memory is asked for."""
+
+    namespace: Namespace
+    key: str
+    as_of: datetime | None
+
+
+async def value(connection: Connection, keyed: Keyed) -> Memory | None:
+    """See ``MemoryRepository.value``."""
+    rows = await connection.fetch(SELECT_VALUE, *true_at(keyed.namespace, keyed.as_of), keyed.key)
+    return memory_of(rows[0], keyed.namespace.user) if rows else None
+
+
+async def listed(connection: Connection, listing: MemoryListing) -> tuple[Memory, ...]:
+    """See ``MemoryRepository.list``; the column's collation is the order of code points."""
+    rows = await connection.fetch(
+        SELECT_LISTED,
+        *true_at(listing.namespace, listing.as_of),
+        *_behind(listing.after),
+        listing.exact_app,
+        listing.memory_type,
+        listing.category,
+        listing.session_id,
+        listing.tag,
+        listing.key_prefix,
+        listing.limit,
+    )
+    return tuple([memory_of(row, listing.namespace.user) for row in rows])
+
+
+@final
+@frozen
+class Lacking:
+    """A stretch of the memories without a vector of *space*."""
+
+    namespace: Namespace
+    space: EmbeddingSpace
+    limit: int
+    after: Place | None
+
+
+async def unembedded(connection: Connection, asked: Lacking) -> tuple[tuple[Memory, ...], int]:
+    """See ``MemoryRepository.unembedded``."""
+    rows = await connection.fetch(
+        SELECT_UNEMBEDDED,
+        *seen_by(asked.namespace),
+        asked.space.model,
+        asked.space.dim,
+        *_behind(asked.after),
+        asked.limit,
+    )
+    found = [memory_of(row, asked.namespace.user) for row in rows if row["memory_id"] is not None]
+    return tuple(found), rows[0]["lacking"]
+
+
+def _behind(after: Place | None) -> tuple[int, str]:
+    return _BEHIND_ALL if after is None else (to_us(after[0]), after[1])

@@ -1,0 +1,137 @@
+"""What removes memories: forget and expire.  Each runs in a transaction of the user.
+
+A deleted row is out of reach of every statement at once.  Its bytes stay in the files of the server until they are
+written over, and in its log and backups for as long as it keeps those: VACUUM only makes room for others.  Who has to
+be sure lets the owner of the tables run ``VACUUM FULL atomic_memory, memory_embedding, memory_user`` and a CHECKPOINT,
+at an hour when they may be locked.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.contracts import Forgetting
+from chatmemory.effect import Success
+from chatmemory.memories import ForgetReceipt, Namespace
+from chatmemory_layers.columns import to_us
+from chatmemory_layers.postgres.connection import Connection, Row
+from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, seen_by
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+# A memory, if it is seen, and what it has superseded; or all that come from somewhere.
+SELECT_FORGOTTEN: Final = f"""
+WITH RECURSIVE chain AS (
+    SELECT memory_id FROM atomic_memory WHERE {SEEN} AND memory_id = $3
+    UNION
+    SELECT older.memory_id FROM chain JOIN atomic_memory AS older ON older.superseded_by = chain.memory_id
+)
+SELECT memory_key, memory_id, session_id, message_ids FROM atomic_memory
+WHERE {SEEN} AND ($3::text IS NULL OR memory_id IN (SELECT memory_id FROM chain))
+    AND ($4::text IS NULL OR session_id = $4) AND ($5::text IS NULL OR $5 = ANY (message_ids))
+    AND ($6::text IS NULL OR path = $6)
+"""
+SELECT_EXPIRED: Final = f"""
+SELECT memory_key, memory_id FROM atomic_memory
+WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned
+    AND ($3::text IS NULL OR session_id = $3) AND ($4::bigint IS NULL OR created_at_us < $4)
+"""
+
+DELETE_VECTORS: Final = """
+DELETE FROM memory_embedding WHERE memory_key = ANY ($1::text[]::bigint[]) RETURNING memory_key
+"""
+DELETE_USES: Final = """
+DELETE FROM memory_use WHERE memory_key = ANY ($1::text[]::bigint[])
+"""
+DELETE_MEMORIES: Final = """
+DELETE FROM atomic_memory WHERE memory_key = ANY ($1::text[]::bigint[])
+"""
+UPDATE_ORPHANS: Final = """
+UPDATE atomic_memory SET superseded_by = NULL WHERE superseded_by = ANY ($1::text[])
+"""
+DELETE_USER: Final = f"""
+DELETE FROM memory_user
+WHERE {OWNED} AND NOT EXISTS (SELECT FROM atomic_memory WHERE atomic_memory.user_key = memory_user.user_key)
+"""
+
+# From the summary that covers a message to the one that covers that summary, and so on.
+MARK_STALE: Final = """
+WITH RECURSIVE source (conversation_id, message_id) AS (
+    SELECT conversation_id COLLATE "C", message_id COLLATE "C"
+    FROM unnest($1::text[], $2::text[]) AS source (conversation_id, message_id)
+    UNION
+    SELECT summarization_metadata.conversation_id, summary_message_id
+    FROM source JOIN summary_coverage
+        ON summary_coverage.conversation_id = source.conversation_id
+        AND hashtextextended(summary_coverage.message_id, 0) = hashtextextended(source.message_id, 0)
+        AND summary_coverage.message_id = source.message_id
+    JOIN summarization_metadata
+        ON summarization_metadata.conversation_id = source.conversation_id AND summarization_metadata.id = metadata_id
+)
+UPDATE summarization_metadata SET is_stale = TRUE FROM source
+WHERE summarization_metadata.conversation_id = source.conversation_id
+    AND hashtextextended(summary_message_id, 0) = hashtextextended(source.message_id, 0)
+    AND summary_message_id = source.message_id
+RETURNING summary_message_id
+"""
+
+
+async def forget(connection: Connection, forgetting: Forgetting) -> Success[ForgetReceipt]:
+    """See ``MemoryRepository.forget``, and above for what a server keeps."""
+    gone = await connection.fetch(
+        SELECT_FORGOTTEN,
+        *seen_by(forgetting.namespace),
+        forgetting.memory_id,
+        forgetting.session_id,
+        forgetting.message_id,
+        forgetting.path,
+    )
+    embeddings = await _remove(connection, forgetting.namespace, gone)
+    return Success(ForgetReceipt(len(gone), embeddings, await _mark_stale(connection, gone)))
+
+
+@final
+@frozen
+class Expiry:
+    """Which short-term memories go; None: of any session, of any age."""
+
+    namespace: Namespace
+    session_id: str | None
+    created_before: datetime | None
+
+
+async def expire(connection: Connection, expiry: Expiry) -> Success[int]:
+    """See ``MemoryRepository.expire``."""
+    before_us = None if expiry.created_before is None else to_us(expiry.created_before)
+    gone = await connection.fetch(SELECT_EXPIRED, *seen_by(expiry.namespace), expiry.session_id, before_us)
+    await _remove(connection, expiry.namespace, gone)
+    return Success(len(gone))
+
+
+async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[Row]) -> int:
+    """Remove the memories *gone* and what hangs on them; return how many vectors there were."""
+    if not gone:
+        return 0
+    keys = [str(row["memory_key"]) for row in gone]
+    vectors = await connection.fetch(DELETE_VECTORS, keys)
+    await connection.execute(DELETE_USES, keys)
+    await connection.execute(DELETE_MEMORIES, keys)
+    await connection.execute(UPDATE_ORPHANS, [row["memory_id"] for row in gone])
+    await connection.execute(DELETE_USER, namespace.user)
+    return len(vectors)
+
+
+async def _mark_stale(connection: Connection, gone: Sequence[Row]) -> tuple[str, ...]:
+    """Mark the summaries that cover the messages which *gone* memories came from; return their ids."""
+    sources = [
+        (row["session_id"], message_id)
+        for row in gone
+        if row["session_id"] is not None
+        for message_id in row["message_ids"]
+    ]
+    if not sources:
+        return ()
+    stale = await connection.fetch(MARK_STALE, *map(list, zip(*sources, strict=True)))
+    return tuple(sorted({row["summary_message_id"] for row in stale}))
