@@ -1,16 +1,20 @@
 """The extractors as layers: by rules, by a skill, or the one that ``memory.extraction.extractor`` names.
 
-How rules find memories stands in ``extraction_rules.py``.
+How rules find memories stands in ``extraction_rules.py``, how a skill is asked in ``extraction_skill.py``.  An extractor
+of a user's own is a layer that provides ``MemoryExtractorTag`` in the place of these.
 """
 
-from typing import Final, final
+from typing import Final, Never, assert_never, final
 
 from attrs import frozen
 
-from chatmemory.contracts import MemoryExtractorTag
-from chatmemory.effect import Effect, Layer
+from chatmemory.contracts import MemoryExtractor, MemoryExtractorTag, SkillRunnerTag
+from chatmemory.effect import Do, Effect, Layer
+from chatmemory.effect.clock import ClockTag
 from chatmemory.longterm.extraction_rules import extract_by_rules
+from chatmemory.longterm.extraction_skill import SkillExtractor
 from chatmemory.proposals import Extraction, Speaker
+from chatmemory.settings import ExtractionSettingsTag
 
 RULES: Final = "rules"
 """The name under which memories say that rules have found them."""
@@ -26,4 +30,29 @@ class RuleExtractor:
         return Effect.sync(lambda: Extraction(extract_by_rules(content, role=role), RULES))
 
 
+@Effect.gen
+async def _by_skill(do: Do[Never, SkillRunnerTag | ExtractionSettingsTag]) -> MemoryExtractor:
+    return SkillExtractor(
+        skills=do.service(SkillRunnerTag),
+        rules=RuleExtractor(),
+        clock=do.service(ClockTag),
+        settings=do.service(ExtractionSettingsTag),
+    )
+
+
+@Effect.gen
+async def _by_settings(do: Do[Never, SkillRunnerTag | ExtractionSettingsTag]) -> MemoryExtractor:
+    settings = do.service(ExtractionSettingsTag)
+    match settings.extractor:
+        case "rules":
+            return RuleExtractor()
+        case "skill":
+            return await do(_by_skill())
+        case _:
+            assert_never(settings.extractor)
+
+
 rule_extractor: Final = Layer.succeed(MemoryExtractorTag, RuleExtractor())
+skill_extractor: Final = Layer.effect(MemoryExtractorTag, _by_skill())
+memory_extractor: Final = Layer.effect(MemoryExtractorTag, _by_settings())
+"""The extractor that ``memory.extraction.extractor`` names."""

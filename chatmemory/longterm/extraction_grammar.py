@@ -18,6 +18,10 @@ DONE: Final = 0.85  # what somebody does or has decided: he may do otherwise nex
 SUGGESTED: Final = 0.7  # what an assistant advises: nobody has agreed to it yet
 
 
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
 @final
 @frozen
 class Rule:
@@ -31,7 +35,7 @@ class Rule:
     """
 
     key: str
-    pattern: re.Pattern[str] = field(converter=lambda pattern: re.compile(pattern, re.IGNORECASE))
+    pattern: re.Pattern[str] = field(converter=_compiled)
     otherwise: str = ""
     category: Category = "fact"
     confidence: float = STATED

@@ -5,7 +5,7 @@ The engine only: what a statement is stands in ``extraction_statements.py``, the
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from chatmemory.longterm.extraction_en import ENGLISH
@@ -13,14 +13,14 @@ from chatmemory.longterm.extraction_grammar import Grammar, Rule
 from chatmemory.longterm.extraction_statements import Clause, statements
 from chatmemory.longterm.extraction_topics import topic_of
 from chatmemory.longterm.extraction_zh import CHINESE
-from chatmemory.proposals import ProposedMemory, Span, Speaker
+from chatmemory.proposals import Language, ProposedMemory, Span, Speaker
 
 MAX_PROPOSALS: Final = 16
 LONGEST_VALUE: Final = 80  # characters; what is longer was not understood
 UNSURE: Final = 0.3  # taken off when the speaker says "maybe"; 0.9 comes to 0.6
 NO_TOPIC: Final = 0.1  # taken off when nothing tells what the value is about
 
-GRAMMARS: Final = {grammar.language: grammar for grammar in (ENGLISH, CHINESE)}
+GRAMMARS: Final[Mapping[Language, Grammar]] = {grammar.language: grammar for grammar in (ENGLISH, CHINESE)}
 
 _EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
 

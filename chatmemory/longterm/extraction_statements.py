@@ -5,12 +5,13 @@ is for ``extraction_rules.py``.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, final
 
 from attrs import frozen
 
 from chatmemory.longterm.extraction_grammar import Grammar
+from chatmemory.proposals import Language
 from chatmemory.recalled_block import without_recalled_blocks
 
 LONGEST_READ: Final = 20_000  # characters from the start of a text; longer ones are documents, not talk
@@ -50,7 +51,8 @@ _SENTENCE: Final = re.compile(
 )
 # Without list marks, emoji and the like before it, and without what ends it.
 _BARE: Final = re.compile(r"[\w“\"「『《(（`'@#+].*[^\s。！？!?；;….,，]|\w", re.DOTALL)
-_CJK: Final = re.compile(r"[\u4e00-\u9fff]")
+_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_LATIN: Final = re.compile(r"[A-Za-z]")
 _KANA_OR_HANGUL: Final = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 
 
@@ -72,14 +74,23 @@ class Clause:
     wants_subject: bool
 
 
-def statements(text: str, grammars: dict[str, Grammar]) -> Iterator[Clause]:
+def statements(text: str, grammars: Mapping[Language, Grammar]) -> Iterator[Clause]:
     """Yield what the speaker of *text* states: neither questions nor suppositions, nor the words of others."""
     said = own_words(text[:LONGEST_READ])
     for sentence in _SENTENCE.finditer(said):
-        grammar = _grammar(sentence[0], grammars)
+        grammar = grammars.get(language_of(sentence[0]))
         if grammar is not None:
             is_question = bool(set(sentence["mark"]) & set("?？"))
             yield from _clauses(sentence[0], sentence.start(), grammar, is_question=is_question)
+
+
+def language_of(text: str) -> Language:
+    """Return the language of a sentence by its script; Japanese and Korean are others."""
+    if _KANA_OR_HANGUL.search(text):
+        return "other"
+    if _HAN.search(text):
+        return "zh"
+    return "en" if _LATIN.search(text) else "other"
 
 
 def own_words(text: str) -> str:
@@ -88,12 +99,6 @@ def own_words(text: str) -> str:
     for pattern in _NOT_SAID:
         said = pattern.sub(lambda shown: "\n" * len(shown[0]), said)
     return said
-
-
-def _grammar(sentence: str, grammars: dict[str, Grammar]) -> Grammar | None:
-    if _KANA_OR_HANGUL.search(sentence):
-        return None
-    return grammars["zh" if _CJK.search(sentence) else "en"]
 
 
 def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool) -> Iterator[Clause]:

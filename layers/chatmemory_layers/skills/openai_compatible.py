@@ -17,7 +17,8 @@ from chatmemory.errors import SkillExecutionError
 from chatmemory.settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.endpoint import Endpoint, open_endpoint
 from chatmemory_layers.endpoint_answer import EndpointFailure
-from chatmemory_layers.skills.chat_completion import INSTRUCTIONS, read_completion, request_body
+from chatmemory_layers.skills.chat_completion import read_completion, request_body
+from chatmemory_layers.skills.instructions import INSTRUCTIONS
 
 LONGEST_ANSWER_BYTES: Final = 4 * 1024 * 1024
 

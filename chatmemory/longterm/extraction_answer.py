@@ -1,0 +1,104 @@
+"""What a skill answers when it is asked for memories, and what is believed of it.
+
+    {"memories": [{"key": "编程语言偏好", "value": "Python", "category": "preference", "confidence": 0.9,
+                   "content": "我喜欢用 Python 写代码", "evidence": "我喜欢用 Python"}]}
+
+A model has written it, perhaps after a text that tells it what to write: the shape is checked, every length has an end,
+and evidence that the text does not hold is no evidence.  Who asks, and what happens without an answer, stands in
+``extraction_skill.py``.
+"""
+
+import json
+import re
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.effect import Outcome
+from chatmemory.errors import DataValidationError
+from chatmemory.longterm.extraction_rules import MAX_PROPOSALS
+from chatmemory.longterm.extraction_statements import language_of
+from chatmemory.memories import Category
+from chatmemory.memory_rules import value_problems
+from chatmemory.message_rules import clean_text
+from chatmemory.messages import Json
+from chatmemory.proposals import ProposedMemory, Span
+
+MAX_KEY_CHARACTERS: Final = 64
+MAX_VALUE_CHARACTERS: Final = 1_000  # as JSON; what is longer is dropped, not cut
+MAX_CONTENT_CHARACTERS: Final = 1_000
+LIKELY: Final = 0.8  # the confidence of a skill that gives none
+
+_IN_A_FENCE: Final = re.compile(r"\A\s*```\w*\s*(.*?)\s*(?:```)?\s*\Z", re.DOTALL)
+_SPACE: Final = re.compile(r"\s+")
+
+
+@final
+@frozen
+class FoundMemory:
+    """One memory, as the skill words it; *content* and *evidence* may be missing."""
+
+    key: str
+    value: Json
+    category: Category
+    confidence: float = LIKELY
+    content: str = ""
+    evidence: str = ""
+
+
+@final
+@frozen
+class FoundMemories:
+    """The whole answer; an empty list when the text says nothing that lasts."""
+
+    memories: tuple[FoundMemory, ...]
+
+
+def read_answer(answer: str) -> Outcome[FoundMemories, DataValidationError]:
+    """Read the JSON of an answer, which models like to wrap in a code fence."""
+    from chatmemory.structure import read_json  # noqa: PLC0415  it loads cattrs, which rules do without
+
+    fenced = _IN_A_FENCE.match(answer)
+    return read_json(fenced[1] if fenced else answer, FoundMemories)
+
+
+def proposals_of(found: FoundMemories, text: str) -> tuple[ProposedMemory, ...]:
+    """Return what may be proposed of *found* in *text*, surest first; at most ``MAX_PROPOSALS``, and none twice."""
+    proposals: dict[tuple[str, str], ProposedMemory] = {}
+    for one in found.memories:
+        proposal = _proposal(one, text)
+        if proposal is not None:
+            proposals.setdefault((proposal.key, json.dumps(proposal.value, sort_keys=True)), proposal)
+    return tuple(sorted(proposals.values(), key=lambda one: -one.confidence)[:MAX_PROPOSALS])
+
+
+def _proposal(found: FoundMemory, text: str) -> ProposedMemory | None:
+    key = _line(found.key)[:MAX_KEY_CHARACTERS].rstrip()
+    value = _line(found.value) if isinstance(found.value, str) else found.value
+    if not key or value in ("", None) or value_problems("$.value", value):
+        return None
+    written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(written) > MAX_VALUE_CHARACTERS:
+        return None
+    evidence = _evidence(found.evidence, text)
+    content = _line(found.content)[:MAX_CONTENT_CHARACTERS].rstrip() or f"{key}: {written}"
+    return ProposedMemory(
+        key=key,
+        value=value,
+        content=content,
+        category=found.category,
+        confidence=min(max(found.confidence, 0.0), 1.0),
+        language=language_of(content),
+        evidence=evidence,
+    )
+
+
+def _evidence(quoted: str, text: str) -> Span:
+    """Return where *text* holds what is *quoted*, all of it when it does not."""
+    start = text.find(quoted.strip()) if quoted.strip() else -1
+    return Span(0, len(text)) if start < 0 else Span(start, start + len(quoted.strip()))
+
+
+def _line(text: str) -> str:
+    """Return *text* in one line that can be stored."""
+    return _SPACE.sub(" ", clean_text(text)).strip()

@@ -1,0 +1,103 @@
+"""Extraction by a skill: ask, check the answer, ask once more with what was wrong, and then leave it to the rules.
+
+What an answer may be stands in ``extraction_answer.py``; the words in which a model is asked, with the skill runner.
+"""
+
+from typing import Final, TypeAlias, final
+
+from attrs import frozen
+from returns.result import Success
+
+from chatmemory.contracts import MemoryExtractor, SkillRequest, SkillRunner
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.clock import Clock
+from chatmemory.errors import DataValidationError, SkillExecutionError
+from chatmemory.longterm.extraction_answer import proposals_of, read_answer
+from chatmemory.message_rules import clean_text
+from chatmemory.messages import ChatMessage, Role
+from chatmemory.proposals import Extraction, Speaker
+from chatmemory.recalled_block import without_recalled_blocks
+from chatmemory.settings import ExtractionSettings
+
+MAX_ANSWER_CHARACTERS: Final = 16_000  # 16 memories, and then some
+LONGEST_COMPLAINT: Final = (
+    1_000  # characters; a model that got a hundred things wrong is not helped by all of them
+)
+
+Reason: TypeAlias = str
+"""Why there is no answer, for a person to read; it quotes nothing that anybody said."""
+
+
+@final
+@frozen
+class SkillExtractor:
+    """Asks the skill ``memory.extraction.skillId``; *rules* stand in for it when it does not answer well or in time.
+
+    The skill receives one message, the text, under the role of its speaker, and answers with the JSON of
+    ``extraction_answer.py``.  When that was no such JSON it receives three: the text, its answer, and, under the role
+    ``system``, what was wrong with it.
+    """
+
+    skills: SkillRunner
+    rules: MemoryExtractor
+    clock: Clock
+    settings: ExtractionSettings
+
+    def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction]:
+        """Propose what the skill finds, and never fail: ``note`` says why the rules had to do it."""
+        # As long as before, so that evidence found here is evidence in the content.
+        text = clean_text(without_recalled_blocks(content))
+        if not text.strip():
+            return Effect.succeed(Extraction((), self.settings.skill_id))
+        seconds = self.settings.timeout_seconds
+        return (
+            self._ask(text, role)
+            .timeout(seconds, lambda: f"no answer within {seconds:g} s")
+            .lash(lambda reason: self._by_rules(content, role, reason))
+        )
+
+    @Effect.gen
+    async def _ask(self, do: Do[Reason], text: str, role: Speaker) -> Extraction:
+        said = self._message(1, role, text)
+        answer = await do(self._run(said))
+        found = read_answer(answer)
+        if not isinstance(found, Success):
+            wrong = self._message(3, "system", str(found.failure())[:LONGEST_COMPLAINT])
+            found = read_answer(await do(self._run(said, self._message(2, "assistant", answer), wrong)))
+        if not isinstance(found, Success):
+            do.fail(f"two answers that hold no memories, the second one wrong at {_places(found.failure())}")
+        return Extraction(proposals_of(found.unwrap(), text), self.settings.skill_id)
+
+    def _run(self, *messages: ChatMessage) -> Effect[str, Reason]:
+        request = SkillRequest(messages, MAX_ANSWER_CHARACTERS)
+        return (
+            self.skills.run(self.settings.skill_id, request)
+            .alt(_reason)
+            .bind(
+                lambda answer: (
+                    Effect.succeed(answer)
+                    if len(answer) <= MAX_ANSWER_CHARACTERS
+                    else Effect.fail(
+                        f"it answered with {len(answer)} characters, {MAX_ANSWER_CHARACTERS} allowed"
+                    )
+                )
+            )
+        )
+
+    def _message(self, number: int, role: Role, content: str) -> ChatMessage:
+        return ChatMessage(f"extraction-{number}", number, role, content, self.clock.now())
+
+    def _by_rules(self, content: str, role: Speaker, reason: Reason) -> Effect[Extraction]:
+        note = f"the rules stood in for the skill {self.settings.skill_id!r}: {reason}"
+        return self.rules.extract(content, role=role).map(
+            lambda found: Extraction(found.proposals, found.extractor, note)
+        )
+
+
+def _reason(error: SkillExecutionError) -> Reason:
+    """Name the problem without the advice, which is about summaries."""
+    return f"{error.problem.replace('_', ' ')}{error.detail and f' ({error.detail})'}"
+
+
+def _places(error: DataValidationError) -> str:
+    return ", ".join(problem.path for problem in error.problems)[:LONGEST_COMPLAINT]

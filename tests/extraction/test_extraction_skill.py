@@ -1,0 +1,268 @@
+"""Extraction by a model that answers well, badly, too late, or not at all."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Never
+
+import anyio
+import pytest
+from attrs import define, field
+from returns.result import Failure, Success
+
+from chatmemory.contracts import MemoryExtractor, MemoryExtractorTag, SkillRequest, SkillRunnerTag
+from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.errors import SkillExecutionError
+from chatmemory.longterm.extraction import memory_extractor, rule_extractor, skill_extractor
+from chatmemory.longterm.extraction_answer import (
+    MAX_CONTENT_CHARACTERS,
+    MAX_KEY_CHARACTERS,
+    MAX_VALUE_CHARACTERS,
+)
+from chatmemory.longterm.extraction_rules import MAX_PROPOSALS
+from chatmemory.longterm.extraction_skill import MAX_ANSWER_CHARACTERS
+from chatmemory.proposals import Extraction, ProposedMemory, Span
+from chatmemory.recalled_block import MEMORIES_NOTICE, recalled_block
+from chatmemory.settings import ExtractionSettings, ExtractionSettingsTag, SkillSettings, SkillSettingsTag
+from chatmemory_layers.skills.extractive import extractive
+from chatmemory_layers.skills.openai_compatible import openai_compatible
+from tests.http_server import Reply, http_server
+
+TEXT = "我住在杭州，喜欢龙井茶。"
+TEA = {"key": "饮品偏好", "value": "龙井茶", "category": "preference", "evidence": "喜欢龙井茶"}
+BY_SKILL = ExtractionSettings(extractor="skill")
+
+
+def answer(*memories: object) -> str:
+    return json.dumps({"memories": memories}, ensure_ascii=False)
+
+
+@define
+class ScriptedSkills:
+    """Answers one after the other, and keeps what it was asked."""
+
+    answers: list[str | SkillExecutionError]
+    requests: list[SkillRequest] = field(factory=list)
+    hangs: bool = False
+
+    def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
+        return Effect.from_outcome(lambda: self._run(request))
+
+    async def _run(self, request: SkillRequest):
+        self.requests.append(request)
+        if self.hangs:
+            await anyio.sleep_forever()
+        next_one = self.answers.pop(0)
+        return Success(next_one) if isinstance(next_one, str) else Failure(next_one)
+
+
+@asynccontextmanager
+async def extractor(
+    runner: Layer[SkillRunnerTag],
+    settings: ExtractionSettings = BY_SKILL,
+    layer: Layer[MemoryExtractorTag, Never, SkillRunnerTag | ExtractionSettingsTag] = memory_extractor,
+) -> AsyncGenerator[MemoryExtractor]:
+    given = runner | Layer.succeed(ExtractionSettingsTag, settings)
+    async with ManagedRuntime(given >> layer) as runtime:
+        yield await runtime.service(MemoryExtractorTag)
+
+
+async def extract(
+    *answers: str | SkillExecutionError, text: str = TEXT, settings: ExtractionSettings = BY_SKILL
+) -> tuple[Extraction, list[SkillRequest]]:
+    scripted = ScriptedSkills(list(answers))
+    async with extractor(Layer.succeed(SkillRunnerTag, scripted), settings) as asked:
+        return await asked.extract(text).or_raise(), scripted.requests
+
+
+async def by_rules(text: str = TEXT) -> tuple[ProposedMemory, ...]:
+    async with ManagedRuntime(rule_extractor) as runtime:
+        found = await (await runtime.service(MemoryExtractorTag)).extract(text).or_raise()
+        assert (found.extractor, found.note) == ("rules", None)
+        return found.proposals
+
+
+# --- A good answer -----------------------------------------------------------------------------------------------
+
+
+async def test_what_the_skill_finds_is_proposed_with_its_place_in_the_text() -> None:
+    found, requests = await extract(answer({**TEA, "confidence": 0.95, "content": "我喜欢龙井茶"}))
+    assert found == Extraction(
+        (ProposedMemory("饮品偏好", "龙井茶", "我喜欢龙井茶", "preference", 0.95, "zh", Span(6, 11)),),
+        "memory-extraction",
+    )
+    assert [(said.role, said.content) for said in requests[0].messages] == [("user", TEXT)]
+
+
+async def test_an_answer_in_a_code_fence_is_an_answer() -> None:
+    found, _ = await extract(f"```json\n{answer(TEA)}\n```")
+    assert [one.value for one in found.proposals] == ["龙井茶"]
+
+
+async def test_no_memories_are_an_answer_too() -> None:
+    found, _ = await extract(answer())
+    assert found == Extraction((), "memory-extraction")
+
+
+async def test_what_memory_had_put_into_the_text_is_not_shown_to_the_skill() -> None:
+    block = recalled_block(['{"memory": "m1", "source": "system"}'], fence="0" * 16, notice=MEMORIES_NOTICE)
+    found, requests = await extract(answer(TEA), text=f"{block}\n喜欢龙井茶")
+    assert requests[0].messages[0].content.strip() == "喜欢龙井茶"
+    assert found.proposals[0].evidence == Span(len(block) + 1, len(block) + 6)
+
+
+@pytest.mark.parametrize("text", ["", "  \n", recalled_block(["x"], fence="0" * 16, notice=MEMORIES_NOTICE)])
+async def test_nobody_is_asked_about_nothing(text: str) -> None:
+    found, requests = await extract(text=text)
+    assert (found.proposals, requests) == ((), [])
+
+
+# --- An answer that is not to be believed ------------------------------------------------------------------------
+
+
+async def test_evidence_that_the_text_does_not_hold_is_the_whole_text() -> None:
+    found, _ = await extract(answer({**TEA, "evidence": "我是管理员"}))
+    assert found.proposals[0].evidence == Span(0, len(TEXT))
+
+
+@pytest.mark.parametrize(("given", "kept"), [(7, 1.0), (-1, 0.0), (0.25, 0.25)])
+async def test_confidence_stays_between_0_and_1(given: float, kept: float) -> None:
+    found, _ = await extract(answer({**TEA, "confidence": given}))
+    assert [one.confidence for one in found.proposals] == [kept]
+
+
+@pytest.mark.parametrize(
+    "useless",
+    [
+        {"key": " \n"},
+        {"value": ""},
+        {"value": None},
+        {"value": "x" * (MAX_VALUE_CHARACTERS + 1)},
+        {"value": {"\0": 1}},
+    ],
+)
+async def test_what_says_nothing_or_too_much_is_dropped(useless: dict[str, object]) -> None:
+    found, _ = await extract(answer({**TEA, **useless}, {**TEA, "value": {"茶": ["龙井"]}}))
+    assert [one.value for one in found.proposals] == [{"茶": ["龙井"]}]
+
+
+async def test_what_could_not_be_stored_is_cleaned() -> None:
+    escaped = json.dumps({"memories": [{**TEA, "value": "龙\ud800井\n茶\0"}]})
+    found, _ = await extract(escaped)
+    assert [one.value for one in found.proposals] == ["龙\ufffd井 茶\ufffd"]
+
+
+async def test_lengths_and_counts_have_an_end() -> None:
+    many = [{**TEA, "key": f"{number}{'k' * 99}", "content": "字 \n" * 20} for number in range(20)]
+    found, _ = await extract(answer(*many))
+    assert len(found.proposals) == MAX_PROPOSALS
+    assert {len(one.key) for one in found.proposals} == {MAX_KEY_CHARACTERS}
+    assert {one.content for one in found.proposals} == {("字 " * 20).rstrip()}
+    found, _ = await extract(answer({**TEA, "content": "字" * (MAX_CONTENT_CHARACTERS + 1)}))
+    assert [one.content for one in found.proposals] == ["字" * MAX_CONTENT_CHARACTERS]
+
+
+async def test_the_same_thing_twice_is_one_proposal_and_the_surest_comes_first() -> None:
+    found, _ = await extract(answer(TEA, TEA, {**TEA, "value": "红茶", "confidence": 0.99}))
+    assert [one.value for one in found.proposals] == ["红茶", "龙井茶"]
+
+
+# --- Repair ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        ("I found some tea.", "no JSON"),
+        ('{"memories": [{"key": "a", "value": "b", "category": "taste"}]}', "$.memories[0].category"),
+        ('{"memories": [{"key": "a", "category": "fact"}]}', "$.memories[0].value"),
+        ('{"memories": {}}', "$.memories"),
+        ("[]", "$"),
+        ("[" * 9_999, "no JSON"),
+    ],
+)
+async def test_a_bad_answer_is_sent_back_once_with_what_is_wrong(bad: str, problem: str) -> None:
+    found, requests = await extract(bad, answer(TEA))
+    assert (found.note, [one.value for one in found.proposals]) == (None, ["龙井茶"])
+    text, its_answer, wrong = requests[1].messages
+    assert (text.content, its_answer.role, its_answer.content, wrong.role) == (
+        TEXT,
+        "assistant",
+        bad,
+        "system",
+    )
+    assert problem in wrong.content
+
+
+async def test_after_a_second_bad_answer_the_rules_stand_in() -> None:
+    found, requests = await extract("tea", '{"memories": [{"key": "秘密"}]}')
+    assert (found.proposals, found.extractor, len(requests)) == (await by_rules(), "rules", 2)
+    assert found.note is not None
+    assert "$.memories[0].value" in found.note
+    assert "秘密" not in found.note
+
+
+# --- No answer ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("failure", "note"),
+    [
+        (SkillExecutionError("memory-extraction", "rate_limited", "HTTP 429"), "rate limited (HTTP 429)"),
+        (SkillExecutionError("memory-extraction", "empty"), "empty"),
+        ("x" * (MAX_ANSWER_CHARACTERS + 1), f"{MAX_ANSWER_CHARACTERS} allowed"),
+    ],
+)
+async def test_a_failing_skill_fails_no_extraction(failure: str | SkillExecutionError, note: str) -> None:
+    found, requests = await extract(failure)
+    assert (found.proposals, found.extractor, len(requests)) == (await by_rules(), "rules", 1)
+    assert str(found.note).endswith(note)
+
+
+async def test_a_hanging_skill_is_waited_for_as_long_as_configured() -> None:
+    settings = ExtractionSettings(extractor="skill", timeout_seconds=0.05)
+    async with extractor(Layer.succeed(SkillRunnerTag, ScriptedSkills([], hangs=True)), settings) as asked:
+        with anyio.fail_after(5):
+            found = await asked.extract(TEXT).or_raise()
+    assert found.proposals == await by_rules()
+    assert "no answer within 0.05 s" in str(found.note)
+
+
+async def test_offline_the_rules_stand_in() -> None:
+    async with extractor(extractive) as asked:
+        found = await asked.extract(TEXT).or_raise()
+    assert found.proposals == await by_rules()
+    assert "unknown skill" in str(found.note)
+
+
+async def test_the_settings_choose_the_extractor() -> None:
+    scripted = ScriptedSkills([answer(TEA)])
+    runner = Layer.succeed(SkillRunnerTag, scripted)
+    async with extractor(runner, ExtractionSettings()) as asked:
+        assert (await asked.extract(TEXT).or_raise()).extractor == "rules"
+    async with extractor(runner, ExtractionSettings(), skill_extractor) as asked:
+        assert (await asked.extract(TEXT).or_raise()).extractor == "memory-extraction"
+    assert len(scripted.requests) == 1
+
+
+# --- A model over HTTP -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "instruction"), [(TEXT, "你负责维护一个助手的记忆"), ("I like tea.", "You keep the memory")]
+)
+async def test_a_model_is_asked_for_json_in_the_language_of_the_text(text: str, instruction: str) -> None:
+    async with http_server(Reply.completion("Sure!"), Reply.completion(answer(TEA))) as server:
+        settings = SkillSettings(base_url=server.url, model="small")
+        runner = Layer.succeed(SkillSettingsTag, settings) >> openai_compatible
+        given = runner | Layer.succeed(ExtractionSettingsTag, BY_SKILL)
+        async with ManagedRuntime(given >> memory_extractor) as runtime:
+            found = await (await runtime.service(MemoryExtractorTag)).extract(text).or_raise()
+    assert [one.value for one in found.proposals] == ["龙井茶"]
+    first, second = (request.json for request in server.requests)
+    assert first["response_format"] == {"type": "json_object"}
+    system, user = first["messages"]
+    assert system["content"].startswith(instruction)
+    assert '{"memories": [{"key": ' in system["content"]
+    assert user["content"].count("\n") == 2
+    assert second["messages"][1]["content"].count("\n") == 4
