@@ -15,27 +15,26 @@ BEGIN
     DELETE FROM memory_use WHERE memory_key = old.id;
 END;
 
-CREATE TRIGGER memory_fts_delete AFTER DELETE ON atomic_memory
-WHEN old.memory_type = 'long_term' AND old.search_terms IS NOT NULL
+CREATE TRIGGER memory_fts_delete BEFORE DELETE ON atomic_memory
 BEGIN
-    INSERT INTO memory_fts (memory_fts, rowid, words, owner)
-    VALUES ('delete', old.id, old.search_terms, old.user_key);
+    INSERT INTO memory_fts (memory_fts, rowid, words)
+    SELECT 'delete', id, words FROM memory_searchable WHERE id = old.id;
+END;
+
+CREATE TRIGGER memory_fts_enter AFTER UPDATE OF memory_type, search_terms, user_key ON atomic_memory
+BEGIN
+    INSERT INTO memory_fts (rowid, words) SELECT id, words FROM memory_searchable WHERE id = new.id;
 END;
 
 CREATE TRIGGER memory_fts_insert AFTER INSERT ON atomic_memory
-WHEN new.memory_type = 'long_term' AND new.search_terms IS NOT NULL
 BEGIN
-    INSERT INTO memory_fts (rowid, words, owner) VALUES (new.id, new.search_terms, new.user_key);
+    INSERT INTO memory_fts (rowid, words) SELECT id, words FROM memory_searchable WHERE id = new.id;
 END;
 
-CREATE TRIGGER memory_fts_update AFTER UPDATE OF memory_type, search_terms, user_key ON atomic_memory
+CREATE TRIGGER memory_fts_leave BEFORE UPDATE OF memory_type, search_terms, user_key ON atomic_memory
 BEGIN
-    INSERT INTO memory_fts (memory_fts, rowid, words, owner)
-    SELECT 'delete', old.id, old.search_terms, old.user_key
-    WHERE old.memory_type = 'long_term' AND old.search_terms IS NOT NULL;
-    INSERT INTO memory_fts (rowid, words, owner)
-    SELECT new.id, new.search_terms, new.user_key
-    WHERE new.memory_type = 'long_term' AND new.search_terms IS NOT NULL;
+    INSERT INTO memory_fts (memory_fts, rowid, words)
+    SELECT 'delete', id, words FROM memory_searchable WHERE id = old.id;
 END;
 
 CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, app_type, dedup_key)
@@ -126,11 +125,11 @@ CREATE TABLE memory_embedding (
 );
 
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
-    words, owner, content="memory_searchable", content_rowid="id", tokenize="ascii"
+    words, content="memory_searchable", content_rowid="id", tokenize="ascii", detail=none, columnsize=0
 );
 
 CREATE VIEW memory_searchable AS
-SELECT id, search_terms AS words, user_key AS owner FROM atomic_memory
+SELECT id, replace(' ' || search_terms, ' ', ' ' || user_key || 'u') AS words FROM atomic_memory
 WHERE memory_type = 'long_term' AND search_terms IS NOT NULL;
 
 CREATE TABLE memory_space (
@@ -154,9 +153,7 @@ CREATE TABLE memory_user (
     next_seq INTEGER NOT NULL DEFAULT 1
 );
 
-CREATE TABLE schema_version (
-    version INTEGER NOT NULL
-);
+CREATE TABLE schema_version (version INTEGER);
 
 CREATE TABLE summarization_metadata (
     conversation_key INTEGER NOT NULL,

@@ -6,11 +6,7 @@ add stands in ``memory_tables.py``.
 
 from typing import Final
 
-CREATE_SCHEMA_VERSION = """
-CREATE TABLE schema_version (
-    version INTEGER NOT NULL
-)
-"""
+CREATE_SCHEMA_VERSION = "CREATE TABLE schema_version (version INTEGER)"
 INSERT_VERSION_5 = "INSERT INTO schema_version (version) VALUES (5)"
 
 # timestamp in seconds since 1970, embedding as a JSON array.

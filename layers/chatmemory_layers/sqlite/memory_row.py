@@ -90,7 +90,7 @@ def tags_of(text: str) -> tuple[str, ...]:
     """
     try:
         found: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # brackets within brackets are text, to SQLite as well
         found = None
     tags = cast("list[object]", found) if isinstance(found, list) else text.replace(", ", ",").split(",")
     return tuple([tag for tag in tags if isinstance(tag, str) and tag])

@@ -33,7 +33,7 @@ class Migration:
     number: int
     name: str
     statements: tuple[str, ...]
-    former: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    former: Mapping[str, tuple[str, ...]] = field(factory=dict[str, tuple[str, ...]])
 
     @property
     def checksum(self) -> str:

@@ -1,6 +1,7 @@
 """The file of a store: how it comes into being, how connections to it are made, and what is no such file.
 
-What its tables are is said in ``migrations.py``, who uses the connections in ``database.py``.
+What its tables are is said in ``migrations.py``, how a file of the desktop application becomes one in
+``legacy_file.py``, who uses the connections in ``database.py``.
 """
 
 import os
@@ -13,6 +14,8 @@ from typing import Final, Literal
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings import SqliteSettings
+from chatmemory_layers.sqlite.legacy_file import adopt_file
+from chatmemory_layers.sqlite.legacy_rows import adopt_rows
 from chatmemory_layers.sqlite.migrations import check_origin, migrate
 
 CACHED_STATEMENTS: Final = 128  # more than there are, so that none is ever compiled twice
@@ -70,16 +73,19 @@ def connect(path: Path, *, mode: Literal["ro", "rw"], timeout_seconds: float) ->
 
 
 def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
-    """Make sure that the file is ours, then set it up and migrate it.
+    """Make sure that the file is ours, or may become ours, then set it up and migrate it.
 
     Raises:
         sqlite3.Error: it is damaged, locked for too long, or may not be written although it has to be.
+        OSError: it has to be copied first, and the copy cannot be written.
         EffectFailed: it is not ours.
     """
+    adopt_file(connection, _path(settings), settings)
     check_origin(connection)
     _write_ahead(connection, settings)
     connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[settings.durability]}")
     migrate(connection)
+    adopt_rows(connection, settings.legacy_user)
 
 
 def _path(settings: SqliteSettings) -> Path:

@@ -1,6 +1,6 @@
 """What is opened, what is refused untouched, and what becomes of a store whose disk turns against it."""
 
-# ruff: noqa: ASYNC240  nothing else runs while a test looks at its files
+# ruff: noqa: ASYNC221, ASYNC240  nothing else runs while a test looks at its files
 
 import json
 import os
@@ -21,6 +21,7 @@ from returns.result import Success
 
 from chatmemory.contracts import PageQuery
 from chatmemory_layers.sqlite.database import open_database
+from tests.unit.sqlite.desktop_files import add_rows, desktop_file
 from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, problem, refusal
 
 PROJECT = Path(__file__).parents[3]
@@ -139,6 +140,7 @@ import urllib.parse  # which pathlib imports when it first makes an address
 from pathlib import Path
 from chatmemory.contracts import PageQuery
 from returns.result import Success
+from tests.unit.sqlite.desktop_files import add_rows, desktop_file
 from tests.unit.sqlite.stores import batch, open_repository, refusal
 
 async def main():
@@ -188,6 +190,29 @@ async def test_a_store_in_a_read_only_folder_can_be_read(open_folder: Path) -> N
     path.chmod(0o444)
     assert as_nobody(path) == [["m1"], "read_only"]
     assert as_nobody(open_folder / "new.db", "refusal") == "read_only"
+
+
+async def test_a_file_of_the_desktop_application_that_cannot_be_written_is_refused(open_folder: Path) -> None:
+    path = desktop_file(open_folder / "desktop.db")
+    before = path.read_bytes()
+    path.chmod(0o444)
+    assert as_nobody(path, "refusal") == "read_only"
+    path.chmod(0o666)
+    assert as_nobody(path, "refusal") == "read_only"  # there is no room for the copy
+    assert path.read_bytes() == before
+    assert [*open_folder.iterdir()] == [path]
+
+
+async def test_a_store_with_new_rows_of_the_application_can_be_read_where_it_cannot_be_written(
+    open_folder: Path,
+) -> None:
+    path = desktop_file(open_folder / "desktop.db")
+    await create_store(path)
+    with closing(sqlite3.connect(path)) as connection:
+        add_rows(connection, [1])
+        connection.commit()
+    path.chmod(0o444)
+    assert as_nobody(path) == [["m1"], "read_only"]
 
 
 @contextmanager

@@ -1,0 +1,67 @@
+"""``back_up``: a copy of a file beside it, complete or absent, that never takes the place of another.
+
+When one is made is decided in ``legacy_file.py``.
+"""
+
+import filecmp
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from itertools import count
+from pathlib import Path
+
+
+def back_up(path: Path, version: int) -> Path:
+    """Copy the database *path* to ``<path>.v<version>.backup`` and return where the copy lies.
+
+    Expects that nobody else writes to the database, or backs it up, meanwhile.  Where another copy has the name, a
+    number is added; the same copy is not kept twice.
+
+    Raises:
+        OSError: it cannot be written.
+        sqlite3.Error: likewise, or *path* cannot be read.
+    """
+    name = f"{path.name}.v{version}.backup"
+    unfinished = path.with_name(name + ".unfinished")
+    unfinished.unlink(missing_ok=True)  # of somebody who was killed
+    unfinished.touch(mode=0o600, exist_ok=False)
+    _copy(path, unfinished)
+    _sync(unfinished)
+    copy = next(
+        copy
+        for copy in _names(path, name)
+        if not copy.exists() or filecmp.cmp(unfinished, copy, shallow=False)
+    )
+    if copy.exists():  # whoever made it was killed before the first change
+        unfinished.unlink()
+        return copy
+    unfinished.rename(copy)
+    with suppress(PermissionError):  # Windows opens no folder
+        _sync(path.parent)
+    return copy
+
+
+def _names(path: Path, name: str) -> Iterator[Path]:
+    yield path.with_name(name)
+    for number in count(2):
+        yield path.with_name(f"{name}.{number}")
+
+
+def _copy(path: Path, target: Path) -> None:
+    with (
+        closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as reader,
+        closing(sqlite3.connect(target)) as writer,
+    ):
+        writer.execute(
+            "PRAGMA journal_mode = OFF"
+        )  # a journal that outlives its writer would meet the next copy
+        reader.backup(writer)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

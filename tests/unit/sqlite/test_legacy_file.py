@@ -1,0 +1,289 @@
+"""A file of the desktop application becomes a store with all that it holds, or stays exactly as it is."""
+
+# ruff: noqa: ASYNC240  nothing else runs while a test looks at its files
+
+import logging
+import re
+import shutil
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from chatmemory.effect import EffectFailed
+from chatmemory.errors import RepositoryError
+from chatmemory.settings import SqliteSettings
+from chatmemory_layers.sqlite.database import open_database
+from chatmemory_layers.sqlite.store_file import prepare
+from tests.unit.sqlite.desktop_files import beside, desktop_file, rows_of, version_of
+from tests.unit.sqlite.stores import refusal
+
+ROWS = 10_000
+SELECT_SCHEMA = """
+SELECT type, name, tbl_name, sql FROM sqlite_schema
+WHERE tbl_name NOT IN ('user_profile', 'session_summary', 'conversation', 'prompt_template', 'format_template', 'latest')
+    AND name <> 'idx_atomic_session'
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return desktop_file(tmp_path / "桌面 #1?.db")
+
+
+async def open_once(path: Path, legacy_file: Literal["backup", "in_place", "refuse"] = "backup") -> None:
+    async with open_database(SqliteSettings(path=str(path), legacy_file=legacy_file)):
+        pass
+
+
+def with_app(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """Return rows of version 5 as they are afterwards: those of no app name none."""
+    return [(*row[:6], row[6] or "", row[7]) for row in rows]
+
+
+def schema_of(path: Path) -> dict[tuple[str, str], str]:
+    """Read how what we use is defined, however it is laid out."""
+    with closing(sqlite3.connect(path)) as connection:
+        return {
+            (type_, name): re.sub(r'[\s"]', "", sql or "")
+            for type_, name, _, sql in connection.execute(SELECT_SCHEMA)
+        }
+
+
+async def test_database_upgrade_from_version_5(file: Path) -> None:
+    assert version_of(file) == 5
+    await open_once(file)
+    assert version_of(file) == 6
+    with closing(sqlite3.connect(file)) as connection:
+        columns = connection.execute("SELECT name, type, dflt_value FROM pragma_table_info('atomic_memory')")
+        assert ("memory_type", "TEXT", "'short_term'") in columns.fetchall()
+
+
+async def test_existing_records_retain_default(tmp_path: Path) -> None:
+    file = desktop_file(tmp_path / "desktop.db", rows=ROWS)
+    before = rows_of(file)
+    await open_once(file)
+    assert len(before) == ROWS
+    assert rows_of(file) == with_app(before)
+    assert rows_of(file, "memory_type") == [("short_term",)] * ROWS
+
+
+async def test_everything_else_in_the_file_survives_untouched(file: Path) -> None:
+    before = beside(file)
+    assert {"conversation", "user_profile", "latest", "stamp"} <= before.keys()
+    await open_once(file)
+    assert beside(file) == before
+
+
+@pytest.mark.parametrize("version", [5, 6])
+async def test_a_migrated_file_has_the_schema_of_a_fresh_one(tmp_path: Path, version: int) -> None:
+    migrated, fresh = desktop_file(tmp_path / "desktop.db", version=version), tmp_path / "fresh.db"
+    await open_once(migrated)
+    await open_once(fresh)
+    assert schema_of(migrated) == schema_of(fresh)
+    assert version_of(fresh) == version_of(migrated) == 6
+
+
+async def test_migrating_again_changes_nothing(file: Path) -> None:
+    await open_once(file)
+    before = [*sqlite3.connect(file).iterdump()]
+    await open_once(file)
+    assert [*sqlite3.connect(file).iterdump()] == before
+
+
+async def test_long_term_memories_of_version_6_stay_long_term(tmp_path: Path) -> None:
+    file = desktop_file(tmp_path / "desktop.db", version=6)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE atomic_memory SET memory_type = 'long_term' WHERE id = 2")
+        connection.execute("UPDATE atomic_memory SET memory_type = NULL WHERE id = 3")
+        connection.commit()
+    await open_once(file)
+    assert rows_of(file, "memory_type")[:3] == [("short_term",), ("long_term",), ("short_term",)]
+
+
+async def test_the_application_goes_on_writing(file: Path) -> None:
+    await open_once(file)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("INSERT INTO atomic_memory (timestamp, content) VALUES (1800000000, '新的')")
+        connection.commit()
+        connection.execute("UPDATE atomic_memory SET memory_type = 'long_term' WHERE content = '新的'")
+        connection.execute("DELETE FROM atomic_memory WHERE id = 1")
+        connection.commit()
+    await open_once(file)
+    assert rows_of(file, "id, content, memory_type, memory_id IS NULL")[-1] == (13, "新的", "long_term", 0)
+
+
+# --- what stays as it is ---
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 7, 8, 9, 10])
+async def test_other_versions_are_refused_untouched(tmp_path: Path, version: int) -> None:
+    file = desktop_file(tmp_path / "desktop.db", version=version)
+    before = file.read_bytes()
+    error = await refusal(file)
+    assert (error.problem, error.retry_is_safe) == ("foreign_store", False)
+    assert f"schema version {version}" in error.detail
+    assert "python -m chatmemory_layers.sqlite.legacy_import OLD NEW" in str(error)
+    assert file.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("CREATE TABLE Chat_Message (id)", "chat_message"),
+        ("CREATE TABLE memory_fts_data (id)", "memory_fts_data"),
+        ("CREATE INDEX atomic_memory_id ON atomic_memory (id)", "atomic_memory_id"),
+        ("ALTER TABLE atomic_memory ADD COLUMN role TEXT", "atomic_memory.role"),
+        ("ALTER TABLE atomic_memory DROP COLUMN embedding", "atomic_memory.embedding"),
+        ("DELETE FROM schema_version", "schema version None"),
+        ("UPDATE schema_version SET version = 'five'", "schema version five"),
+        ("INSERT INTO schema_version VALUES (4)", "schema version 5"),
+    ],
+)
+async def test_a_file_that_we_would_not_fit_into_is_refused_untouched(
+    file: Path, change: str, named: str
+) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(change)
+        connection.commit()
+    before = file.read_bytes()
+    error = await refusal(file)
+    assert error.problem == "foreign_store"
+    assert named in error.detail
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("missing", ["schema_version", "atomic_memory"])
+async def test_half_of_the_marks_are_another_program(file: Path, missing: str) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(f"DROP TABLE {missing}")
+        connection.commit()
+    assert (await refusal(file)).problem == "not_a_store"
+
+
+async def test_a_file_that_shall_be_left_alone_is(file: Path) -> None:
+    before = file.read_bytes()
+    with pytest.raises(EffectFailed) as failed:
+        await open_once(file, "refuse")
+    assert isinstance(failed.value.error, RepositoryError)
+    assert failed.value.error.problem == "foreign_store"
+    assert file.read_bytes() == before
+
+
+# --- the copy ---
+
+
+def backups(file: Path) -> list[Path]:
+    return sorted(path for path in file.parent.iterdir() if path.name.startswith(f"{file.name}.v"))
+
+
+async def test_the_file_is_copied_before_its_first_change(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = [*sqlite3.connect(file).iterdump()]
+    with caplog.at_level(logging.WARNING):
+        await open_once(file)
+        await open_once(file)
+    (backup,) = backups(file)
+    assert backup.name == file.name + ".v5.backup"
+    assert [*sqlite3.connect(backup).iterdump()] == before
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert [record.args for record in caplog.records] == [(file, backup)]
+
+
+async def test_a_copy_is_a_file_of_the_application_again(file: Path) -> None:
+    await open_once(file)
+    (backup,) = backups(file)
+    assert version_of(backup) == 5
+    await open_once(backup, "in_place")
+    assert rows_of(backup, "*") == rows_of(file, "*")
+
+
+async def test_a_file_is_migrated_in_place_without_a_copy(file: Path) -> None:
+    await open_once(file, "in_place")
+    assert version_of(file) == 6
+    assert backups(file) == []
+
+
+async def test_a_copy_takes_the_place_of_no_other_file(file: Path) -> None:
+    taken = [file.with_name(f"{file.name}.v5.backup{end}") for end in ("", ".2")]
+    for path in taken:
+        path.write_text("somebody else's")
+    file.with_name(f"{file.name}.v5.backup.unfinished").write_text("of somebody who was killed")
+    await open_once(file)
+    assert [path.read_text() for path in taken] == ["somebody else's"] * 2
+    assert backups(file) == [*taken, file.with_name(f"{file.name}.v5.backup.3")]
+    assert version_of(backups(file)[-1]) == 5
+
+
+async def test_a_file_whose_copy_cannot_be_written_stays_as_it_is(file: Path) -> None:
+    before = file.read_bytes()
+    file.with_name(f"{file.name}.v5.backup.unfinished").mkdir()
+    assert (await refusal(file)).problem in {"unavailable", "read_only"}
+    assert file.read_bytes() == before
+
+
+async def test_the_log_of_a_running_application_is_copied_too(file: Path) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as application:
+        application.execute("PRAGMA journal_mode = WAL")
+        application.execute("INSERT INTO atomic_memory (timestamp, content) VALUES (1, '还在日志里')")
+        await open_once(file)
+    (backup,) = backups(file)
+    assert rows_of(backup, "content")[-1] == rows_of(file, "content")[-1] == ("还在日志里",)
+
+
+# --- interruptions ---
+
+
+class Interrupted(Exception):  # noqa: N818  it is no error
+    """The moment has come."""
+
+
+def interrupted_at(path: Path, statement: int) -> sqlite3.Connection:
+    """Connect so that this statement, counted from 1, and every one after it are not executed."""
+    executed = count(1)
+
+    class Connection(sqlite3.Connection):
+        def execute(self, *arguments: object) -> sqlite3.Cursor:  # type: ignore[override]  it takes them on
+            if next(executed) >= statement:
+                raise Interrupted
+            return super().execute(*arguments)  # type: ignore[arg-type]  likewise
+
+    return sqlite3.connect(path, isolation_level=None, factory=Connection)
+
+
+def interruptions(folder: Path) -> Iterator[Path]:
+    """Interrupt the migration at its first statement, at its second, ... until it gets through."""
+    file = desktop_file(folder / "desktop.db")
+    for statement in count(1):
+        path = Path(shutil.copy(file, folder / f"desktop{statement}.db"))
+        try:
+            with closing(interrupted_at(path, statement)) as connection:
+                prepare(connection, SqliteSettings(path=str(path)))
+        except Interrupted:
+            yield path
+        else:
+            return
+
+
+async def test_interrupted_at_any_statement_it_goes_on_and_nothing_is_lost(tmp_path: Path) -> None:
+    whole = desktop_file(tmp_path / "whole.db")
+    rows, others = rows_of(whole), beside(whole)
+    await open_once(whole)
+    versions: list[int] = []
+    for path in interruptions(tmp_path):
+        versions.append(version_of(path))
+        assert with_app(rows_of(path)) == with_app(rows)
+        await open_once(path)
+        assert (rows_of(path, "*"), beside(path)) == (rows_of(whole, "*"), others)
+        assert schema_of(path) == schema_of(whole)
+        (backup,) = backups(path)
+        assert rows_of(backup) == rows
+    assert versions == sorted(versions)
+    assert {5, 6} == set(versions)

@@ -1,0 +1,208 @@
+"""Rows that the desktop application has written become memories, whatever stands in them."""
+
+import logging
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatmemory.contracts import MemoryListing, MemorySearch
+from chatmemory.memories import Memory, Namespace
+from chatmemory.search_terms import query_terms
+from chatmemory.settings import SqliteSettings
+from chatmemory_layers.sqlite import legacy_rows
+from chatmemory_layers.sqlite.database import open_database
+from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
+from chatmemory_layers.sqlite.migrations import migrate
+from tests.unit.sqlite.desktop_files import FIRST_SECOND, add_rows, desktop_file, rows_of
+
+NAMESPACE = Namespace("default")
+UNADOPTED = "memory_id IS NULL"
+
+
+async def memories_of(file: Path, user: str = "default") -> list[Memory]:
+    async with open_database(SqliteSettings(path=str(file), legacy_user=user)) as database:
+        listed = await SqliteMemoryRepository(database).list(MemoryListing(Namespace(user), 1000)).or_raise()
+    return sorted(listed, key=lambda memory: int(memory.id.split("-")[1]))
+
+
+def insert(file: Path, **columns: Any) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        row = {"timestamp": FIRST_SECOND, "content": "你好", **columns}
+        values = [
+            f"CAST(:{name} AS TEXT)" if isinstance(value, bytes) else f":{name}"
+            for name, value in row.items()
+        ]
+        connection.execute(f"INSERT INTO atomic_memory ({', '.join(row)}) VALUES ({', '.join(values)})", row)
+        connection.commit()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return desktop_file(tmp_path / "desktop.db", rows=0)
+
+
+async def test_a_row_becomes_the_memory_that_it_holds(file: Path) -> None:
+    insert(file, content="我喜欢茶", tags="饮食, tea", session_id="s1", app_type="Word", embedding="[1, 2]")
+    (memory,) = await memories_of(file, "小王")
+    assert memory.namespace == Namespace("小王", "Word")
+    assert (memory.content, memory.tags, memory.session_id) == ("我喜欢茶", ("饮食", "tea"), "s1")
+    assert memory.created_at == datetime.fromtimestamp(FIRST_SECOND, UTC)
+    assert (memory.memory_type, memory.role, memory.source) == ("short_term", "user", "inferred")
+    assert (memory.embedding, memory.access_count, memory.version) == (None, 0, 1)
+    assert rows_of(file, "tags, embedding") == [("饮食, tea", "[1, 2]")]
+
+
+async def test_ids_stay_the_same_and_differ_between_equal_rows(file: Path) -> None:
+    for _ in range(3):
+        insert(file, content="ok")
+    first = [memory.id for memory in await memories_of(file)]
+    assert len(set(first)) == 3
+    assert [memory.id for memory in await memories_of(file)] == first
+
+
+async def test_what_the_application_writes_later_is_adopted_when_the_store_is_opened(file: Path) -> None:
+    assert await memories_of(file) == []
+    insert(file, content="后来的")
+    assert [memory.content for memory in await memories_of(file)] == ["后来的"]
+
+
+@pytest.mark.parametrize("rows", [1, 199, 200, 201, 450])
+async def test_no_row_is_missed_between_two_transactions(file: Path, rows: int) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        add_rows(connection, range(rows))
+        connection.commit()
+    assert len(await memories_of(file)) == rows
+
+
+async def test_long_term_rows_are_found_by_their_words(tmp_path: Path) -> None:
+    file = desktop_file(tmp_path / "desktop.db", version=6, rows=0)
+    insert(file, content="用户的咖啡不加糖", memory_type="long_term")
+    insert(file, content="咖啡是短期的")
+    await memories_of(file)
+    async with open_database(SqliteSettings(path=str(file))) as database:
+        search = MemorySearch(NAMESPACE, "咖啡", query_terms("咖啡"))
+        found = (await SqliteMemoryRepository(database).search(search).or_raise()).found
+    assert [candidate.memory.content for candidate in found] == ["用户的咖啡不加糖"]
+
+
+# --- what may stand in a row ---
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "create_time", "created_at"),
+    [
+        (0, "2025-03-14T12:00:00+00:00", datetime(2025, 3, 14, 12, tzinfo=UTC)),
+        (-1, "2025-03-14T12:00:00+08:00", datetime(2025, 3, 14, 4, tzinfo=UTC)),
+        (1_700_000_000_000, "2025-03-14T12:00:00Z", datetime(2025, 3, 14, 12, tzinfo=UTC)),
+        (2**63 - 1, "yesterday", datetime(1970, 1, 1, tzinfo=UTC)),
+        ("早上", "", datetime(1970, 1, 1, tzinfo=UTC)),
+        (1.5e300, "0001-01-01T00:00:00+14:00", datetime(1970, 1, 1, tzinfo=UTC)),
+        (1_700_000_000.5, "", datetime.fromtimestamp(1_700_000_000.5, UTC)),
+    ],
+)
+async def test_an_absurd_time_stops_nothing(
+    file: Path,
+    caplog: pytest.LogCaptureFixture,
+    timestamp: object,
+    create_time: str,
+    created_at: datetime,
+) -> None:
+    insert(file, timestamp=timestamp, create_time=create_time)
+    with caplog.at_level(logging.INFO, legacy_rows.__name__):
+        (memory,) = await memories_of(file)
+    assert memory.created_at == created_at
+    assert caplog.records[-1].args == (1, int(created_at.year == 1970))
+
+
+async def test_the_local_time_of_a_row_without_any_other_is_read(file: Path) -> None:
+    insert(file, timestamp=0, create_time="2025-03-14 12:00:00")
+    (memory,) = await memories_of(file)
+    assert memory.created_at == datetime(2025, 3, 14, 12).astimezone(UTC)
+
+
+@pytest.mark.parametrize(
+    ("tags", "read"),
+    [
+        (None, ()),
+        ("", ()),
+        ("a", ("a",)),
+        ("工作, 代码,a", ("工作", "代码", "a")),
+        ('["工作", "a"]', ("工作", "a")),
+        ("[" * 100_000, ("[" * 100_000,)),
+        ('{"a": 1}', ('{"a": 1}',)),
+    ],
+    ids=range(7),
+)
+async def test_tags_are_read_leniently_and_kept_as_they_are(
+    file: Path, tags: str | None, read: object
+) -> None:
+    insert(file, tags=tags)
+    (memory,) = await memories_of(file)
+    assert memory.tags == read
+    assert rows_of(file, "tags") == [(tags,)]
+
+
+@pytest.mark.parametrize("embedding", [None, "", "[", "[1, NaN]", "null", "[" * 100_000, "[0, 0]", '["a"]'])
+async def test_no_vector_of_the_application_is_an_error(file: Path, embedding: str | None) -> None:
+    insert(file, embedding=embedding)
+    (memory,) = await memories_of(file)
+    assert memory.embedding is None
+    assert rows_of(file, "embedding") == [(embedding,)]
+
+
+NO_TEXT = [
+    {"content": b"\xff\xfe"},
+    {"content": "a\0b"},
+    {"content": "   "},
+    {"content": memoryview(b"bytes")},
+    {"tags": b"\xc3("},
+    {"session_id": b"\xff"},
+    {"app_type": b"\xff"},
+]
+
+
+@pytest.mark.parametrize("columns", NO_TEXT, ids=repr)
+async def test_a_row_without_readable_text_stays_as_it_is(
+    file: Path, caplog: pytest.LogCaptureFixture, columns: dict[str, object]
+) -> None:
+    insert(file, **columns)
+    insert(file, content="after it")
+    with caplog.at_level(logging.INFO, legacy_rows.__name__):
+        assert [memory.content for memory in await memories_of(file)] == ["after it"]
+        assert [memory.content for memory in await memories_of(file)] == ["after it"]
+    assert [record.args for record in caplog.records if record.name == legacy_rows.__name__] == [
+        (1, 0),
+        (1,),
+        (1,),
+    ]
+    assert rows_of(file, UNADOPTED) == [(1,), (0,)]
+
+
+# --- who is interrupted ---
+
+
+async def test_an_interrupted_adoption_goes_on(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        add_rows(connection, range(10))
+    await memories_of(file)
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        add_rows(connection, range(500))
+        statements: list[str] = []
+        connection.set_trace_callback(statements.append)
+        connection.set_progress_handler(lambda: statements.count("BEGIN IMMEDIATE") > 2, 100)
+        with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+            legacy_rows.adopt_rows(connection, "default")
+    waiting = sum(unadopted for (unadopted,) in rows_of(file, UNADOPTED))  # type: ignore[misc]  numbers they are
+    assert waiting == 500 - 2 * legacy_rows.ROWS_AT_ONCE
+    assert len(await memories_of(file)) == 510
+
+
+def test_a_text_of_a_broken_row_is_read_as_usual_afterwards(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "chat.db", isolation_level=None)) as connection:
+        migrate(connection)
+        legacy_rows.adopt_rows(connection, "default")
+        assert connection.text_factory is str
