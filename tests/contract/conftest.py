@@ -2,10 +2,18 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
-from chatmemory.contracts import ChatMemory, ChatMemoryService, MessageRepository, MessageRepositoryTag
+from chatmemory.contracts import (
+    ChatMemory,
+    ChatMemoryService,
+    MemoryRepository,
+    MemoryRepositoryTag,
+    MessageRepository,
+    MessageRepositoryTag,
+)
 from chatmemory.conversation.chat_memory import chat_memory
 from chatmemory.conversation.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
@@ -20,15 +28,19 @@ from chatmemory.settings import (
     StrategySettings,
     StrategySettingsTag,
 )
-from chatmemory_layers.in_memory.message_repository import message_repository as in_memory
+from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
+from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
 from chatmemory_layers.postgres.database import database as postgres_database
-from chatmemory_layers.postgres.message_repository import message_repository as postgres
+from chatmemory_layers.postgres.memory_repository import memory_repository as postgres_memories
+from chatmemory_layers.postgres.message_repository import message_repository as postgres_messages
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.sqlite.database import database as sqlite_database
-from chatmemory_layers.sqlite.message_repository import message_repository as sqlite
+from chatmemory_layers.sqlite.memory_repository import memory_repository as sqlite_memories
+from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_messages
 from tests.postgres_server import fresh_database
 
-Store = Layer[MessageRepositoryTag, RepositoryError]
+Repositories: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag
+Store = Layer[Repositories, RepositoryError]
 
 
 @pytest.fixture(params=["in_memory", "sqlite", "postgres"])
@@ -36,21 +48,35 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
     """An empty store of each kind."""
     match request.param:
         case "in_memory":
-            yield in_memory
+            yield in_memory_messages | in_memory_memories
         case "sqlite":
             sqlite_settings = SqliteSettings(path=str(tmp_path / "记忆.db"))
-            yield Layer.succeed(SqliteSettingsTag, sqlite_settings) >> sqlite_database >> sqlite
+            file = Layer.succeed(SqliteSettingsTag, sqlite_settings) >> sqlite_database
+            yield file >> (sqlite_messages | sqlite_memories)
         case _:
             async with fresh_database() as dsn:
                 postgres_settings = PostgresSettings(dsn=dsn)
-                yield Layer.succeed(PostgresSettingsTag, postgres_settings) >> postgres_database >> postgres
+                database = Layer.succeed(PostgresSettingsTag, postgres_settings) >> postgres_database
+                yield database >> (postgres_messages | postgres_memories)
 
 
 @pytest.fixture
-async def repository(store: Store) -> AsyncGenerator[MessageRepository]:
-    """The repository alone: nobody works on its queue but the test."""
+async def opened(store: Store) -> AsyncGenerator[ManagedRuntime[Repositories]]:
+    """The store, opened."""
     async with ManagedRuntime(store) as runtime:
-        yield await runtime.service(MessageRepositoryTag)
+        yield runtime
+
+
+@pytest.fixture
+async def repository(opened: ManagedRuntime[Repositories]) -> MessageRepository:
+    """The repository alone: nobody works on its queue but the test."""
+    return await opened.service(MessageRepositoryTag)
+
+
+@pytest.fixture
+async def memories(opened: ManagedRuntime[Repositories]) -> MemoryRepository:
+    """The repository of memories, in the same store."""
+    return await opened.service(MemoryRepositoryTag)
 
 
 @pytest.fixture

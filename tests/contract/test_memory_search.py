@@ -1,0 +1,238 @@
+"""What every memory repository finds: by words, by vector, by the text itself, and under which filters."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+
+from chatmemory.contracts import Candidates, MemoryRepository, MemorySearch
+from chatmemory.laws.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
+from chatmemory.laws.samples import START
+from chatmemory.memories import Coverage, Namespace
+
+MING = Namespace("小明")
+EXCEL = Namespace("小明", "excel")
+WORD = Namespace("小明", "word")
+DAY = timedelta(days=1)
+
+note = partial(remembered, namespace=MING)
+placed = partial(note, space=SPACE)
+
+
+async def search(
+    memories: MemoryRepository, *terms: str, namespace: Namespace = MING, text: str = "nowhere", **query: Any
+) -> Candidates:
+    return await memories.search(MemorySearch(namespace, text, terms, **query)).or_raise()
+
+
+def ids(candidates: Candidates) -> list[str]:
+    found = [candidate.memory.id for candidate in candidates.found]
+    assert len(found) == len(set(found))
+    return sorted(found)
+
+
+# --- By words ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_memory_is_found_by_any_of_its_words(memories: MemoryRepository) -> None:
+    await memories.store((note("1", terms="绿茶 茶叶 tea"), note("2", terms="coffee"), note("3"))).or_raise()
+    assert ids(await search(memories, "tea")) == ["1"]
+    assert ids(await search(memories, "绿茶", "coffee")) == ["1", "2"]
+    assert ids(await search(memories, "te")) == ids(await search(memories)) == []
+
+
+@pytest.mark.parametrize("term", TERMS)
+async def test_a_word_is_compared_as_it_is(memories: MemoryRepository, term: str) -> None:
+    drafts = [note(f"{number}", terms=other) for number, other in enumerate(TERMS)]
+    await memories.store(tuple(drafts)).or_raise()
+    (candidate,) = (await search(memories, term)).found
+    assert candidate.terms == term
+
+
+async def test_the_words_of_a_candidate_are_those_that_were_stored(memories: MemoryRepository) -> None:
+    await memories.store((note("1", terms="tea 绿茶 tea"),)).or_raise()
+    (candidate,) = (await search(memories, "绿茶")).found
+    assert (candidate.terms, candidate.similarity) == ("tea 绿茶 tea", None)
+    assert candidate.memory == await memories.get(MING, "1").or_raise()
+
+
+async def test_of_too_many_memories_with_a_word_a_limited_number_is_found(memories: MemoryRepository) -> None:
+    drafts = [note(f"{number}", terms="tea") for number in range(30)]
+    await memories.store((*drafts, note("rare", terms="tea 绿茶"))).or_raise()
+    found = ids(await search(memories, "tea", "绿茶", limit=5))
+    assert len(found) == 5
+    assert "rare" in found
+
+
+# --- By the text itself ------------------------------------------------------------------------------------------
+
+
+async def test_only_when_no_memory_shares_a_word_the_text_itself_is_looked_for(
+    memories: MemoryRepository,
+) -> None:
+    await memories.store((note("1", "喜欢喝绿茶", terms="绿茶"), note("2", "绿茶多少钱"))).or_raise()
+    by_words = await search(memories, "绿茶", text="绿茶")
+    assert (ids(by_words), by_words.matched_text) == (["1"], False)
+    by_text = await search(memories, "红茶", text="绿茶")
+    assert (ids(by_text), by_text.matched_text) == (["1", "2"], True)
+    nothing = await search(memories, "红茶", text="红茶")
+    assert (ids(nothing), nothing.matched_text) == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("%", ["1"]), ("_", []), ("a%b", ["1"]), ("A%B", []), ("'; --", ["2"]), ("\\", ["2"]), ("é", ["3"])],
+)
+async def test_the_text_is_compared_character_for_character(
+    memories: MemoryRepository, text: str, found: list[str]
+) -> None:
+    await memories.store(
+        (note("1", "a%b"), note("2", "'; -- \\ ab"), note("3", "\u00e9 ae\u0301"))
+    ).or_raise()
+    assert ids(await search(memories, text=text)) == found
+
+
+async def test_the_newest_memories_with_the_text_are_found(memories: MemoryRepository) -> None:
+    drafts = [note(f"{number}", created_at=START + number * DAY) for number in range(9)]
+    await memories.store(tuple(drafts)).or_raise()
+    assert ids(await search(memories, text="绿茶", limit=2)) == ["7", "8"]
+
+
+# --- By vector ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_memory_is_its_own_nearest_neighbour(memories: MemoryRepository) -> None:
+    vectors = [unit(number, 3, 1, number % 3) for number in range(20)]
+    drafts = [placed(f"{number}", vector=vector) for number, vector in enumerate(vectors)]
+    await memories.store(tuple(drafts)).or_raise()
+    for number, vector in enumerate(vectors):
+        (nearest,) = (await search(memories, space=SPACE, vector=vector, limit=1)).found
+        assert nearest.memory.id == f"{number}"
+        assert nearest.similarity == pytest.approx(1, abs=1e-6)
+
+
+async def test_the_most_similar_memories_are_found_with_their_cosine(memories: MemoryRepository) -> None:
+    for name, vector in zip("abcdef", VECTORS, strict=True):
+        await memories.store((placed(name, vector=vector),)).or_raise()
+    found = (await search(memories, space=SPACE, vector=VECTORS[0], limit=3)).found
+    similarities = {candidate.memory.id: candidate.similarity for candidate in found}
+    assert similarities.keys() >= {"a", "d", "e"}
+    assert [similarities[name] for name in "ade"] == pytest.approx([1, 0.6, 0.8], abs=1e-6)
+
+
+async def test_a_candidate_by_words_has_its_similarity_as_well(memories: MemoryRepository) -> None:
+    await memories.store(
+        (
+            placed("near", vector=VECTORS[0]),
+            placed("far", vector=VECTORS[1], terms="tea"),
+            note("without", terms="tea"),
+        )
+    ).or_raise()
+    found = (await search(memories, "tea", space=SPACE, vector=VECTORS[0], limit=2)).found
+    similarities = {candidate.memory.id: candidate.similarity for candidate in found}
+    assert similarities.pop("without") is None
+    assert similarities == pytest.approx({"near": 1, "far": -1}, abs=1e-6)
+
+
+async def test_vectors_of_two_spaces_are_never_compared(memories: MemoryRepository) -> None:
+    other, shorter = OTHER_SPACES
+    await memories.store(
+        (
+            placed("1", vector=VECTORS[0]),
+            note("2", space=other, vector=VECTORS[0], terms="tea"),
+            note("3", space=shorter, vector=unit(1, 0, 0)),
+        )
+    ).or_raise()
+    found = await search(memories, "tea", space=SPACE, vector=VECTORS[0])
+    assert {candidate.memory.id: candidate.similarity for candidate in found.found} == {
+        "1": pytest.approx(1, abs=1e-6),
+        "2": None,
+    }
+    assert found.coverage == Coverage(embedded=1, memories=3)
+
+
+# --- Filters -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["words", "vector", "text"])
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({}, ["app", "other app", "plain", "preference", "tagged", "twice tagged"]),
+        ({"namespace": EXCEL}, ["app", "plain", "preference", "tagged", "twice tagged"]),
+        ({"category": "preference"}, ["preference"]),
+        ({"tags": ("work",)}, ["tagged", "twice tagged"]),
+        ({"tags": ("work", "工作")}, ["twice tagged"]),
+        ({"as_of": START - DAY}, ["superseded"]),
+        ({"namespace": Namespace("小红")}, ["of another user"]),
+    ],
+)
+async def test_every_way_of_searching_obeys_the_filters(
+    memories: MemoryRepository, way: str, filters: dict[str, Any], found: list[str]
+) -> None:
+    whole = partial(placed, vector=VECTORS[0], terms="tea")
+    await memories.store(
+        (
+            whole("superseded", created_at=START - 2 * DAY),
+            whole("plain", replaces="superseded"),
+            whole("short-term", memory_type="short_term"),
+            whole("app", namespace=EXCEL),
+            whole("other app", namespace=WORD),
+            whole("of another user", namespace=Namespace("小红")),
+            whole("preference", category="preference"),
+            whole("tagged", tags=("work",)),
+            whole("twice tagged", tags=("工作", "work")),
+        )
+    ).or_raise()
+    query: dict[str, Any] = {
+        "words": {"terms": ("tea",)},
+        "vector": {"space": SPACE, "vector": VECTORS[0]},
+        "text": {"text": "绿茶"},
+    }[way]
+    asked = MemorySearch(**{"namespace": MING, "text": "nowhere", "terms": (), **query, **filters})
+    assert ids(await memories.search(asked).or_raise()) == found
+
+
+async def test_the_coverage_counts_what_the_namespace_could_recall(memories: MemoryRepository) -> None:
+    await memories.store(
+        (
+            placed("1", vector=VECTORS[0], category="fact"),
+            placed("2", vector=VECTORS[1], namespace=EXCEL),
+            note("3", created_at=START - DAY),
+            placed("4", vector=VECTORS[0], memory_type="short_term"),
+            placed("5", vector=VECTORS[0], namespace=WORD),
+            placed("6", vector=VECTORS[0], namespace=EXCEL, replaces="3"),
+        )
+    ).or_raise()
+    # Neither words, nor the category, nor the limit change what could have been compared.
+    for query in ({}, {"category": "fact"}, {"limit": 1}):
+        found = await search(memories, namespace=EXCEL, space=SPACE, vector=VECTORS[0], **query)
+        assert found.coverage == Coverage(embedded=3, memories=3)
+    then = await search(memories, namespace=EXCEL, space=SPACE, vector=VECTORS[0], as_of=START - DAY)
+    assert then.coverage == Coverage(embedded=0, memories=1)
+    without = await search(memories, namespace=EXCEL)
+    assert without.coverage == Coverage(embedded=0, memories=3)
+
+
+async def test_a_search_changes_nothing(memories: MemoryRepository) -> None:
+    await memories.store((placed("1", vector=VECTORS[0], terms="tea"),)).or_raise()
+    before = await memories.get(MING, "1").or_raise()
+    for _ in range(3):
+        found = await search(memories, "tea", space=SPACE, vector=VECTORS[0])
+        assert [candidate.memory for candidate in found.found] == [before]
+    assert await memories.get(MING, "1").or_raise() == before
+
+
+async def test_a_memory_that_changes_is_found_as_it_is(memories: MemoryRepository) -> None:
+    await memories.store((placed("1", vector=VECTORS[0], terms="tea", memory_type="short_term"),)).or_raise()
+    query = partial(search, memories, space=SPACE, vector=VECTORS[0])
+    assert ids(await query("tea")) == []
+    await memories.mark(MING, "1", memory_type="long_term").or_raise()
+    assert ids(await query("tea")) == ["1"]
+    rewritten = note("1", "爱喝咖啡", terms="coffee")
+    await memories.rewrite(rewritten, expected_version=1).or_raise()
+    assert ids(await query("tea")) == []
+    assert ids(await query("coffee")) == ["1"]
+    await memories.mark(MING, "1", memory_type="short_term").or_raise()
+    assert ids(await query("coffee")) == []
