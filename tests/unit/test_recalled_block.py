@@ -22,7 +22,7 @@ from chatmemory.recalled_block import (
 )
 from tests.remembered import SPRING_FESTIVAL, memory_of
 
-FENCE = "3f1c9a0b7d5e2468"
+FENCE, OTHER = "3f1c9a0b7d5e2468", "0123456789abcdef"
 LINES = [memory_line(memory_of("我喜欢 Python")), memory_line(memory_of("Lives in 北京 <b>[1]</b>"))]
 BLOCK = recalled_block(LINES, fence=FENCE, notice=MEMORIES_NOTICE)
 texts = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(TEXTS)
@@ -102,6 +102,7 @@ REPEATED = {
     "in capitals": BLOCK.upper(),
     "twice": f"{BLOCK}\n\n{BLOCK}",
     "put in other words": f"<recalled-data {FENCE}>\n我喜欢 Python，住在北京\n</recalled-data {FENCE}>",
+    "in another": f"<recalled-data {OTHER}>\n{BLOCK}\n我喜欢 Python\n</recalled-data {OTHER}>",
     "without the end": BLOCK.rpartition("\n")[0],
     "without the beginning": BLOCK.partition("\n")[2],
     "quoted without the end": "\n".join(f"  > {line}" for line in BLOCK.split("\n")[:-1]),
@@ -111,7 +112,9 @@ REPEATED = {
 
 @pytest.mark.parametrize("repeated", REPEATED.values(), ids=REPEATED)
 def test_a_block_that_a_model_repeats_is_found(repeated: str) -> None:
-    rest = without_recalled_blocks(f"你说过：\n{repeated}\n我搬到上海了。")
+    text = f"你说过：\n{repeated}\n我搬到上海了。"
+    rest = without_recalled_blocks(text)
+    assert len(rest) == len(text)
     assert "python" not in rest.lower()
     assert "北京" not in rest
     assert rest.startswith("你说过：")

@@ -140,8 +140,11 @@ async def test_a_message_that_is_stored_already_stands_there_once(conversations:
     context = await built(builder(conversations, Remembered(), window_messages=2), "五", message_id="五")
     assert [message.content for message in context.messages] == ["三", "四", "五"]
     assert context.messages[-1].id == "五"
-    alone = await built(builder(conversations, Remembered(), window_messages=0), "五", message_id="五")
-    assert [message.content for message in alone.messages] == ["五"]
+    for message_id in ("五", "一"):
+        alone = await built(
+            builder(conversations, Remembered(), window_messages=0), "五", message_id=message_id
+        )
+        assert [message.content for message in alone.messages] == ["五"]
 
 
 async def test_a_summary_is_a_fenced_message_of_the_user_in_its_place(desk: Desk) -> None:
