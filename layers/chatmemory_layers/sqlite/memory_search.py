@@ -1,6 +1,6 @@
 """What could belong to a query: memories that share its words, lie near its vector, or contain its text.
 
-Words are found by ``memory_fts``, vectors by ``vector_search.py``; the filters of the search hold for both, in SQL.
+Words are found by ``word_search.py``, vectors by ``vector_search.py``; the filters of the search hold for both, in SQL.
 What a candidate is worth is decided by the ranking of recall.
 """
 
@@ -24,6 +24,7 @@ from chatmemory_layers.sqlite.memory_filters import (
 )
 from chatmemory_layers.sqlite.memory_row import memory_of
 from chatmemory_layers.sqlite.vector_search import Space, VectorSearch
+from chatmemory_layers.sqlite.word_search import keys_by_words, words_of
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
@@ -31,12 +32,6 @@ SELECT_PLACE = """
 SELECT memory_user.user_key, next_seq, space_key FROM memory_user LEFT JOIN memory_space
     ON memory_space.user_key = memory_user.user_key AND model = :model AND dim = :dim
 WHERE user_id = :user
-"""
-# The user's key is a word of each of the user's memories, and counts for nothing.
-SELECT_BY_WORDS = f"""
-SELECT id FROM memory_fts JOIN atomic_memory ON id = memory_fts.rowid
-WHERE memory_fts MATCH :match AND {RECALLABLE}
-ORDER BY bm25(memory_fts, 1, 0) LIMIT :limit
 """
 SELECT_BY_TEXT = f"""
 SELECT id FROM atomic_memory WHERE {RECALLABLE} AND instr(content, :text)
@@ -89,7 +84,7 @@ class MemorySearcher:
             "limit": search.limit,
             "space_key": space_key,
         }
-        by_words = _by_words(connection, user_key, search.terms, parameters)
+        by_words = keys_by_words(connection, words_of(user_key, search.terms), parameters, limit=search.limit)
         by_text = [] if by_words else _by_text(connection, search.text, parameters)
         similarity: dict[int, float] = {}
         if search.vector is not None and space_key is not None:
@@ -127,17 +122,6 @@ class MemorySearcher:
         if scope not in self.coverages:
             self.coverages[scope] = _counted(connection, COUNT_RECALLABLE, parameters)
         return self.coverages[scope]
-
-
-def _by_words(
-    connection: sqlite3.Connection, user_key: int, terms: Sequence[str], parameters: Parameters
-) -> list[int]:
-    if not terms:
-        return []
-    words = " OR ".join(f'"{term}"' for term in terms)
-    match = f'owner : "{user_key}" AND words : ({words})'
-    rows = connection.execute(SELECT_BY_WORDS, {**parameters, "match": match}).fetchall()
-    return [key for (key,) in rows]
 
 
 def _by_text(connection: sqlite3.Connection, text: str, parameters: Parameters) -> list[int]:
