@@ -1,0 +1,87 @@
+"""A file of the desktop application is migrated whole by processes that are killed, and by several at once."""
+
+import asyncio
+import random
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from tests.reliability.store import open_store
+from tests.unit.sqlite.desktop_files import beside, desktop_file, rows_of, version_of
+
+ROWS = 2000
+KILLS = 12
+LONGEST_LIFE_SECONDS = 0.4  # from the word to the kill; the whole migration takes about as long
+PROCESSES = 4
+FILES = 2
+
+OURS = "id, timestamp, content, tags, session_id, create_time, coalesce(app_type, ''), embedding"
+
+
+async def started(path: Path) -> asyncio.subprocess.Process:
+    """Start a process that will open *path* at the word."""
+    pipe = asyncio.subprocess.PIPE
+    program = ["-m", "tests.reliability.programs.open_file", str(path)]
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, *program, stdin=pipe, stdout=pipe, stderr=pipe
+    )
+    assert child.stdout is not None
+    assert await child.stdout.readline() == b"ready\n"
+    return child
+
+
+def backups(path: Path) -> list[Path]:
+    return [copy for copy in path.parent.glob(path.name + ".v5.backup*") if copy.suffix != ".unfinished"]
+
+
+def waiting(path: Path) -> int:
+    """Count the rows that are no memories yet."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT count(*) FROM atomic_memory WHERE memory_id IS NULL").fetchone()[0]
+
+
+def is_ours(path: Path) -> bool:
+    with closing(sqlite3.connect(path)) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    return "memory_fts" in names and waiting(path) == 0
+
+
+async def test_a_migration_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:
+    path = desktop_file(tmp_path / "desktop.db", rows=ROWS)
+    rows, others, half_way = rows_of(path, OURS), beside(path), 0
+    for kill in range(KILLS):
+        child = await started(path)
+        asyncio.get_running_loop().call_later(random.uniform(0, LONGEST_LIFE_SECONDS), child.kill)
+        await child.communicate(b"go\n")
+        assert child.returncode in {0, -9}
+        assert version_of(path) in {5, 6}
+        assert (rows_of(path, OURS), beside(path)) == (rows, others)
+        for backup in backups(path):
+            assert (version_of(backup), rows_of(backup, OURS), beside(backup)) == (5, rows, others)
+        if version_of(path) == 6 and is_ours(path):
+            path = desktop_file(tmp_path / f"desktop{kill}.db", rows=ROWS)
+        elif backups(path):
+            half_way += 1
+    async with open_store(str(path)):
+        pass
+    assert is_ours(path)
+    assert (rows_of(path, OURS), beside(path)) == (rows, others)
+    assert len(backups(path)) == 1
+    assert half_way > 0
+
+
+async def test_four_processes_migrate_one_file_at_once(tmp_path: Path) -> None:
+    for number in range(FILES):
+        path = desktop_file(tmp_path / f"desktop{number}.db", rows=ROWS)
+        rows, others = rows_of(path, OURS), beside(path)
+        children = [await started(path) for _ in range(PROCESSES)]
+        ended = await asyncio.gather(*(child.communicate(b"go\n") for child in children))
+        assert [(child.returncode, said) for child, (said, _) in zip(children, ended, strict=True)] == [
+            (0, b"open\n")
+        ] * PROCESSES
+        assert sum(b"is copied to" in warned for _, warned in ended) == 1
+        assert is_ours(path)
+        assert (rows_of(path, OURS), beside(path)) == (rows, others)
+        (backup,) = backups(path)
+        assert rows_of(backup, OURS) == rows
