@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
-from math import log
+from math import fsum, log
 from typing import Final
 
 K1: Final = 1.2  # how soon a word said again adds nothing; the usual value, and FTS5's
@@ -24,9 +24,7 @@ def bm25_scores(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[fl
         shape ``(count,)``, not scaled.
     """
     wanted = frozenset(query)
-    frequencies = [
-        Counter(found) if (found := [term for term in text if term in wanted]) else {} for text in texts
-    ]
+    frequencies = [{term: text.count(term) for term in wanted.intersection(text)} for text in texts]
     containing = Counter(chain.from_iterable(frequencies))
     weights = {
         term: (K1 + 1) * log(1 + (len(texts) - count + 0.5) / (count + 0.5))
@@ -36,5 +34,5 @@ def bm25_scores(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[fl
     scores: list[float] = []
     for text, found in zip(texts, frequencies, strict=True):
         damping = K1 * (1 - B + B * len(text) / mean_length) if found else 0.0
-        scores.append(sum([weights[term] * times / (times + damping) for term, times in found.items()]))
+        scores.append(fsum([weights[term] * times / (times + damping) for term, times in found.items()]))
     return scores

@@ -3,8 +3,9 @@
 Pure Python: for the few hundred candidates of a recall it is as quick as numpy, and need not load it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from statistics import fmean
+from math import fsum
 from typing import Final, final
 
 from attrs import frozen
@@ -13,7 +14,7 @@ from chatmemory.contracts import Candidate, Candidates, MemorySearch, RecallRank
 from chatmemory.effect import Layer
 from chatmemory.longterm.bm25 import bm25_scores
 from chatmemory.longterm.recall_score import time_decay
-from chatmemory.memories import Recall, RecallHit, RecallMode, Signals
+from chatmemory.memories import Memory, Recall, RecallHit, RecallMode, Signals
 from chatmemory.settings import RetrievalSettings, RetrievalSettingsTag
 
 DAY: Final = timedelta(days=1)
@@ -48,18 +49,20 @@ class WeightedRanking:
         """See ``contracts.RecallRanker``."""
         lexical = _lexical(search, candidates)
         similar = [self._similarity(candidate) for candidate in candidates.found]
-        reached = [similarity for similarity in similar if similarity is not None]
-        usual = fmean(reached) if reached else 0.0
-        share = (self.settings.lexical_share if any(lexical) else 0.0) if reached else 1.0
-        hits: list[RecallHit] = []
-        for candidate, words, similarity in zip(candidates.found, lexical, similar, strict=True):
-            if words or similarity is not None:
-                assumed = usual if candidate.similarity is None else 0.0
-                evidence = share * words + (1 - share) * (assumed if similarity is None else similarity)
-                hits.append(self._hit(candidate, words, evidence, now))
-        hits.sort(key=_place, reverse=True)
-        mode, reason = _explained(search, candidates, unembedded, has_similar=bool(reached))
-        return Recall(tuple(hits[:limit]), mode, reason, candidates.coverage)
+        evidence = self._evidence(candidates, lexical, similar)
+        places: list[tuple[float, datetime, str, int]] = []
+        for index, (candidate, weight) in enumerate(zip(candidates.found, evidence, strict=True)):
+            if weight is not None:
+                memory = candidate.memory
+                places.append((weight * self._decay(memory, now), memory.created_at, memory.id, index))
+        places.sort(reverse=True)
+        hits = [
+            self._hit(candidates.found[index], score, lexical[index], now)
+            for score, _, _, index in places[:limit]
+        ]
+        has_similar = any(similarity is not None for similarity in similar)
+        mode, reason = _explained(search, candidates, unembedded, has_similar=has_similar)
+        return Recall(tuple(hits), mode, reason, candidates.coverage)
 
     def _similarity(self, candidate: Candidate) -> float | None:
         """Return the similarity as evidence, 0 to 1; None for one below the threshold."""
@@ -68,11 +71,32 @@ class WeightedRanking:
             return None
         return min(1.0, max(0.0, similarity))
 
-    def _hit(self, candidate: Candidate, lexical: float, evidence: float, now: datetime) -> RecallHit:
+    def _evidence(
+        self, candidates: Candidates, lexical: Sequence[float], similar: Sequence[float | None]
+    ) -> list[float | None]:
+        """Return what speaks for each candidate, 0 to 1; None for what is no hit."""
+        reached = [similarity for similarity in similar if similarity is not None]
+        if not reached:
+            return [words or None for words in lexical]
+        usual = fsum(reached) / len(reached)
+        share = self.settings.lexical_share if any(lexical) else 0.0
+
+        def weigh(candidate: Candidate, words: float, similarity: float | None) -> float | None:
+            if similarity is None and not words:
+                return None
+            if similarity is None:
+                similarity = usual if candidate.similarity is None else 0.0
+            return share * words + (1 - share) * similarity
+
+        return list(map(weigh, candidates.found, lexical, similar))
+
+    def _decay(self, memory: Memory, now: datetime) -> float:
+        return 1.0 if memory.pinned else time_decay(_age_days(memory, now), self.settings.decay_per_day)
+
+    def _hit(self, candidate: Candidate, score: float, lexical: float, now: datetime) -> RecallHit:
         memory = candidate.memory
-        age_days = max(0.0, (now - memory.created_at) / DAY)
-        decay = 1.0 if memory.pinned else time_decay(age_days, self.settings.decay_per_day)
-        return RecallHit(memory, evidence * decay, Signals(candidate.similarity, lexical, age_days, decay))
+        signals = Signals(candidate.similarity, lexical, _age_days(memory, now), self._decay(memory, now))
+        return RecallHit(memory, score, signals)
 
 
 def _lexical(search: MemorySearch, candidates: Candidates) -> list[float]:
@@ -90,8 +114,8 @@ def _lexical(search: MemorySearch, candidates: Candidates) -> list[float]:
     return scores
 
 
-def _place(hit: RecallHit) -> tuple[float, datetime, str]:
-    return hit.score, hit.memory.created_at, hit.memory.id
+def _age_days(memory: Memory, now: datetime) -> float:
+    return max(0.0, (now - memory.created_at) / DAY)
 
 
 def _explained(

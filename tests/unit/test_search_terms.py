@@ -143,7 +143,7 @@ def test_the_longest_text_has_few_terms(unit: str) -> None:
 
 
 def test_a_memory_is_found_by_its_key_its_tags_and_its_value() -> None:
-    value = {"语言": "Rust", "years": [3, {"since": 2021}], "sure": True, "none": None}
+    value: Json = {"语言": "Rust", "years": [3, {"since": 2021}], "sure": True, "none": None}
     terms = memory_terms("likes it", key="编程语言偏好", value=value, tags=("work", "工作"))
     for asked in ("编程语言", "work", "工作", "rust", "2021", "3", "years"):
         assert set(query_terms(asked)) <= set(terms.split()), asked
