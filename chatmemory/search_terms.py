@@ -96,8 +96,8 @@ def memory_terms(
 def embedding_text(content: str, *, key: str | None = None) -> str:
     """Return what is embedded of a memory: a key says in a word what it is about.
 
-    Measured with the bundled embedder: of 28 English questions in other words, 25 instead of 22 find their memory among
-    the first five, and 22 instead of 18 as the first; of 48 Chinese ones as many as without.
+    With it, the bundled embedder finds the memory of an English question in other words in the first place 21 times of
+    28 instead of 16; Chinese ones as often as without.
     """
     return content if key is None else f"{key}: {content}"
 
@@ -109,8 +109,8 @@ def _terms(text: str) -> Iterator[str]:
 def _words(text: str) -> Iterator[str]:
     """Yield the words of *text*, folded but not stemmed.
 
-    A run of an unspaced script is taken as its overlapping pairs.  A Han character is a word by itself as well: without,
-    我的狗 would not find 小狗 (of 48 Chinese questions, 42 instead of 29 find their memory by its words).
+    A run of an unspaced script is taken as its overlapping pairs, and each Han character by itself: 我的狗 shares no pair
+    with 小狗.  Without them 34 instead of 46 of 48 Chinese questions find their memory among the first five.
     """
     for run in _RUN.finditer(_folded(text)):
         unspaced, word, sign = run.groups()

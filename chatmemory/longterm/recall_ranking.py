@@ -29,9 +29,9 @@ class WeightedRanking:
     Where words have found nothing at all, vectors have the whole score, and the other way round.
 
     A memory is a hit when it shares a word with the query or its similarity reaches the threshold; a similarity below
-    counts as 0.  One without a vector counts as similar as the others are on average: with 0, of LoCoMo's questions a
-    store with vectors for every second memory would answer 33 % among the first five instead of 55 %.  Where no memory
-    shares a word, one that contains the text of the query counts like the best of them.
+    counts as 0.  One without a vector counts as similar as the others are on average: with 0, a store in which every
+    second memory has a vector would answer 48 % of LoCoMo's questions among the first five instead of 56 %.  Where no
+    memory shares a word, one that contains the text of the query counts like the best of them.
     """
 
     settings: RetrievalSettings
