@@ -3,11 +3,12 @@
 Values only.  How a context is built stands in ``conversation/chat_context.py``; what can be asked for, in ``contracts``.
 """
 
-from typing import Literal, TypeAlias, final
+from typing import Final, Literal, TypeAlias, final
 
 from attrs import frozen
 
 from chatmemory.errors import RecallError
+from chatmemory.memories import Recall
 from chatmemory.messages import JsonObject
 
 ContextRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -30,6 +31,9 @@ class Instructions:
     scenario: str = ""
     skills: tuple[str, ...] = ()
     profile: str = ""
+
+
+NO_INSTRUCTIONS: Final = Instructions()
 
 
 @final
@@ -74,11 +78,13 @@ class ChatContext:
         memory_ids: the memories that stand in it, best first.
         tokens: of all messages, never more than ``memory.context.tokens``.
         left_out: memories, best first, then messages, oldest first.
-        memory_failure: why no memory stands in it or, where some do, why their use was not counted; None: all is well.
+        recall: what was recalled, by which mode and why; None when nobody asked, or it failed.
+        memory_failure: why nothing was recalled, or why the use of memories was not counted; None: all is well.
     """
 
     messages: tuple[ContextMessage, ...]
     memory_ids: tuple[str, ...]
     tokens: int
     left_out: tuple[LeftOut, ...] = ()
+    recall: Recall | None = None
     memory_failure: RecallError | None = None

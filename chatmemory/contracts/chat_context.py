@@ -2,12 +2,10 @@
 
 from typing import Protocol
 
-from chatmemory.chat_context import ChatContext, Instructions
+from chatmemory.chat_context import NO_INSTRUCTIONS, ChatContext, Instructions
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import RecallError
 from chatmemory.memories import Namespace
-
-NO_INSTRUCTIONS = Instructions()
 
 
 class ChatContextBuilder(Protocol):

@@ -11,6 +11,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.chat_context import ContextMessage
+from chatmemory.conversation.context_assembly import PARAGRAPH
 from chatmemory.effect import Effect
 from chatmemory.effect.random import RandomTag
 from chatmemory.memories import Memory
@@ -27,7 +28,6 @@ from chatmemory.recalled_block import (
 
 HISTORY_NOTICE: Final = f"{OPENING}was said before in this conversation, one JSON object per line.{CLOSING}"
 CONTENT_NOTICE: Final = f"{OPENING}is what the user works on at this moment.{CLOSING}"
-PARAGRAPH: Final = "\n\n"
 
 
 @final

@@ -11,7 +11,7 @@ from typing import Never, final
 from attrs import evolve, frozen
 from returns.result import Failure
 
-from chatmemory.chat_context import ChatContext, ContextMessage, Instructions
+from chatmemory.chat_context import NO_INSTRUCTIONS, ChatContext, ContextMessage, Instructions
 from chatmemory.contracts import (
     ChatContextBuilder,
     ChatContextService,
@@ -22,13 +22,12 @@ from chatmemory.contracts import (
     TokenCounter,
     TokenCounterTag,
 )
-from chatmemory.contracts.chat_context import NO_INSTRUCTIONS
 from chatmemory.conversation.context_assembly import ContextAssembly, Materials
 from chatmemory.effect import Do, Effect, Layer, catch
 from chatmemory.effect.ids import Ids, IdsTag
 from chatmemory.effect.random import RandomTag
 from chatmemory.errors import ConversationNotFoundError, DataValidationError, GenericMemoryError, RecallError
-from chatmemory.memories import Memory, Namespace
+from chatmemory.memories import Namespace, Recall
 from chatmemory.memory_rules import namespace_problems
 from chatmemory.message_rules import id_problems, refuse, text_problems
 from chatmemory.messages import ChatMessage
@@ -69,19 +68,22 @@ class ChatContextLive:
         )
         said = await do(self._said(conversation_id, message_id))
         recalled = await self._recalled(namespace, user_message)
+        recall = recalled.value_or(None)
+        memories = () if recall is None else tuple(hit.memory for hit in recall.hits)
         last = ContextMessage("user", user_message, id=message_id)
-        materials = Materials(instructions, recalled.value_or(()), said, last)
+        materials = Materials(instructions, memories, said, last)
         assembled = ContextAssembly(self.settings, self.tokens, self.chance).assemble(materials)
         context = do.fail(assembled.failure()) if isinstance(assembled, Failure) else assembled.unwrap()
         # What goes wrong with memories is told, and never costs the user his turn.
         if isinstance(recalled, Failure):
             return evolve(context, memory_failure=recalled.failure())
         if peek or not context.memory_ids:
-            return context
+            return evolve(context, recall=recall)
         used = await self.memories.record_use(
             namespace, context.memory_ids, use_id=self.ids.next_id(), session_id=conversation_id
         )
-        return evolve(context, memory_failure=used.failure()) if isinstance(used, Failure) else context
+        failure = used.failure() if isinstance(used, Failure) else None
+        return evolve(context, recall=recall, memory_failure=failure)
 
     def _said(
         self, conversation_id: str, message_id: str | None
@@ -98,11 +100,8 @@ class ChatContextLive:
         return catch(ConversationNotFoundError, _nothing_said)(read)
 
     @Effect.gen
-    async def _recalled(self, do: Do[RecallError], namespace: Namespace, query: str) -> Sequence[Memory]:
-        if not self.settings.recall:
-            return ()
-        recall = await do(self.memories.recall(namespace, query))
-        return tuple(hit.memory for hit in recall.hits)
+    async def _recalled(self, do: Do[RecallError], namespace: Namespace, query: str) -> Recall | None:
+        return await do(self.memories.recall(namespace, query)) if self.settings.recall else None
 
 
 def _nothing_said(_: ConversationNotFoundError) -> Effect[Sequence[ChatMessage]]:

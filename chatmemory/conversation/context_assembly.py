@@ -79,18 +79,16 @@ class ContextAssembly:
         summaries = [message_line(message) for message in materials.said if message.role == "summary"]
         fence = fresh_fence([*lines, *summaries], self.chance)
         most = min(budget - needed, instructed + int(budget * self.settings.memory_share))
-        shown: list[str] = []
-        memory_ids: list[str] = []
+        line_of: dict[str, str] = {}
         passed_over: list[LeftOut] = []
         for memory, line in zip(materials.memories, lines, strict=True):
-            block = recalled_block([*shown, line], fence=fence, notice=MEMORIES_NOTICE)
+            block = recalled_block([*line_of.values(), line], fence=fence, notice=MEMORIES_NOTICE)
             if self._size(*self._head(texts, block)) <= most:
-                shown.append(line)
-                memory_ids.append(memory.id)
+                line_of[memory.id] = line
             else:
                 passed_over.append(LeftOut("memory", memory.id, "budget"))
 
-        head = self._head(texts, recalled_block(shown, fence=fence, notice=MEMORIES_NOTICE))
+        head = self._head(texts, recalled_block([*line_of.values()], fence=fence, notice=MEMORIES_NOTICE))
         said = [_for_model(message, fence) for message in materials.said if message.role != "system"]
         window = token_window(said, size=self._size, room=budget - needed - self._size(*head))
         messages = (*head, *window.kept, last)
@@ -99,15 +97,15 @@ class ContextAssembly:
             *_left_out(window.without_room, "budget"),
             *_left_out(window.parted, "parted"),
         )
-        return Success(ChatContext(messages, tuple(memory_ids), self._size(*messages), left_out))
+        return Success(ChatContext(messages, tuple(line_of), self._size(*messages), left_out))
 
     def _head(self, texts: Sequence[str], block: str) -> tuple[ContextMessage, ...]:
         """Return what stands before the conversation: the system message and that of the memories, if there are any."""
-        system, user = list(texts), [block] if block else []
+        blocks = [block] if block else []
         if self.settings.memory_role == "system":
-            system, user = system + user, []
-        merged = [ContextMessage("system", PARAGRAPH.join(system))] if system else []
-        return (*merged, *(ContextMessage("user", text) for text in user))
+            texts, blocks = [*texts, *blocks], []
+        system = [ContextMessage("system", PARAGRAPH.join(texts))] if texts else []
+        return (*system, *(ContextMessage("user", text) for text in blocks))
 
     def _size(self, *messages: ContextMessage) -> int:
         return sum(

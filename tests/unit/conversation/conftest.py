@@ -9,6 +9,7 @@ from attrs import define, field
 
 from chatmemory.contracts import ChatMemory, HistoryStrategy, SkillRequest
 from chatmemory.conversation.chat_memory import open_chat_memory
+from chatmemory.conversation.history_strategy import KeepEverything
 from chatmemory.conversation.summarize_every_n import SummarizeEveryN
 from chatmemory.conversation.summary_writer import SummaryWriter
 from chatmemory.conversation.token_budget import TokenBudget
@@ -75,6 +76,13 @@ class Desk:
 @pytest.fixture
 def desk() -> Desk:
     return Desk()
+
+
+@pytest.fixture
+async def conversations(desk: Desk) -> AsyncGenerator[ChatMemory]:
+    """A chat memory that summarizes nothing."""
+    async with desk.open(StrategySettings(), KeepEverything()) as memory:
+        yield memory
 
 
 Open = Callable[[StrategySettings], AbstractAsyncContextManager[ChatMemory]]

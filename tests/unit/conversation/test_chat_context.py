@@ -1,72 +1,23 @@
-"""What a model receives: the scenarios of spec 000, the budget, and what is counted as used."""
+"""What a model receives: the scenarios of spec 000, the conversation, what is counted as used, and what goes wrong."""
 
-from collections.abc import AsyncGenerator
-from random import Random
 from typing import Any
 
 import pytest
 from returns.result import Failure
 
-from chatmemory.chat_context import ChatContext, ContextMessage, Instructions, LeftOut
+from chatmemory.chat_context import ContextMessage, Instructions, LeftOut
 from chatmemory.contracts import ChatMemory
-from chatmemory.conversation.chat_context import ChatContextLive
-from chatmemory.conversation.history_strategy import KeepEverything
-from chatmemory.conversation.token_count import EstimatedTokens
 from chatmemory.effect import Effect
-from chatmemory.effect.ids import SequentialIds
 from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemoryError, RepositoryError
 from chatmemory.memories import Namespace
-from chatmemory.messages import ChatMessage, NewMessage
+from chatmemory.messages import NewMessage
 from chatmemory.recalled_block import SUMMARY_NOTICE, without_recalled_blocks
-from chatmemory.settings import ContextSettings, StrategySettings
+from chatmemory.settings import StrategySettings
 from tests.remembered import USER, Remembered, memory_of
 from tests.unit.conversation.conftest import Desk
+from tests.unit.conversation.contexts import BASE, MEMORIES, SCENE, builder, built, roles, said
 
-BASE = "You are a helpful assistant."
-SCENE = Instructions(
-    system=BASE, scenario="在 Excel 中工作。", skills=("会写公式", "会画图"), profile="用户：小明"
-)
-MEMORIES = (memory_of("喜欢蓝色表头"), memory_of("Lives in Beijing"), memory_of("每周五做周报"))
 BUSY = GenericMemoryError(RepositoryError("recall", "busy"))
-
-
-class CharacterTokens:
-    """A token for each character and each character of the metadata: budgets that can be foreseen."""
-
-    def count(self, message: NewMessage | ChatMessage, /) -> int:
-        return len(message.content) + len(str(message.metadata or ""))
-
-
-@pytest.fixture
-async def conversations(desk: Desk) -> AsyncGenerator[ChatMemory]:
-    async with desk.open(StrategySettings(), KeepEverything()) as memory:
-        yield memory
-
-
-def said(*words: str) -> list[NewMessage]:
-    return [
-        NewMessage("user" if index % 2 == 0 else "assistant", word, id=word)
-        for index, word in enumerate(words)
-    ]
-
-
-def builder(conversations: ChatMemory, remembered: Remembered, **settings: Any) -> ChatContextLive:
-    return ChatContextLive(
-        conversations,
-        remembered,  # type: ignore[arg-type]  the part of it that a builder needs
-        CharacterTokens() if "tokens" in settings else EstimatedTokens(),
-        ContextSettings(**settings),
-        SequentialIds(),
-        Random(1),
-    )
-
-
-async def built(service: ChatContextLive, message: str = "画一张图", **options: Any) -> ChatContext:
-    return await service.build(USER, "c", message, **options).or_raise()
-
-
-def roles(context: ChatContext) -> list[str]:
-    return [message.role for message in context.messages]
 
 
 # --- Spec 000 ---
@@ -189,88 +140,6 @@ async def test_a_result_whose_call_lies_before_the_window_is_left_out(conversati
     assert context.left_out == (LeftOut("message", "result", "parted"),)
 
 
-# --- The budget ---
-
-
-async def test_a_user_message_larger_than_the_budget_is_a_failure_that_says_so(
-    conversations: ChatMemory,
-) -> None:
-    service = builder(conversations, Remembered(), tokens=5)
-    assert (await built(service, "12345")).tokens == 5
-    outcome = await service.build(USER, "c", "123456")
-    assert isinstance(outcome, Failure)
-    error = outcome.failure()
-    assert isinstance(error, DataValidationError)
-    assert str(error) == (
-        "6 tokens are more than 5: shorten it, or raise memory.context.tokens @ $.user_message"
-    )
-    instructed = await service.build(USER, "c", "12345", instructions=Instructions(system="be"))
-    assert "5 tokens with 2 of instructions are more than 5" in str(instructed.failure())
-
-
-async def test_the_oldest_messages_fall_before_any_memory(conversations: ChatMemory) -> None:
-    await conversations.add_messages("c", said("一", "二", "三")).or_raise()
-    roomy = await built(builder(conversations, Remembered(MEMORIES), tokens=10_000))
-    assert roomy.left_out == ()
-    tight = await built(
-        builder(conversations, Remembered(MEMORIES), tokens=roomy.tokens - 2, memory_share=1.0)
-    )
-    assert tight.memory_ids == roomy.memory_ids
-    assert tight.left_out == (LeftOut("message", "一", "budget"), LeftOut("message", "二", "budget"))
-
-
-async def test_then_the_least_relevant_memories_fall(conversations: ChatMemory) -> None:
-    everything = await built(builder(conversations, Remembered(MEMORIES), tokens=10_000, memory_share=1.0))
-    tight = await built(
-        builder(conversations, Remembered(MEMORIES), tokens=everything.tokens - 1, memory_share=1.0)
-    )
-    assert tight.memory_ids == everything.memory_ids[:2]
-    assert tight.left_out == (LeftOut("memory", "每周五做周报", "budget"),)
-    assert "每周五做周报" not in tight.messages[0].content
-
-
-async def test_memories_leave_the_conversation_its_share(conversations: ChatMemory) -> None:
-    long = [memory_of("长" * 300, f"m{index}") for index in range(10)]
-    context = await built(builder(conversations, Remembered(long), tokens=4000, memory_share=0.5))
-    assert 0 < len(context.memory_ids) < 10
-    assert 1000 < len(context.messages[0].content) <= 2000
-
-
-async def test_a_memory_that_is_too_large_makes_way_for_smaller_ones(conversations: ChatMemory) -> None:
-    memories = (memory_of("巨" * 9000, "huge"), memory_of("喜欢蓝色", "small"))
-    context = await built(builder(conversations, Remembered(memories), tokens=4000))
-    assert context.memory_ids == ("small",)
-    assert context.left_out == (LeftOut("memory", "huge", "budget"),)
-
-
-async def test_no_share_is_no_memory(conversations: ChatMemory) -> None:
-    context = await built(builder(conversations, Remembered(MEMORIES), memory_share=0.0))
-    assert roles(context) == ["user"]
-    assert [left.id for left in context.left_out] == [memory.id for memory in MEMORIES]
-
-
-async def test_tool_calls_in_the_metadata_are_counted(conversations: ChatMemory) -> None:
-    arguments = {"tool_calls": [{"id": "a", "arguments": "x" * 500}]}
-    call = NewMessage("assistant", "", metadata=arguments, id="call")
-    result = NewMessage("tool", "三点", metadata={"tool_call_id": "a"}, id="result")
-    await conversations.add_messages("c", [*said("几点？"), call, result]).or_raise()
-    context = await built(builder(conversations, Remembered(), tokens=500))
-    assert roles(context) == ["user"]
-    assert [left.id for left in context.left_out] == ["几点？", "call", "result"]
-
-
-async def test_the_same_build_gives_the_same_context(conversations: ChatMemory) -> None:
-    await conversations.add_messages("c", said("一", "二")).or_raise()
-    first, second = [await built(builder(conversations, Remembered(MEMORIES))) for _ in range(2)]
-    assert first == second
-
-
-async def test_each_build_has_a_fence_of_its_own(conversations: ChatMemory) -> None:
-    service = builder(conversations, Remembered(MEMORIES))
-    first, second = await built(service), await built(service)
-    assert first.messages[0] != second.messages[0]
-
-
 # --- What is counted ---
 
 
@@ -318,7 +187,7 @@ async def test_a_failing_recall_costs_no_turn_and_is_told(
     remembered = Remembered(MEMORIES, recall_failure=failure)
     context = await built(builder(conversations, remembered), instructions=SCENE)
     assert roles(context) == ["system", "user"]
-    assert (context.memory_ids, context.memory_failure) == ((), failure)
+    assert (context.memory_ids, context.recall, context.memory_failure) == ((), None, failure)
     assert remembered.uses == []
 
 
@@ -326,6 +195,15 @@ async def test_a_use_that_cannot_be_counted_costs_no_turn_and_is_told(conversati
     context = await built(builder(conversations, Remembered(MEMORIES, use_failure=BUSY)))
     assert len(context.memory_ids) == 3
     assert context.memory_failure == BUSY
+
+
+async def test_a_context_says_how_its_memories_were_recalled(conversations: ChatMemory) -> None:
+    remembered = Remembered(MEMORIES)
+    for peek in (False, True):
+        context = await built(builder(conversations, remembered), peek=peek)
+        assert context.recall == await remembered.recall(USER, "").or_raise()
+        assert context.memory_failure is None
+    assert (await built(builder(conversations, remembered, recall=False))).recall is None
 
 
 async def test_a_conversation_that_cannot_be_read_is_a_failure() -> None:
