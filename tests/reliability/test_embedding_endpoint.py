@@ -1,0 +1,49 @@
+"""However an endpoint for embeddings misbehaves, memories are kept and found; once it answers, they get their vectors."""
+
+import pytest
+
+from chatmemory.contracts import LongTermMemory, LongTermMemoryService
+from chatmemory.effect import Layer, ManagedRuntime
+from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.errors import EmbeddingProblem
+from chatmemory.memories import Coverage, Namespace, NewMemory
+from chatmemory.settings import EmbeddingSettings, MemorySettings, Settings, StoreSettings
+from chatmemory_layers import stacks
+from tests.embeddings_endpoint import MISBEHAVIOURS, embeddings
+from tests.http_server import HttpServer, Reply, http_server
+
+USER = Namespace("王峰")
+HALF_AN_HOUR = 1800.0
+
+
+def stack(server: HttpServer, clock: TestClock) -> stacks.Stack:
+    endpoint = EmbeddingSettings(
+        provider="openai_compatible", base_url=server.url, model="small", max_retries=0, timeout_seconds=0.2
+    )
+    settings = Settings(memory=MemorySettings(embedding=endpoint, store=StoreSettings(backend="in_memory")))
+    return stacks.configured(settings, surroundings=Layer.succeed(ClockTag, clock))
+
+
+async def found(memory: LongTermMemory) -> tuple[list[str], str, Coverage]:
+    recall = await memory.recall(USER, "他写 Python 吗").or_raise()
+    return [hit.memory.content for hit in recall.hits], recall.mode, recall.coverage
+
+
+@pytest.mark.parametrize(("reply", "problem"), MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
+async def test_l18_a_memory_is_kept_and_found_by_its_words_and_gets_its_vector_half_an_hour_later(
+    reply: Reply, problem: EmbeddingProblem
+) -> None:
+    clock = TestClock()
+    async with (
+        http_server(reply, embeddings([0.6, 0.8])) as server,
+        ManagedRuntime(stack(server, clock)) as runtime,
+    ):
+        memory = await runtime.service(LongTermMemoryService)
+        report = await memory.remember(USER, [NewMemory("我喜欢用 Python 写代码")]).or_raise()
+        assert (len(report.stored), report.unembedded) == (1, 1)
+        assert problem.replace("_", " ") in str(report.reason)
+        assert await found(memory) == (["我喜欢用 Python 写代码"], "lexical", Coverage(0, 1))
+        assert len(server.requests) == 1, "the recall asked nobody"
+        await clock.advance(HALF_AN_HOUR)
+        assert (await memory.re_embed(USER).or_raise()).embedded == 1
+        assert await found(memory) == (["我喜欢用 Python 写代码"], "hybrid", Coverage(1, 1))
