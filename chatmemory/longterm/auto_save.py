@@ -86,7 +86,7 @@ def said_by_extraction(
 
 
 def statement(key: str, value: Json) -> str:
-    """Return key and value as a model reads them: ``语言: Python``, ``limits: {"cpu": 2}``."""
-    return (
-        f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=dict)}"
-    )
+    """Return key and value as a model reads them: ``语言: Python``, ``limits: {"cpu": 2}``; equal values read alike."""
+    if isinstance(value, str):
+        return f"{key}: {value}"
+    return f"{key}: {json.dumps(value, ensure_ascii=False, sort_keys=True, default=dict)}"

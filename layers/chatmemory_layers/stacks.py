@@ -51,7 +51,6 @@ from chatmemory.settings import (
 )
 from chatmemory_layers.configuration import SettingsTags, read_settings, settings_given
 from chatmemory_layers.embedding.chosen import chosen_embedder
-from chatmemory_layers.in_memory.database import database as in_memory_database
 from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
 from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
 from chatmemory_layers.skills.extractive import extractive
@@ -190,7 +189,7 @@ def _settings(store: StoreSettings, strategy: StrategySettings) -> Settings:
 def _repositories(store: StoreSettings) -> Repositories:
     match store.backend:
         case "in_memory":
-            return in_memory_database >> (in_memory_messages | in_memory_memories)
+            return in_memory_messages | in_memory_memories
         case "sqlite":
             return sqlite_database >> (sqlite_messages | sqlite_memories)
         case "postgres":
