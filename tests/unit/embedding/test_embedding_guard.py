@@ -142,12 +142,34 @@ async def test_a_try_that_is_cancelled_leaves_the_next_one_to_others(clock: Test
     assert isinstance(await guard_.embed(TEXTS), Success)
 
 
+async def both_succeed(guard_: GuardedEmbedder, embedder: Scripted) -> None:
+    """Let two callers ask at once, who both get their rows."""
+    embedder.answer, embedder.gate, asked = rows, anyio.Event(), embedder.asked
+    async with anyio.create_task_group() as tasks:
+        for _ in range(2):
+            tasks.start_soon(guard_.embed(TEXTS).or_raise)
+        await anyio.wait_all_tasks_blocked()
+        assert embedder.asked == asked + 2
+        embedder.gate.set()
+
+
+async def test_once_it_works_again_nobody_waits_for_anybody(clock: TestClock) -> None:
+    embedder = failing()
+    guard_ = guard(embedder, clock)
+    await guard_.embed(TEXTS)
+    await clock.advance(HALF_AN_HOUR)
+    embedder.answer = rows
+    assert isinstance(await guard_.embed(TEXTS), Success)
+    await both_succeed(guard_, embedder)
+
+
 async def test_a_pause_of_zero_asks_every_time(clock: TestClock) -> None:
     embedder = failing()
     guard_ = guard(embedder, clock, pause_seconds=0.0)
     for _ in range(3):
         assert await guard_.embed(TEXTS) == Failure(DOWN)
     assert embedder.asked == 3
+    await both_succeed(guard_, embedder)
 
 
 async def test_a_pause_without_end_has_a_date_all_the_same(clock: TestClock) -> None:
@@ -222,20 +244,22 @@ async def test_what_the_configuration_says_is_never_asked_and_never_remembered(c
     assert await guard_.embed(TEXTS) == Failure(embedder.unavailable)
     assert embedder.asked == 0
     embedder.unavailable = None
+    embedder.answer = lambda _: EmbeddingError("m", "not_configured")
+    assert await problem_of(guard_) == "not_configured"
+    embedder.answer = rows
     assert isinstance(await guard_.embed(TEXTS), Success)
 
 
 async def test_an_empty_batch_proves_nothing(clock: TestClock) -> None:
-    embedder = failing()
+    embedder = working()
     guard_ = guard(embedder, clock)
-    await guard_.embed(TEXTS)
+    assert (await guard_.embed(()).or_raise()).shape == (0, 0)
+    embedder.answer = lambda _: EmbeddingError("m", "refused")
+    assert await problem_of(guard_) == "refused"
+    assert guard_.unavailability() is not None, "it has never worked"
     await clock.advance(HALF_AN_HOUR)
     embedder.answer = rows
-    assert (await guard_.embed(()).or_raise()).shape == (0, 0)
-    embedder.answer = lambda _: DOWN
-    assert await problem_of(guard_) == "unavailable"
-    assert embedder.asked == 3
-    assert guard_.unavailability() is not None
+    assert (await guard_.embed(TEXTS).or_raise()).shape == (2, 2)
 
 
 # --- What comes back is looked at ---

@@ -169,6 +169,7 @@ async def test_vectors_are_read_in_any_form_and_order(reply: Reply) -> None:
         (Reply.json({"data": [{"index": "0", "embedding": each} for each in VECTORS]}), "malformed"),
         (embeddings("no base64", [1.0, 2.0]), "malformed"),
         (embeddings("AAAA", "AAAA"), "malformed"),
+        (embeddings("AAAAAAAA!AAAAAAAA", in_base64([1.0, 2.0, 3.0])), "malformed"),
         (embeddings("中文", "中文"), "malformed"),
         (embeddings(7, 8), "malformed"),
         (embeddings([[1.0], [2.0]], [[3.0], [4.0]]), "malformed"),
