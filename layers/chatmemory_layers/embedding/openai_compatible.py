@@ -25,9 +25,8 @@ from chatmemory_layers.endpoint_answer import EndpointFailure, JsonMapping
 WITHOUT_EMBEDDINGS: Final = {"deepseek.com": "DeepSeek", "anthropic.com": "Anthropic"}
 """Providers that are known not to embed, by the domain of their API.  Any other is found out by asking."""
 
-LONGEST_TEXT: Final = (
-    6_000  # characters; OpenAI's models take 8,191 tokens, and Chinese has up to 1.3 a character
-)
+# Characters from the beginning: OpenAI's models take 8,191 tokens, and Chinese has up to 1.3 a character.
+LONGEST_TEXT: Final = 6_000
 LONGEST_ANSWER_BYTES: Final = 256 * 1024  # for each text; 4,096 numbers are 90 kB
 NOTHING: Final = "-"  # sent in the place of a blank text, for which many endpoints refuse the whole request
 
@@ -51,16 +50,17 @@ class EndpointEmbedder:
         """Ask for one batch after the other; a failing one fails all.  A blank text has a row of zeros."""
         import numpy as np  # noqa: PLC0415  takes long to import
 
+        cut = [clean_text(text[:LONGEST_TEXT]) for text in texts]
         parts: list[Matrix] = []
-        for start in range(0, len(texts), self.batch_size):
-            batch = texts[start : start + self.batch_size]
+        for start in range(0, len(cut), self.batch_size):
+            batch = cut[start : start + self.batch_size]
             rows = await do(self._ask(batch, dim=parts[0].shape[1] if parts else None))
             rows[[not text.strip() for text in batch]] = 0.0
             parts.append(rows)
         return np.vstack(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
     def _ask(self, texts: Sequence[str], *, dim: int | None) -> Effect[Matrix, EmbeddingError]:
-        sent = [clean_text(text[:LONGEST_TEXT]) if text.strip() else NOTHING for text in texts]
+        sent = [text if text.strip() else NOTHING for text in texts]
 
         def read(answer: JsonMapping) -> Outcome[Matrix, EmbeddingError]:
             from chatmemory_layers.embedding.embedding_answer import read_embeddings  # noqa: PLC0415  numpy, see embed

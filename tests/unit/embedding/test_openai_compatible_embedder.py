@@ -105,9 +105,10 @@ async def test_no_texts_ask_nobody() -> None:
         assert server.requests == []
 
 
-async def test_a_blank_text_has_a_row_of_zeros_and_is_not_what_is_sent() -> None:
+@pytest.mark.parametrize("blank", ["", " \u3000\n", " " * 10_000 + "too far away"])
+async def test_a_blank_text_has_a_row_of_zeros_and_is_not_what_is_sent(blank: str) -> None:
     async with http_server(GOOD) as server:
-        rows = (await ask(server, texts=("好", " \u3000\n"))).unwrap()
+        rows = (await ask(server, texts=("好", blank))).unwrap()
         assert server.requests[0].json["input"] == ["好", "-"]
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, 0.0]], rtol=1e-6)
 
