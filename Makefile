@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## */  make \1\t/p' Makefile | expand -t 16
 
-demo: $(VENV)/core.stamp  ## an agent's conversation: kept, summarized, read, and read again after a restart
+demo: $(VENV)/core.stamp  ## an agent's conversation kept and summarized, and facts that outlive theirs
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/test.stamp  ## every test, PostgreSQL's among them

@@ -1,149 +1,22 @@
-"""An agent's conversation, kept, summarized and read, and read again after a restart: ``make demo``.
+"""The main job, on a file, with nothing to install beside it and no network: ``make demo``.
 
-The conversation is ``on_call.jsonl``, one message per line.  ``main``, ``play`` and ``look`` are what the author of an
-agent writes; what stands below them lays it out for the eye.
+First a conversation is kept and summarized (``on_call.py``), then facts outlive theirs (``acquaintance.py``).
 """
 
 import asyncio
 import os
 import sys
 import tempfile
-import unicodedata
-from collections.abc import Sequence
 from pathlib import Path
-from textwrap import fill, indent
 
-from returns.result import Failure, Success
-
-from chatmemory import (
-    ChatMemory,
-    ChatMemoryService,
-    ChatMessage,
-    ManagedRuntime,
-    NewMessage,
-    StrategySettings,
-)
-from chatmemory.structure import read_json
-from chatmemory_layers import stacks
-
-SCRIPT = Path(__file__).with_name("on_call.jsonl")
-CONVERSATION = "on-call-2025-03-14"
-STRATEGY = StrategySettings(type="summarize", summarize_every_n=20, keep_last=6, max_summary_characters=900)
-COLUMNS = 110
+from acquaintance import acquaintance
+from on_call import on_call
 
 
-async def main(store: Path) -> None:
-    """Play the conversation into *store*, look at it, restart, and look again."""
-    messages = [
-        read_json(line, NewMessage).unwrap() for line in SCRIPT.read_text(encoding="utf-8").splitlines()
-    ]
-
-    headline(
-        f"{len(messages)} messages are added as they are said, to {store.name} (SQLite, every commit on disk)"
-    )
-    async with ManagedRuntime(stacks.embedded(store, strategy=STRATEGY)) as runtime:
-        memory = await runtime.service(ChatMemoryService)
-        await play(memory, messages)
-        before = await look(memory)
-
-    headline("The program has ended.  Another one opens the same file")
-    async with ManagedRuntime(stacks.embedded(store, strategy=STRATEGY)) as runtime:
-        memory = await runtime.service(ChatMemoryService)
-        report = await memory.add_messages(CONVERSATION, messages[-3:]).or_raise()
-        print(
-            f"The last {len(report.duplicates)} messages are sent again, in case they were lost: nothing is stored twice."
-        )
-        after = await look(memory)
-        print()
-        print(f"The same as before the restart: {'yes' if after == before else 'NO'}")
-        await ask_for_a_stranger(memory)
-
-
-async def play(memory: ChatMemory, messages: Sequence[NewMessage]) -> None:
-    """Add one message after the other; say when the history strategy has put a summary in the place of older ones."""
-    for message in messages:
-        report = await memory.add_messages(CONVERSATION, [message]).or_raise()
-        for summary_id in report.history.summary_ids:
-            origin = await memory.get_summarization(CONVERSATION, summary_id).or_raise()
-            covered = 0 if origin is None else len(origin.summarized_message_ids)
-            print(
-                f"after {message.id}: a summary takes the place of {covered} messages in the view for a model"
-            )
-
-
-async def look(memory: ChatMemory) -> tuple[Sequence[ChatMessage], Sequence[ChatMessage]]:
-    """Print both views and where the summary comes from, and return the views."""
-    view = await memory.get_messages(CONVERSATION).or_raise()
-    full = await memory.get_messages(CONVERSATION, view="full").or_raise()
-
-    headline(f"What a model gets: get_messages(), {len(view)} messages")
-    for message in view:
-        if message.role == "summary":
-            print("  summary |")
-            for line in message.content.splitlines():
-                print(indent(fill(line, COLUMNS - 12), "          | "))
-        else:
-            print_message(message)
-
-    headline(f'Everything that was kept: get_messages(view="full"), {len(full)} messages, these among them')
-    for message in full:
-        if message.role == "summary" or message.seq % 8 == 0:
-            print_message(
-                message, note=f" [covered by {message.covered_by[-4:]}]" if message.covered_by else ""
-            )
-
-    headline("Where the summary comes from, and what became of message m07")
-    for summary in (message for message in view if message.role == "summary"):
-        origin = await memory.get_summarization(CONVERSATION, summary.id).or_raise()
-        if origin is not None:
-            span = origin.timestamp_range
-            print(f"{named(summary.id)} covers {', '.join(map(named, origin.summarized_message_ids))},")
-            print(
-                f"said from {span.start:%H:%M} to {span.end:%H:%M} UTC; written by the skill {origin.skill_id!r}"
-            )
-    chain = await memory.get_summarizations_of(CONVERSATION, "m07").or_raise()
-    print("m07 stands in", ", which stands in ".join(named(link.summary_message_id) for link in chain))
-    return view, full
-
-
-async def ask_for_a_stranger(memory: ChatMemory) -> None:
-    """Show what a failure looks like: a value with a type, not an exception."""
-    match await memory.get_messages("nobody"):
-        case Success(found):
-            print(f"{len(found)} messages")
-        case Failure(error):
-            print(f"And a conversation that nobody had: {error.tag}: {error}")
-
-
-def headline(text: str) -> None:
-    """Print *text* between lines of air."""
-    print(f"\n{text}\n{'-' * len(text)}")
-
-
-def named(message_id: str) -> str:
-    """Return a message's id as it is, and the end of a summary's, which is a UUID."""
-    return message_id if len(message_id) < len("00000000-0000") else f"summary {message_id[-4:]}"
-
-
-def print_message(message: ChatMessage, *, note: str = "") -> None:
-    """Print who said what, on one line."""
-    match message.metadata:
-        case {"toolCalls": [{"name": str(tool)}, *_]}:
-            note += f" -> {tool}()"
-        case _:
-            pass
-    text = " ".join(message.content.split())
-    print(f"{message.role:>9} | {clip(text, COLUMNS - 12 - len(note))}{note}")
-
-
-def clip(text: str, columns: int) -> str:
-    """Cut *text* to as many columns; a Chinese character takes two."""
-    width = 0
-    for end, character in enumerate(text):
-        width += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        if width > columns:
-            return f"{text[: end - 1]}…"
-    return text
+async def main(folder: Path) -> None:
+    """Play both halves, each in a file of its own."""
+    await on_call(folder / "agent.db")
+    await acquaintance(folder / "acquaintance.db")
 
 
 if __name__ == "__main__":
@@ -151,6 +24,6 @@ if __name__ == "__main__":
         sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # a pipe in the C locale speaks ASCII
     try:
         with tempfile.TemporaryDirectory() as folder:
-            asyncio.run(main(Path(folder) / "agent.db"))
+            asyncio.run(main(Path(folder)))
     except BrokenPipeError:  # whoever reads has seen enough; Python's last flush must not complain either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,7 +11,7 @@ from chatmemory.structure import read_json
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_the_demo_shows_a_summary_both_views_and_the_same_after_a_restart(tmp_path: Path) -> None:
+def test_the_demo_shows_a_summary_both_views_the_same_after_a_restart_and_what_outlives_a_conversation(tmp_path: Path) -> None:
     # The C locale is what a minimal container has; Chinese must not break there.
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "TMPDIR": str(tmp_path)}
     run = subprocess.run(
@@ -32,6 +32,14 @@ def test_the_demo_shows_a_summary_both_views_and_the_same_after_a_restart(tmp_pa
     assert "The last 3 messages are sent again" in shown
     assert "The same as before the restart: yes" in shown
     assert "ConversationNotFoundError: no conversation 'nobody'" in shown
+    assert "-> fact: place of work = Hangzhou" in shown
+    assert "-> preference: 饮品偏好 = 龙井茶" in shown
+    assert "\n? Which city does she work in?\n  I work in Hangzhou   [" in shown
+    assert "\n? 她爱喝什么?\n  我喜欢喝龙井茶   [" in shown
+    assert "from getting-acquainted m3]" in shown
+    assert shown.count("<recalled-data ") == 1
+    assert "2 memories, each counted as used once:" in shown
+    assert shown.count("[used 1 time]") == 2
     assert "\x1b" not in shown
     assert list(tmp_path.iterdir()) == []
 
