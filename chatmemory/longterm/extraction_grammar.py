@@ -1,12 +1,15 @@
-"""What a language brings to extraction by rules: ``Rule`` and ``Grammar``, the shape of its tables.
+"""What a language brings to extraction by rules: ``Rule`` and ``Grammar``, and the notation in which they are written.
 
-The tables are in ``extraction_en.py`` and ``extraction_zh.py``; ``extraction_rules.py`` applies them.
+A pattern is a regular expression in which ``<word>`` stands for an expression of the language's own vocabulary:
+``<I am> allergic to <value>``.  The tables are in ``extraction_en.py`` and ``extraction_zh.py``; ``extraction_rules.py``
+applies them.
 """
 
 import re
-from typing import Final, final
+from collections.abc import Mapping
+from typing import Final, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from chatmemory.memories import Category
 from chatmemory.proposals import Language
@@ -16,30 +19,56 @@ STATED: Final = 0.9
 
 DONE: Final = 0.85  # what somebody does or has decided: he may do otherwise next time
 SUGGESTED: Final = 0.7  # what an assistant advises: nobody has agreed to it yet
+PLANNED: Final = 0.6  # half of all plans are for this afternoon
+
+Vocabulary: TypeAlias = Mapping[str, str]
+"""Expressions by the name that stands for them; they may name each other."""
+
+_WORD: Final = re.compile(r"(?<!\(\?)(?<!\(\?P)<([^<>]+)>")
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def expression(pattern: str, vocabulary: Vocabulary) -> re.Pattern[str]:
+    """Compile *pattern* with the expressions of *vocabulary* in the place of their names; case does not matter.
+
+    Raises:
+        KeyError: a word is not in the vocabulary.
+    """
+    while _WORD.search(pattern):
+        pattern = _WORD.sub(lambda word: f"(?:{vocabulary[word[1]]})", pattern)
     return re.compile(pattern, re.IGNORECASE)
 
 
 @final
 @frozen
 class Rule:
-    """One way to say something that lasts.
+    """The ways to say one thing that lasts.
 
     Attributes:
         key: what it is about; ``{topic}`` stands for the name of the value's topic.
+        patterns: each matches from the start of a clause; the group ``value`` is what is said.  The first that fits counts.
         otherwise: the key when no topic is found; empty: then it says nothing that lasts.
         topics: the only topics that count, by their English names; empty: all.
-        pattern: matches from the start of a clause; the group ``value`` is what is said.
     """
 
     key: str
-    pattern: re.Pattern[str] = field(converter=_compiled)
+    patterns: tuple[re.Pattern[str], ...]
     otherwise: str = ""
     category: Category = "fact"
     confidence: float = STATED
     topics: frozenset[str] = frozenset()
+
+    def match(self, clause: str) -> re.Match[str] | None:
+        """Return how *clause* says it, None when it does not."""
+        return next((found for pattern in self.patterns if (found := pattern.match(clause))), None)
+
+
+@final
+@frozen
+class Subject:
+    """A subject that a clause shares with the one before: *words* to read before it, if what joins them fits *joint*."""
+
+    words: str
+    joint: re.Pattern[str]
 
 
 @final
@@ -52,7 +81,7 @@ class Grammar:
         advice: rules for what an assistant says.
         clause_break: what stands between two statements of one sentence.
         subject: the beginning of a clause whose subject also counts for clauses without one behind it.
-        subjects: what to put before a clause without a subject, one after the other, until a rule fits.
+        subjects: what such clauses are read with, one after the other, until a rule fits.
         supposition: the beginning of a clause that makes itself and the rest of the sentence no statement.
         question: a clause that asks, though no question mark tells.
         hedge: a clause whose speaker is not sure.
@@ -67,7 +96,7 @@ class Grammar:
     advice: tuple[Rule, ...]
     clause_break: re.Pattern[str]
     subject: re.Pattern[str]
-    subjects: tuple[str, ...]
+    subjects: tuple[Subject, ...]
     supposition: re.Pattern[str]
     question: re.Pattern[str]
     hedge: re.Pattern[str]

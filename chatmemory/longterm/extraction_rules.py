@@ -5,7 +5,7 @@ The engine only: what a statement is stands in ``extraction_statements.py``, the
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from chatmemory.longterm.extraction_en import ENGLISH
@@ -46,11 +46,11 @@ def _proposals(text: str, clause: Clause, role: Speaker) -> Iterator[ProposedMem
     because = grammar.reason.search(clause.text)
     said = clause.text[: because.start()] if because else clause.text
     rules = grammar.statements if role == "user" else grammar.advice
-    for subject in grammar.subjects if clause.wants_subject else ("",):
+    for subject in _subjects(clause):
         read = subject + said
         taken: list[range] = []
         for rule in rules:
-            found = rule.pattern.match(read)
+            found = rule.match(read)
             if found is None:
                 continue
             words = _trimmed(found, grammar)
@@ -75,6 +75,12 @@ def _proposals(text: str, clause: Clause, role: Speaker) -> Iterator[ProposedMem
             )
         if taken:
             return
+
+
+def _subjects(clause: Clause) -> Sequence[str]:
+    if clause.joint is None:
+        return ("",)
+    return [subject.words for subject in clause.grammar.subjects if subject.joint.match(clause.joint)]
 
 
 def _trimmed(found: re.Match[str], grammar: Grammar) -> range:

@@ -65,13 +65,14 @@ class Clause:
         text: as the rules read it, a character for each of the original.
         start: where it begins in the text.
         grammar: of its language.
-        wants_subject: it has none of its own, and the speaker was the subject before.
+        joint: what joins it to a statement whose subject it shares, and the clause; None when it has a subject, or
+            nobody is the subject before.
     """
 
     text: str
     start: int
     grammar: Grammar
-    wants_subject: bool
+    joint: str | None
 
 
 def statements(text: str, grammars: Mapping[Language, Grammar]) -> Iterator[Clause]:
@@ -107,10 +108,11 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         *((found.start(), found.end()) for found in grammar.clause_break.finditer(sentence)),
         (len(sentence),) * 2,
     ]
-    start = 0
+    before = start = 0
     for end, next_start in ends:
         bare = _BARE.search(sentence, start, end)
-        start = next_start
+        joint = sentence[before:end]
+        before, start = end, next_start
         text = bare[0] if bare else ""
         if grammar.supposition.match(text):
             return
@@ -122,5 +124,5 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         ):
             continue
         is_subject = grammar.subject.match(text) is not None
-        yield Clause(text, offset + bare.start(), grammar, has_subject and not is_subject)
+        yield Clause(text, offset + bare.start(), grammar, joint if has_subject and not is_subject else None)
         has_subject = has_subject or is_subject

@@ -81,7 +81,7 @@ PARTICULAR: Final = (
         "interface",
         "界面",
         r"(?:dark|light|night) (?:mode|theme)|themes?|fonts?|layouts?|(?:user )?interfaces?|ui|shortcuts?|notifications?",
-        r"(?:深|浅|暗|亮)色(?:模式|主题)?|夜间模式|界面|主题|字体|布局|快捷键|通知",
+        r"(?:深|浅|暗|亮)色(?:模式|主题|界面)|夜间模式|界面|主题|字体|布局|快捷键|通知",
     ),
     Topic(
         "code style",
@@ -93,7 +93,7 @@ PARTICULAR: Final = (
         "drink",
         "饮品",
         r"coffee|tea|espresso|latte|beer|wine|whisk(?:e)?y|juice|water|cola|soda|milk|cocktails?|alcohol|drinks?",
-        r"咖啡|茶|啤酒|白酒|红酒|喝酒|果汁|可乐|牛奶|豆浆|水(?:$|，)|杯水|饮料|喝",
+        r"咖啡|茶|酒(?!店)|果汁|可乐|牛奶|豆浆|水(?:$|，)|杯水|饮料|喝",
     ),
     Topic(
         "food",
@@ -101,25 +101,31 @@ PARTICULAR: Final = (
         r"food|eat(?:ing)?|cuisine|vegetarian|vegan|pescatarian|halal|kosher|gluten|dairy|meat|pork|beef|chicken|fish|seafood|sushi"
         r"|pizza|pasta|noodles|rice|ramen|tofu|cheese|chocolate|bread|desserts?|sweets|spicy|cilantro|coriander|garlic|onions?"
         r"|mushrooms?|breakfast|lunch|dinner|snacks?|cooking|baking|salads?|soups?|fruits?|vegetables?|ice cream",
-        r"吃|菜|香菜|辣|火锅|烧烤|面条|米饭|饺子|素食|清真|海鲜|牛肉|猪肉|羊肉|鸡肉|甜食|甜点|甜的|巧克力|水果|早餐|午饭|晚饭|做饭|口味|零食",
+        r"吃|菜|香菜|辣|火锅|烧烤|面条|米饭|饺子|素食|清真|海鲜|牛肉|猪肉|羊肉|鸡肉|甜食|甜点|甜的|巧克力|水果|早餐|午饭|晚饭|做饭|口味|零食|美食|鱼|料理",
     ),
     Topic(
         "music",
         "音乐",
         r"music|songs?|bands?|singers?|albums?|concerts?|jazz|rock|hip ?hop|rap|techno|opera|classical|guitar|piano|violin|drums",
-        r"音乐|歌|乐队|摇滚|爵士|古典乐|民谣|钢琴|吉他|演唱会|专辑",
+        r"音乐|歌|乐队|摇滚|爵士|古典乐|民谣|钢琴|吉他|演唱会|专辑|管弦乐|交响乐|听歌",
     ),
     Topic(
         "film",
         "影视",
         r"movies?|films?|cinema|tv|series|anime|documentar(?:y|ies)|sitcoms?|netflix|horror|thrillers?",
-        r"电影|影片|电视剧|追剧|动漫|动画|纪录片|综艺|导演",
+        r"电影|影片|动作片|爱情片|科幻片|喜剧|电视剧|追剧|动漫|动画|纪录片|综艺|导演",
     ),
     Topic(
         "reading",
         "阅读",
         r"books?|novels?|read(?:ing)?|authors?|poetry|fiction|comics|manga|biograph(?:y|ies)|magazines?",
         r"书|小说|阅读|作家|诗歌|漫画|杂志|看书|读",
+    ),
+    Topic(
+        "art",
+        "艺术",
+        r"art|painting|drawing|sketching|pottery|photography|crafts?|sculptures?|museums?|knitting|calligraphy|creative writing",
+        r"绘画|画画|书法|摄影|拍照|拍摄|手工|陶艺|雕塑|博物馆|艺术|写作",
     ),
     Topic(
         "game",
@@ -142,9 +148,15 @@ PARTICULAR: Final = (
         r"旅行|旅游|出差|民宿|酒店|跟团|自由行|飞机|高铁|靠窗|露营|航班",
     ),
     Topic(
+        "nature",
+        "自然",
+        r"nature|outdoors|gardening|mountains|forests?|sunsets?|stargazing",
+        r"大自然|自然风光|户外|园艺|养花|海边|森林",
+    ),
+    Topic(
         "animal",
         "动物",
-        r"cats?|dogs?|pets?|birds?|animals?|horses?|rabbits?",
+        r"cats?|dogs?|pets?|birds?|animals?|horses?|rabbits?|turtles?",
         r"猫|狗|宠物|小动物|兔子|仓鼠",
     ),
     Topic(

@@ -8,9 +8,11 @@ import pytest
 from chatmemory.longterm.extraction_rules import MAX_PROPOSALS, extract_by_rules
 from chatmemory.longterm.extraction_statements import LONGEST_READ, own_words
 from chatmemory.proposals import ProposedMemory, Speaker
+from chatmemory.recalled_block import MEMORIES_NOTICE, recalled_block
 from tests.extraction.score import Labelled, Score, labelled, score
 
 Language = Literal["zh", "en"]
+FENCED = recalled_block(["I live in Rome"], fence="0" * 16, notice=MEMORIES_NOTICE)
 
 
 def by_rules(text: str, role: Speaker) -> tuple[ProposedMemory, ...]:
@@ -115,11 +117,19 @@ def test_each_sentence_is_read_in_its_own_language() -> None:
         "Assistant: I like cats",
         "ValueError: I like cats",
         "2026-01-01 10:00:00 I like cats",
+        "Translate this for me: I like cats, and I live in Rome.",
+        FENCED,
+        "> " + FENCED.replace("\n", "\n> "),
     ],
 )
 def test_what_is_shown_or_quoted_is_not_said(text: str) -> None:
     assert extract_by_rules(text) == ()
     assert len(own_words(text)) == len(text)
+
+
+def test_what_memory_shows_again_is_no_evidence() -> None:
+    (proposal,) = extract_by_rules(f"{FENCED}\nI live in Rome.")
+    assert proposal.evidence.start == len(FENCED) + 1
 
 
 def test_a_title_and_a_name_in_quotation_marks_are_said() -> None:
