@@ -23,11 +23,11 @@ class ChatContextBuilder(Protocol):
     ) -> Effect[ChatContext, RecallError]:
         """Return the messages for a model, within the budget, and count the use of each memory among them once.
 
-        Layers: [0] to [2] the *instructions*; [3][4] long-term memories that belong to *user_message*, fenced as data;
-        [5] the newest messages of the conversation, assistant replies and summaries included; [6] *user_message*.
-        An unknown conversation has no messages yet.  When memories cannot be recalled the context is built without
-        them, and says so.  Fails with ``DataValidationError`` when what may not be left out, the instructions and the
-        user's message, exceeds the budget.
+        Layers: [0] to [2] the *instructions*, and what the conversation holds of system messages; [3][4] long-term
+        memories that belong to *user_message*, fenced as data; [5] the newest messages of the conversation, assistant
+        replies and summaries included; [6] *user_message*.  An unknown conversation has no messages yet.  When memories
+        cannot be recalled the context is built without them, and says so.  Fails with ``DataValidationError`` when what
+        may not be left out, [0] to [2] and [6], exceeds the budget.
 
         Args:
             namespace: whose memories.
