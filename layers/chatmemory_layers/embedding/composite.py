@@ -28,7 +28,7 @@ _LATIN: Final = re.compile("[0-9A-Za-z\u00c0-\u024f]+")  # with accents, up to L
 def composite_rows(texts: Sequence[str]) -> Matrix:
     """Return a row of length 1 for each text; all zero for one that neither half knows anything of."""
     read = [text[:LONGEST_READ] for text in texts]
-    hashed = np.array([[_hashed_share(text)] for text in read], dtype=np.float32).reshape(-1, 1)
+    hashed = np.array([_hashed_share(text) for text in read], dtype=np.float32).reshape(-1, 1)
     static = bundled_rows().of([_CJK.sub(" ", text) for text in read])
     return unit_rows(np.hstack([np.sqrt(1 - hashed) * static, np.sqrt(hashed) * hashed_rows(read)]))
 

@@ -129,16 +129,17 @@ def test_many_threads_that_come_first_load_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "is_inline"),
+    ("is_quick", "texts", "is_inline"),
     [
-        (["a few words"], True),
-        (["x" * INLINE_CHARACTERS], True),
-        (["x" * (INLINE_CHARACTERS + 1)], False),
-        (["x"] * (INLINE_TEXTS + 1), False),
+        (True, ["a few words"], True),
+        (True, ["x" * INLINE_CHARACTERS], True),
+        (True, ["x" * (INLINE_CHARACTERS + 1)], False),
+        (True, ["x"] * (INLINE_TEXTS + 1), False),
+        (False, ["a few words"], False),
     ],
 )
 async def test_little_is_embedded_on_the_event_loop_and_much_beside_it(
-    texts: Sequence[str], is_inline: bool
+    is_quick: bool, texts: Sequence[str], is_inline: bool
 ) -> None:
     ran_in: list[bool] = []
 
@@ -146,7 +147,7 @@ async def test_little_is_embedded_on_the_event_loop_and_much_beside_it(
         ran_in.append(current_thread() is main_thread())
         return hashed_rows(texts)
 
-    embedder = LocalEmbedder("m", lambda: vectors, is_quick=True)
+    embedder = LocalEmbedder("m", lambda: vectors, is_quick=is_quick)
     assert isinstance(await embedder.embed(["the first loads"]), Success)
     assert isinstance(await embedder.embed(texts), Success)
     assert ran_in == [False, is_inline]
