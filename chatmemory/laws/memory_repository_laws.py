@@ -1,12 +1,26 @@
 """``MemoryRepositoryLaws``: everything that a ``MemoryRepository`` has to obey, as one class of tests."""
 
 from chatmemory.laws.host import Host
+from chatmemory.laws.memory_concurrency_laws import MemoryConcurrencyLaws
+from chatmemory.laws.memory_forget_laws import MemoryForgetLaws
 from chatmemory.laws.memory_machine import MemoryMachine
-from chatmemory.laws.memory_repository_under_test import MemoryRepositoryUnderTest
+from chatmemory.laws.memory_reading_laws import MemoryReadingLaws
+from chatmemory.laws.memory_search_laws import MemorySearchLaws
+from chatmemory.laws.memory_truth_laws import MemoryTruthLaws
+from chatmemory.laws.memory_use_laws import MemoryUseLaws
+from chatmemory.laws.memory_writing_laws import MemoryWritingLaws
 from chatmemory.laws.programs import run_programs
 
 
-class MemoryRepositoryLaws(MemoryRepositoryUnderTest):
+class MemoryRepositoryLaws(
+    MemoryWritingLaws,
+    MemoryReadingLaws,
+    MemorySearchLaws,
+    MemoryTruthLaws,
+    MemoryUseLaws,
+    MemoryForgetLaws,
+    MemoryConcurrencyLaws,
+):
     """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""
 
     def test_l21_equivalence(self) -> None:

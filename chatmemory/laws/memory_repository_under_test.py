@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from chatmemory.contracts import MemoryRepositoryTag
+from chatmemory.contracts import MemoryRepositoryTag, MessageRepositoryTag
 from chatmemory.effect import Layer
 from chatmemory.laws.memory_witness import MemoryWitness, open_memory_witness
 from chatmemory.laws.under_test import UnderTest
@@ -15,13 +15,22 @@ class MemoryRepositoryUnderTest(UnderTest):
 
     Attributes:
         repository: a layer that needs nothing more; built and released again in every case.
+        keeps_conversations: whether it gives a message repository over the same store as well.
     """
 
-    repository: Layer[MemoryRepositoryTag, Any, Any]
+    repository: (
+        Layer[MemoryRepositoryTag, Any, Any] | Layer[MemoryRepositoryTag | MessageRepositoryTag, Any, Any]
+    )
+    keeps_conversations: bool = True
 
     @asynccontextmanager
     async def open(self, **witness: Any) -> AsyncGenerator[MemoryWitness]:
         """Open the repository, in a space of users and ids of its own."""
-        opening = open_memory_witness(self.repository, patience_seconds=self.patience_seconds, **witness)
+        opening = open_memory_witness(
+            self.repository,
+            keeps_conversations=self.keeps_conversations,
+            patience_seconds=self.patience_seconds,
+            **witness,
+        )
         async with opening as opened:
             yield opened

@@ -15,6 +15,8 @@ from chatmemory.contracts import (
     MemoryRepository,
     MemoryRepositoryTag,
     MemorySearch,
+    MessageRepository,
+    MessageRepositoryTag,
 )
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import (
@@ -27,6 +29,7 @@ from chatmemory.laws.asking import Asker
 from chatmemory.laws.memory_samples import SPACE, TERMS, VECTORS
 from chatmemory.memories import Coverage, Duplicate, Memory, Namespace, Stored
 
+NOWHERE: Final = "nowhere"  # a text that no sample contains
 ALL: Final = 1000  # more than any law stores
 SIMILARITY_DIGITS: Final = 5  # the contract promises 1e-6; the vectors of the laws are whole hundredths apart
 
@@ -58,7 +61,7 @@ class MemoryObservation:
 class MemoryWitness(Asker):
     """Speaks with one repository, in namespaces and about ids of its own.
 
-    A memory that it returns has its value as JSON text: Python calls 1, 1.0 and True equal, and 0.0 and -0.0.
+    *messages* keeps conversations in the same store, if anything does.  A memory that the witness returns has its value as JSON text: Python calls 1, 1.0 and True equal, and 0.0 and -0.0.
     """
 
     ERRORS: ClassVar[tuple[type, ...]] = (
@@ -68,6 +71,7 @@ class MemoryWitness(Asker):
         MemoryChangedError,
     )
     repository: MemoryRepository
+    messages: MessageRepository | None = None
 
     def user(self, name: str = "a", app: str = "") -> Namespace:
         """Return a namespace in this space."""
@@ -107,7 +111,7 @@ class MemoryWitness(Asker):
 
 def search_for(namespace: Namespace, **query: Any) -> MemorySearch:
     """Return a search for every word of the samples and in their space, unless *query* says otherwise."""
-    whole = MemorySearch(namespace, "", TERMS, SPACE, VECTORS[0], limit=ALL)
+    whole = MemorySearch(namespace, NOWHERE, TERMS, SPACE, VECTORS[0], limit=ALL)
     return evolve(whole, **query)
 
 
@@ -136,8 +140,12 @@ def ids_of(memories: Sequence[Memory]) -> list[str]:
 
 @asynccontextmanager
 async def open_memory_witness(
-    repository: Layer[MemoryRepositoryTag, Any, Any], **witness: Any
+    repository: Layer[Any, Any, Any], *, keeps_conversations: bool, **witness: Any
 ) -> AsyncGenerator[MemoryWitness]:
     """Build the repository, and release it in the end."""
     async with ManagedRuntime(repository) as runtime:
-        yield MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
+        speaking = MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
+        if keeps_conversations:
+            messages = await runtime.service(MessageRepositoryTag)
+            speaking = evolve(speaking, messages=messages)
+        yield speaking

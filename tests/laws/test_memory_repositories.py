@@ -9,14 +9,25 @@ from anyio.from_thread import start_blocking_portal
 from chatmemory.effect import Layer
 from chatmemory.laws.memory_repository_laws import MemoryRepositoryLaws
 from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSettings, SqliteSettingsTag
-from chatmemory_layers.in_memory import memory_repository as in_memory
-from chatmemory_layers.postgres import database as postgres_database, memory_repository as postgres
-from chatmemory_layers.sqlite import database as sqlite_database, memory_repository as sqlite
+from chatmemory_layers.in_memory import (
+    memory_repository as in_memory,
+    message_repository as in_memory_messages,
+)
+from chatmemory_layers.postgres import (
+    database as postgres_database,
+    memory_repository as postgres,
+    message_repository as postgres_messages,
+)
+from chatmemory_layers.sqlite import (
+    database as sqlite_database,
+    memory_repository as sqlite,
+    message_repository as sqlite_messages,
+)
 from tests.postgres_server import fresh_database
 
 
 class TestInMemory(MemoryRepositoryLaws):
-    repository = in_memory.memory_repository
+    repository = in_memory.memory_repository | in_memory_messages.message_repository
     is_durable = False
 
 
@@ -28,7 +39,11 @@ class TestSqlite(MemoryRepositoryLaws):
     @pytest.fixture(autouse=True)
     def in_a_file(self, tmp_path: Path) -> None:
         settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
-        self.repository = settings >> sqlite_database.database >> sqlite.memory_repository
+        self.repository = (
+            settings
+            >> sqlite_database.database
+            >> (sqlite.memory_repository | sqlite_messages.message_repository)
+        )
 
 
 @pytest.fixture(scope="module")
@@ -42,4 +57,8 @@ class TestPostgres(MemoryRepositoryLaws):
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
-        self.repository = settings >> postgres_database.database >> postgres.memory_repository
+        self.repository = (
+            settings
+            >> postgres_database.database
+            >> (postgres.memory_repository | postgres_messages.message_repository)
+        )
