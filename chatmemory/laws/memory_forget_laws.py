@@ -30,15 +30,16 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
             ids = {draft.id for draft in drafts}
             gone: set[str] = set()
             named = witness.named
+            nothing = set[str]()
             for forgetting, forgotten in (
-                (Forgetting(other, memory_id=named("3")), set()),
-                (Forgetting(user, memory_id=named("nobody")), set()),
+                (Forgetting(other, memory_id=named("3")), nothing),
+                (Forgetting(user, memory_id=named("nobody")), nothing),
                 (Forgetting(user, memory_id=named("3")), {named("1"), named("2"), named("3")}),
                 (Forgetting(user, message_id="m1", session_id="会"), {named("5")}),
                 (Forgetting(user, message_id="m1"), {named("4")}),
                 (Forgetting(user, path="notes.md"), {named("6")}),
                 (Forgetting(user, session_id="会议"), {named("7")}),
-                (Forgetting(user, session_id="会议"), set()),
+                (Forgetting(user, session_id="会议"), nothing),
             ):
                 before = await witness.observe(user, ids=ids - gone - forgotten, instants=INSTANTS)
                 receipt = await witness.get(witness.repository.forget(forgetting))
@@ -51,9 +52,9 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
                 expect(list(after.now), kept, "the list after it")
                 for memory_id in gone:
                     expect(await witness.memory(user, memory_id), None, "a forgotten memory")
-                expect(gone & set(found(await witness.search(user))), set(), "what is found of it")
+                expect(gone & set(found(await witness.search(user))), nothing, "what is found of it")
                 then = {one for listed in after.then.values() for one in ids_of(listed)}
-                expect(gone & then, set(), "what is read of it in the past")
+                expect(gone & then, nothing, "what is read of it in the past")
             expect(await witness.memory(other, named("his")) is not None, True, "another user's memory")
 
     @law
@@ -106,17 +107,17 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
             left = await witness.listed(user)
             expiries: list[tuple[str | None, datetime | None]]
             expiries = [("会", START), ("会议", None), (None, START), (None, None)]
-            for session_id, created_before in expiries:
+            for session, created_before in expiries:
                 expired = [
                     memory
                     for memory in left
                     if memory.memory_type == "short_term"
                     and not memory.pinned
-                    and session_id in {None, memory.session_id}
+                    and session in {None, memory.session_id}
                     and (created_before is None or memory.created_at < created_before)
                 ]
-                expiry = witness.repository.expire(user, session_id=session_id, created_before=created_before)
-                expect(await witness.get(expiry), len(expired), f"what expired of {session_id}")
+                expiry = witness.repository.expire(user, session_id=session, created_before=created_before)
+                expect(await witness.get(expiry), len(expired), f"what expired of {session}")
                 left = tuple(memory for memory in left if memory not in expired)
                 expect(await witness.listed(user), left, "what is left")
 
