@@ -8,7 +8,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
@@ -16,14 +16,20 @@ from typing import Any, Final, Literal, Union, get_args, get_origin
 
 import attrs
 
+from chatmemory.chat_context import ChatContext
 from chatmemory.effect.structuring import key_of
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,
     GenericMemoryError,
+    MemoryChangedError,
+    MemoryConflictError,
+    MemoryNotFoundError,
     MessageConflictError,
     VersionConflictError,
 )
+from chatmemory.memories import ForgetReceipt, Memory, MemoryPage, NewMemory, Recall, RememberReport
+from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.messages import (
     AddReport,
@@ -36,13 +42,15 @@ from chatmemory.messages import (
     NewMessage,
     SummarizationMetadata,
 )
+from chatmemory.proposals import Extraction, MemoryUpdate
 from chatmemory.settings import Settings
-from chatmemory.structure import STAYS_INSIDE, unstructure
+from chatmemory.structure import STAYS_INSIDE, is_any_json, unstructure
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 PUBLISHED: Final[Mapping[str, object]] = {
     "add_report": AddReport,
+    "chat_context": ChatContext,
     "chat_message": ChatMessage,
     "clear_report": ClearReport,
     "configuration": Settings,
@@ -51,9 +59,20 @@ PUBLISHED: Final[Mapping[str, object]] = {
     | ConversationNotFoundError
     | MessageConflictError
     | VersionConflictError
+    | MemoryNotFoundError
+    | MemoryConflictError
+    | MemoryChangedError
     | GenericMemoryError,
+    "extraction": Extraction,
+    "forget_receipt": ForgetReceipt,
+    "memory": Memory,
+    "memory_page": MemoryPage,
+    "memory_update": MemoryUpdate,
     "message_page": MessagePage,
+    "new_memory": NewMemory,
     "new_message": NewMessage,
+    "recall": Recall,
+    "remember_report": RememberReport,
     "summarization_metadata": SummarizationMetadata,
 }
 
@@ -69,8 +88,14 @@ _KEYWORD_OF_COMPARISON: Final = {">=": "minimum", ">": "exclusiveMinimum", "<=":
 _RULES: Final[Mapping[tuple[object, str], JsonObject]] = {
     (NewMessage, "id"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
     (NewMessage, "content"): {"maxLength": MAX_CONTENT_CHARACTERS},
+    (NewMemory, "id"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
+    (NewMemory, "content"): {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS},
+    (NewMemory, "key"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
+    (NewMemory, "session_id"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
+    (NewMemory, "confidence"): {"minimum": 0, "maximum": 1},
+    (NewMemory, "tags"): {"maxItems": MAX_TAGS},
 }
-"""Rules that ``message_rules.py`` keeps, and no attrs validator."""
+"""Rules that ``message_rules.py`` and ``memory_rules.py`` keep, and no attrs validator."""
 
 
 def json_schema(kind: object) -> JsonObject:
@@ -99,6 +124,8 @@ def schema_files() -> Mapping[str, str]:
 def _of_type(kind: Any, definitions: dict[str, Json]) -> JsonObject:
     if kind in _SCALARS:
         return _SCALARS[kind]
+    if is_any_json(kind):
+        return {}
     if attrs.has(kind):
         if kind.__name__ not in definitions:
             definitions[kind.__name__] = {}  # taken, should the class contain itself
@@ -110,7 +137,7 @@ def _of_type(kind: Any, definitions: dict[str, Json]) -> JsonObject:
             return {"anyOf": [_of_type(member, definitions) for member in arguments]}
         case origin if origin is Literal:
             return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
-        case origin if origin is tuple:
+        case origin if origin in (tuple, Sequence):
             return {"type": "array", "items": _of_type(arguments[0], definitions)}
         case origin if origin is Mapping:
             return {"type": "object"}

@@ -68,7 +68,7 @@ def _converter() -> Converter:
     converter.register_structure_hook(datetime, _instant)
     converter.register_unstructure_hook(datetime, datetime.isoformat)
     converter.register_structure_hook_func(_has_origin(Mapping), _json_object)
-    converter.register_structure_hook_func(_is_json, lambda data, _: data)
+    converter.register_structure_hook_func(is_any_json, lambda data, _: data)
     converter.register_structure_hook_factory(_has_origin(tuple), _tuple_hook)
     converter.register_structure_hook_func(STAYS_INSIDE.__contains__, _refuse_field)
     converter.register_unstructure_hook_factory(attrs.has, _unstructure_hook)
@@ -79,7 +79,8 @@ def _has_origin(origin: object) -> Callable[[Any], bool]:
     return lambda kind: get_origin(kind) is origin
 
 
-def _is_json(kind: object) -> bool:
+def is_any_json(kind: object) -> bool:
+    """Tell whether *kind* is the type ``Json``, perhaps in a union with more."""
     # By its members, since those who resolve annotations unfold the type that names itself.
     return {Mapping, Sequence} <= {get_origin(member) for member in get_args(kind)}
 

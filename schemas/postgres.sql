@@ -122,11 +122,9 @@ CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, dedup_key, a
 CREATE INDEX atomic_memory_terms ON atomic_memory USING gin (term_keys) WHERE memory_type = 'long_term';
 CREATE TABLE memory_embedding (
     memory_key BIGINT PRIMARY KEY,
-    user_key   BIGINT NOT NULL,
     space_key  BIGINT NOT NULL,
     vector     REAL[] NOT NULL
 ) WITH (toast_tuple_target = 8160);
-CREATE INDEX memory_embedding_of_user ON memory_embedding (user_key, space_key);
 CREATE TABLE memory_use (
     memory_key BIGINT NOT NULL,
     session_id TEXT COLLATE "C" NOT NULL,
@@ -135,6 +133,6 @@ CREATE TABLE memory_use (
 CREATE VIEW memory AS
 SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
     pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us,
-    superseded_by, version, search_terms, term_keys, memory_key, user_key, space_key
+    superseded_by, version, search_terms, memory_key, user_key, space_key
 FROM atomic_memory LEFT JOIN memory_space USING (space_key);
 ALTER TABLE summarization_metadata ADD COLUMN is_stale BOOLEAN NOT NULL DEFAULT FALSE;

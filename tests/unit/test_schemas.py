@@ -10,10 +10,15 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from returns.result import Success
 
+from chatmemory.chat_context import ChatContext, ContextMessage
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,
+    EmbeddingError,
     GenericMemoryError,
+    MemoryChangedError,
+    MemoryConflictError,
+    MemoryNotFoundError,
     MessageConflictError,
     Problem,
     RepositoryError,
@@ -21,6 +26,24 @@ from chatmemory.errors import (
     VersionConflictError,
 )
 from chatmemory.json_schema import PUBLISHED, json_schema, schema_files
+from chatmemory.memories import (
+    Coverage,
+    Duplicate,
+    Embedding,
+    EmbeddingSpace,
+    ForgetReceipt,
+    Memory,
+    MemoryPage,
+    Namespace,
+    NewMemory,
+    Provenance,
+    Recall,
+    RecallHit,
+    RememberReport,
+    Signals,
+    Skipped,
+    Stored,
+)
 from chatmemory.messages import (
     AddReport,
     ChatMessage,
@@ -32,11 +55,32 @@ from chatmemory.messages import (
     SummarizationMetadata,
     TimestampRange,
 )
+from chatmemory.proposals import Extraction, MemoryUpdate, ProposedMemory, Span, StatedFact
 from chatmemory.structure import structure, unstructure
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
 MESSAGE = ChatMessage("m1", 1, "tool", "好", NOON, {"toolCallId": "call_1"}, covered_by="s1")
+PROPOSED = ProposedMemory("语言", ["Python"], "我用 Python", "fact", 0.9, "zh", Span(0, 3))
+MEMORY = Memory(
+    "x",
+    Namespace("mei", "desk"),
+    "我用 Python",
+    key="语言",
+    value={"name": "Python"},
+    category="preference",
+    tags=("code",),
+    confidence=0.9,
+    source="user_stated",
+    role="user",
+    session_id="s1",
+    memory_type="long_term",
+    pinned=False,
+    provenance=Provenance(("m1",), "rules", "notes.md:7"),
+    created_at=NOON,
+    embedding=EmbeddingSpace("e", 2),
+)
+HIT = RecallHit(MEMORY, 0.5, Signals(None, 1.0, 0.0, 1.0))
 
 EXAMPLES = [
     ("add_report", AddReport(("m1",), ("m0",), 2, HistoryReport("done", ("s1",)))),
@@ -47,8 +91,24 @@ EXAMPLES = [
     ("error", ConversationNotFoundError("c")),
     ("error", MessageConflictError("c", ("m1",))),
     ("error", VersionConflictError("c", 1, 2)),
+    ("error", MemoryNotFoundError("m")),
+    ("error", MemoryConflictError(("m",))),
+    ("error", MemoryChangedError("m", 1, 2)),
+    ("error", GenericMemoryError(EmbeddingError("e", "timeout"))),
     ("error", GenericMemoryError(RepositoryError("append", "busy", cause=OSError()))),
     ("error", GenericMemoryError(SkillExecutionError("s", "rate_limited", retry_after_seconds=2.5))),
+    ("chat_context", ChatContext((ContextMessage("user", "好", {"a": 1}, "m1"),), ("x",), 9)),
+    ("extraction", Extraction((PROPOSED,), "rules", "the skill was slow")),
+    ("forget_receipt", ForgetReceipt(2, 1, ("s1",))),
+    ("memory", MEMORY),
+    ("memory_page", MemoryPage((MEMORY,), "2025-03-14T12:00:00+00:00 x")),
+    ("memory_update", MemoryUpdate(True, (StatedFact("语言", {"name": "Python"}),))),
+    ("new_memory", NewMemory("好", value=[1, {"a": None}], embedding=Embedding("e", (1.0, 0.5)))),
+    ("recall", Recall((HIT,), "hybrid", "by words and vectors", Coverage(1, 2))),
+    (
+        "remember_report",
+        RememberReport((Stored("x", ("w",)), Duplicate("x"), Skipped("echo", "x")), 1, "off"),
+    ),
     ("message_page", MessagePage((MESSAGE,), 2, None, 1)),
     ("new_message", NewMessage("user", "好", "m1", NOON, {"a": [1, None]})),
     (
@@ -101,6 +161,12 @@ def test_schema_and_door_agree_about_a_message(change: dict[str, Any], is_right:
     data = {"role": "user", "content": "hello", **change}
     assert isinstance(structure(data, NewMessage), Success) is is_right
     assert validator("new_message").is_valid(data) is is_right
+
+
+@pytest.mark.parametrize("name", ["new_memory", "memory_update", "memory", "remember_report"])
+def test_what_is_written_of_a_memory_can_be_read_again(name: str) -> None:
+    (value,) = (value for example, value in EXAMPLES if example == name)
+    assert structure(json.loads(json.dumps(unstructure(value))), type(value)) == Success(value)
 
 
 def test_the_limits_of_an_id_are_in_the_schema() -> None:
