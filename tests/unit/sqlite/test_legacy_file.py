@@ -15,12 +15,15 @@ from typing import Literal
 
 import pytest
 
-from chatmemory.effect import EffectFailed
+from chatmemory.contracts import LongTermMemory, LongTermMemoryService
+from chatmemory.effect import EffectFailed, ManagedRuntime
 from chatmemory.errors import RepositoryError
+from chatmemory.memories import Memory, Namespace
 from chatmemory.settings import SqliteSettings
 from chatmemory_layers.sqlite.database import open_database
 from chatmemory_layers.sqlite.store_file import prepare
-from tests.unit.sqlite.desktop_files import beside, desktop_file, rows_of, version_of
+from chatmemory_layers.stacks import embedded
+from tests.unit.sqlite.desktop_files import ADDED, beside, desktop_file, rows_of, version_of
 from tests.unit.sqlite.stores import refusal
 
 ROWS = 10_000
@@ -116,6 +119,52 @@ async def test_the_application_goes_on_writing(file: Path) -> None:
         connection.commit()
     await open_once(file)
     assert rows_of(file, "id, content, memory_type, memory_id IS NULL")[-1] == (13, "新的", "long_term", 0)
+
+
+async def test_the_application_goes_on_to_its_later_versions(file: Path) -> None:
+    await open_once(file)
+    with closing(sqlite3.connect(file)) as connection:
+        for version in (7, 8, 9, 10):
+            for statement in ADDED[version]:
+                connection.execute(statement)
+        connection.execute("UPDATE schema_version SET version = 10")
+        connection.execute(
+            "INSERT INTO atomic_memory (timestamp, content, importance) VALUES (1, '重要', 0.9)"
+        )
+        connection.commit()
+    await open_once(file)
+    assert rows_of(file, "content, importance, memory_id IS NULL")[-1] == ("重要", 0.9, 0)
+    assert version_of(file) == 10
+
+
+async def whole_list(memory: LongTermMemory, user: Namespace) -> list[Memory]:
+    page = await memory.list(user, limit=1000).or_raise()
+    listed = [*page.memories]
+    while page.next:
+        page = await memory.list(user, limit=1000, after=page.next).or_raise()
+        listed += page.memories
+    return listed
+
+
+async def test_what_the_file_holds_is_listed_promoted_embedded_and_recalled(tmp_path: Path) -> None:
+    file = desktop_file(tmp_path / "desktop.db", rows=ROWS)
+    expected = rows_of(file, "content, coalesce(app_type, ''), session_id, timestamp")
+    user = Namespace("default")
+    async with ManagedRuntime(embedded(file)) as runtime:
+        memory = await runtime.service(LongTermMemoryService)
+        assert (await memory.recall(user, "Python").or_raise()).hits == ()
+        listed = await whole_list(memory, user)
+        found = sorted(listed, key=lambda memory: int(memory.id.split("-")[1]))
+        assert [
+            (one.content, one.app_type, one.session_id, one.created_at.timestamp()) for one in found
+        ] == expected
+        promoted = await memory.promote(user, found[0].id).or_raise()
+        assert (promoted.memory_type, promoted.embedding) == ("long_term", None)
+        assert (await memory.re_embed(user).or_raise()).embedded == 1
+        recall = await memory.recall(user, "写代码用什么语言？").or_raise()
+        assert [(hit.memory.id, hit.signals.similarity is not None) for hit in recall.hits] == [
+            (promoted.id, True)
+        ]
 
 
 # --- what stays as it is ---
@@ -265,7 +314,7 @@ def interruptions(folder: Path) -> Iterator[Path]:
         path = Path(shutil.copy(file, folder / f"desktop{statement}.db"))
         try:
             with closing(interrupted_at(path, statement)) as connection:
-                prepare(connection, SqliteSettings(path=str(path)))
+                prepare(connection, SqliteSettings(path=str(path), durability="process"))
         except Interrupted:
             yield path
         else:
@@ -280,7 +329,8 @@ async def test_interrupted_at_any_statement_it_goes_on_and_nothing_is_lost(tmp_p
     for path in interruptions(tmp_path):
         versions.append(version_of(path))
         assert with_app(rows_of(path)) == with_app(rows)
-        await open_once(path)
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            prepare(connection, SqliteSettings(path=str(path), durability="process"))
         assert (rows_of(path, "*"), beside(path)) == (rows_of(whole, "*"), others)
         assert schema_of(path) == schema_of(whole)
         (backup,) = backups(path)
