@@ -89,15 +89,15 @@ class VectorPartition:
         self.count = count
 
     def nearest_first(self, vector: Vector, *, portion: int) -> Iterator[list[int]]:
-        """Yield all keys, those of the nearest *portion* vectors first, then ever larger portions."""
+        """Yield all keys in portions: those of at least *portion* nearest vectors first, then ever larger ones."""
         distances = self._distances(vector)
-        rest: Integers = np.arange(self.count)
-        while rest.size > portion:
-            order = np.argpartition(distances[rest], portion - 1)
-            yield self._keys[rest[order[:portion]]].tolist()
-            rest = rest[order[portion:]]
+        within = np.bincount(distances).cumsum()  # how many lie at that distance, or nearer
+        start = 0
+        while start < within.size:
+            end = 1 + int(np.searchsorted(within, min(portion, self.count)))
+            yield self._keys[np.flatnonzero((distances >= start) & (distances < end))].tolist()
+            start = end
             portion *= _GROWTH_OF_PORTION
-        yield self._keys[rest].tolist()
 
     def cosines(self, blobs: Mapping[int, bytes], vector: Vector) -> dict[int, float]:
         """Return the cosine of *vector*, of length 1 as all are, and each stored one, by their keys."""

@@ -30,13 +30,14 @@ SELECT_NEW = """
 SELECT memory_key, vector FROM memory_embedding WHERE space_key = :space_key AND seq >= :next_seq ORDER BY seq
 """
 # A row without a vector does not pass the filters; one that is missing is searchable no longer, for nobody.
+# NOT INDEXED but by key: SQLite would rather walk through all vectors of the space.
 SELECT_PASSING = f"""
 SELECT id, CASE WHEN {RECALLABLE} THEN vector END
-FROM atomic_memory JOIN memory_embedding ON memory_key = id
+FROM atomic_memory NOT INDEXED JOIN memory_embedding NOT INDEXED ON memory_key = id
 WHERE id IN (SELECT value FROM json_each(:keys)) AND memory_embedding.space_key = :space_key AND seq IS NOT NULL
 """
 SELECT_VECTORS = """
-SELECT memory_key, vector FROM memory_embedding
+SELECT memory_key, vector FROM memory_embedding NOT INDEXED
 WHERE memory_key IN (SELECT value FROM json_each(:keys)) AND space_key = :space_key
 """
 
