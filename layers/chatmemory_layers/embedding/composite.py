@@ -22,7 +22,8 @@ HASHED_SHARE: Final = 0.3
 
 _CJK: Final = re.compile(f"[{CJK}]+")
 _LETTERS: Final = re.compile(r"[^\W_]+")
-_LATIN: Final = re.compile("[0-9A-Za-z\u00c0-\u024f]+")  # with accents, up to Latin Extended-B
+# With accents, up to Latin Extended-B; the signs of multiplication and division among them are no letters.
+_LATIN: Final = re.compile("[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+")
 
 
 def composite_rows(texts: Sequence[str]) -> Matrix:

@@ -52,6 +52,7 @@ def test_what_belongs_together_is_nearer_than_what_does_not(text: str, near: str
         ("ひらがな", 1.0),
         ("русский", 1.0),
         ("ab中文", 0.65),
+        ("6×7÷2", 0.3),
     ],
 )
 def test_each_half_takes_part_as_far_as_it_knows_the_script(text: str, share: float) -> None:
