@@ -25,7 +25,7 @@ VOCABULARY: Final[Vocabulary] = {
     "opening": r"((hi|hello|hey|well|so|yes|no|and|but|also|honestly|actually|personally|please|remember|note|btw|maybe|perhaps"
     r"|probably|by the way|for the record|fyi|keep in mind|i think|i guess|i'd say|in general|after \w+ \w+|that) )*",
     "adverbs": r"( (also|really|just|still|actually|personally|generally|very much|much|truly|absolutely|definitely|currently|now"
-    r"|mostly|mainly|do|always|finally|already|both|probably|quite|simply|usually))*",
+    r"|mostly|mainly|do|always|finally|already|both|probably|quite|simply|usually|recently))*",
     "I": "<opening>(i|we)<adverbs>",
     "I am": "<opening>(i'm|i am|we're|we are)<adverbs>",
     "I have": "<opening>(i've|we've|(i|we)<adverbs> have)( got)?<adverbs>",
@@ -35,7 +35,8 @@ VOCABULARY: Final[Vocabulary] = {
     "Name": r"(?-i:[A-Z])[\w'-]*",
     "days": r"(every|each) (other |single |second )?(\w+day|day|morning|afternoon|evening|night|week|weekend|month|quarter|year|spring|summer"
     r"|autumn|fall|winter|time)s?( (morning|afternoon|evening|night))?|on (\w+days|weekends|week ?days)"
-    r"|in the (mornings?|evenings?|afternoons?)|at night",
+    r"|in the (mornings?|evenings?|afternoons?)|at night|(once|twice|\w+ times) (a|per) (day|week|month|year)"
+    r"|most (mornings|days|evenings|nights|weekends)",
     "occasions": r"<days>|whenever \w+ [\w ]+?",
     "often": "always|usually|normally|typically|generally|often|regularly|habitually|mostly|tend to|almost always",
     "many": r"an?|one|two|three|four|five|six|\d+|several|twin|no",
@@ -48,7 +49,8 @@ VOCABULARY: Final[Vocabulary] = {
     "business": "bakery|company|shop|startup|business|studio|restaurant|caf[eé]|farm|agency|store|practice|team",
     "kin": r"wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|sons?|daughters?|kids?|child|children|baby|mother|father|mom|mum|dad"
     r"|parents|brothers?|sisters?|siblings|twins?|grandmother|grandfather|grandma|grandpa|niece|nephew|cousin|uncle|aunt",
-    "pet": r"dogs?|puppy|puppies|cats?|kittens?|parrots?|rabbits?|hamsters?|horses?|goldfish|turtles?|tortoises?|birds?|pets?",
+    "pet": r"dogs?|puppy|puppies|cats?|kittens?|parrots?|rabbits?|hamsters?|horses?|goldfish|turtles?|tortoises?|birds?|pets?"
+    r"|golden retrievers?|labradors?|poodles?|corgis?|beagles?|bulldogs?|terriers?|guinea pigs?",
     "illness": r"diabetes|asthma|migraines?|epilepsy|arthritis|hypertension|high blood pressure|adhd|autism|depression|anxiety|insomnia"
     r"|dyslexia|ibs|eczema|psoriasis|anemia|tinnitus|cancer|back (pain|problems)|[\w ]+ (disease|syndrome|disorder|intolerance)",
     "language": r"english|chinese|mandarin|cantonese|german|french|spanish|italian|japanese|korean|portuguese|russian|dutch|polish"
@@ -87,6 +89,8 @@ _PREFERENCES: Final = (
         r"<I am> (?P<value>not (really )?(an? (big |huge )?fan of|into|fond of|keen on) .+)",
         r"<I am>( an?)?( (big|huge|real|great))? ((fan|lover) of|into|fond of|keen on|crazy about|partial to|more of an?) <value>",
         r"<I> (like|love|enjoy|adore|prefer|favou?r)( to)? <value>",
+        r"<opening>i only (?P<value>(drink|eat|wear|buy|watch|read|listen to) .+)",
+        r"<opening>(?P<value>.+) (is|are) (something|what) i( really)? (like|love|enjoy|prefer)",
         r"<I have> (always|long) (liked|loved|enjoyed|preferred) <value>",
         r"<I would> (rather|prefer)( have| to)? <value>",
         r"<my> favou?rite ([\w-]+ ){1,4}?(is|are|has always been|would be) <value>",
@@ -112,7 +116,7 @@ _FACTS: Final = (
     _rule(
         "name",
         r"<my>( full| first)? name is (?P<value><Name>( <Name>)*)",
-        r"<opening>((i'm|i am) called|(please )?call me) (?P<value><Name>( <Name>)*)",
+        r"<opening>((i'm|i am) called|((you can|please) )*call me) (?P<value><Name>( <Name>)*)",
         r"<opening>(i'm|i am) (?P<value>(?!\w+(ish|ese|ian|can)\b|<language>\b)<Name>)$",
     ),
     _rule(
@@ -134,6 +138,8 @@ _FACTS: Final = (
         "occupation",
         r"(<I> work as|<I am>( working as)?|<my> (job|profession|occupation) is)( an?)? (?P<value><occupation>( of [\w ]+)?)",
         r"(<I> work|<I am> working) as (an? )?<value>",
+        r"<I did> (started|got|took|have) (a|my) (new )?job as (an? )?<value>",
+        r"<I> (?P<value>teach (?!you\b|him\b|her\b|them\b).+)",
         r"<I> (?P<value>(run|own|manage) an? .*(<business>))",
         r"<I> (?P<value>work in (?!<Name>|an?\b|the\b|my\b).+)",
         r"<I am> (?P<value>retired|unemployed|self-employed|between jobs)\b",
@@ -150,12 +156,13 @@ _FACTS: Final = (
     ),
     _rule(
         "home",
-        r"(<I did> (live|reside|moved|relocated)|<I am> (living|based|[\w ]+ based))( .*)? (in|to) (the )?(?P<value><Name>.*)",
+        r"(<I did> (live|reside|(moved|relocated)( from [\w ]+?)?)|<I am> (living|based|[\w ]+ based))( .*)? (in|to) (the )?(?P<value><Name>.*)",
     ),
     _rule(
         "education",
         r"<I did> (study|studied|(graduated|major|majored) (from|in|at)) (?!hard\b)<value>",
         r"<I am> (studying|majoring in) <value>",
+        r"<I did> (did|got|finished|completed) my (phd|doctorate|degree|master's|bachelor's|studies)( degree)? (in|at|from) <value>",
         r"<I have> an? [\w' ]*(degree|phd|doctorate|diploma|bachelor's|master's) (in|from) <value>",
     ),
     _rule("allergy", r"<I am>( \w+)? allergic to <value>", r"<I have> (?P<value>(an? )?(\w+ )?allergy.*)"),
@@ -163,7 +170,7 @@ _FACTS: Final = (
         "health",
         r"<I have>( an?| some)? (?P<value>([\w-]+ ){0,3}?(<illness>))\b",
         r"(<I> (suffer from|was diagnosed with|live with (?=<illness>))|<I am> suffering from) <value>",
-        r"<I am> (?P<value>([\w-]+ )?(diabetic|asthmatic|pregnant|dyslexic|colou?r ?blind|deaf|autistic|lactose intolerant))\b",
+        r"(<I am>|<I have> been) (?P<value>([\w-]+ )?(diabetic|asthmatic|pregnant|dyslexic|colou?r ?blind|deaf|autistic|lactose intolerant))\b",
     ),
     _rule(
         "pet",
@@ -180,6 +187,7 @@ _FACTS: Final = (
     _rule(
         "languages spoken",
         r"(<I>( can)? speak|<I am> (fluent in|a native speaker of|learning)|<my> ((native|first) language|mother tongue) is) (?P<value>(\w+ ){0,2}<language>\b.*)",
+        r"<I am> an? (native|fluent) (?P<value><language>) speaker",
     ),
     _rule(
         "experience",
@@ -195,6 +203,7 @@ _FACTS: Final = (
         "deadline",
         r"<opening>(the|my|our) ([\w-]+ )*(deadline|due date|cut-?off)( \w+)* is (on )?<value>",
         r"<opening>(the|my|our) ([\w-]+ )+(is|are) due (on |by |in )?<value>",
+        r"<opening>(the|my|our) ([\w-]+ )+(has to|must|needs to) be (\w+ ){1,2}(by|before|on) <value>",
         r"<I> (have to|must|need to) (submit|finish|deliver|ship|hand in|release) (?P<value>.+ (by|before|until) .+)",
     ),
     _rule(
@@ -213,6 +222,14 @@ _FACTS: Final = (
         r"<I am> (going with|switching to|moving to|migrating to) <value>",
         otherwise="decision",
         confidence=DONE,
+    ),
+)
+_DECISIONS: Final = (
+    _rule(
+        "{topic} decision",
+        r"<opening>(we'll|we will|let's) (use|go with|switch to|stick with) <value>",
+        confidence=DONE,
+        topics=_TOOLS,
     ),
 )
 _HABITS: Final = (
@@ -242,7 +259,7 @@ _ADVICE: Final = (
 
 ENGLISH: Final = Grammar(
     language="en",
-    statements=(*_PREFERENCES, *_FACTS, *_HABITS),
+    statements=(*_PREFERENCES, *_FACTS, *_DECISIONS, *_HABITS),
     advice=_ADVICE,
     clause_break=_expression(
         r",\s+((and|but|so|then|because)\s+)?(?!like\b|such as\b|especially\b|including\b)|:\s+|\s+[-–—]+\s+"
@@ -271,8 +288,8 @@ ENGLISH: Final = Grammar(
         r",| (when|whenever|if|for (me|that|this|everything)|a lot|very much|too|as well|these days|please|who|which|working|based|though)\b"
     ),
     vague=_expression(
-        r".*\b(it|them|you|your|this|these|those|him|her|myself|yourself)\b.*"
-        r"|(i|we|that|me|us|one|some|something|anything|everything|so|not|to|how|when|what|where|why|his|their|like)( .*)?"
+        r".*\b(it|them|you|your(?! (answers?|repl(y|ies)|responses?|explanations?))|this|these|those|him|her|myself|yourself)\b.*"
+        r"|(i|we|that|me|us|your|one|some|something|anything|everything|so|not|to|how|when|what|where|why|his|their|like)( .*)?"
         r"|the (first|second|third|last|other|way|idea|sound|answer|plan|look|one)\b.*"
         # What was just spoken of; there is only one sea.
         r"|the (?!sea|ocean|beach|mountains|outdoors|countryside|rain|cold|heat|sun|city|<Name>)\w+( and \w+)?( even more)?"

