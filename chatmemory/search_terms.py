@@ -14,6 +14,7 @@ from itertools import islice, pairwise
 from typing import Final, cast
 
 from chatmemory.messages import Json
+from chatmemory.stop_words import STOP_CHARACTERS, STOP_WORDS
 
 READ_CHARACTERS: Final = 65_536
 """How far a text is read; what stands behind is not found by its words."""
@@ -22,19 +23,7 @@ MAX_TERM_CHARACTERS: Final = 64  # a longer run is a key, a hash or base64: its 
 UNSTEMMED_CHARACTERS: Final = 2  # Porter leaves words this short alone; the stemmer would make "" of "s"
 MAX_QUERY_TERMS: Final = 64  # who asks with a whole page means its beginning
 
-STOP_WORDS: Final = frozenset(
-    """a about after all also am an and any are aren as at be been before being but by can could couldn did didn do does
-    doesn doing don during each ever for from get got had hadn has hasn have haven having he her hers him his how i if
-    in into is isn it its just me might more most my no not of on one or other our out over own same she should shouldn
-    so some such than that the their them then there these they this those through to too up us very was wasn we were
-    weren what when where which while who whom whose why will with would wouldn you your""".split()  # noqa: SIM905  a list of quoted words is hard to read
-)
-"""English words that say nothing about what is asked for."""
-
-STOP_CHARACTERS: Final = frozenset(
-    "是的了吗呢吧啊呀我你他她它们在有和与就都也还这那哪什么谁几个叫说来着给过把被对让到"
-)
-"""A pair of two of these is a pair of grammar; beside another character they may be half of a word."""
+_STOP_WORDS: Final = frozenset(word.partition("'")[0] for word in STOP_WORDS)  # as _words cuts them
 
 # Scripts without spaces between words, or with endings grown to them: Thai and Lao, Myanmar, Khmer, Hangul, kana, Han.
 _UNSPACED: Final = (
@@ -149,7 +138,7 @@ _VISIBLE: Final = _Visible()
 
 
 def _is_stop(word: str) -> bool:
-    return word in STOP_WORDS or STOP_CHARACTERS.issuperset(word)
+    return word in _STOP_WORDS or STOP_CHARACTERS.issuperset(word)
 
 
 def _term(word: str) -> str:

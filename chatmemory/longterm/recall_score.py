@@ -37,12 +37,13 @@ def recall_scores(
     if memories.shape != (count, *query.shape) or age_days.shape != (count,) or query.ndim != 1:
         shapes = f"query {query.shape}, memories {memories.shape}, age_days {age_days.shape}"
         raise ValueError(f"expected the shapes (dim,), (count, dim) and (count,), not {shapes}")
-    exact = memories.astype(np.float64)  # the square of a large float32 would be infinite
+    # The square of a large float32 would be infinite; and what rounding adds to a cosine of 1 is gone in the result.
+    exact = memories.astype(np.float64)
     wanted = query.astype(np.float64)
     lengths = np.linalg.norm(exact, axis=1) * np.linalg.norm(wanted)
     cosines = np.divide(exact @ wanted, lengths, out=np.zeros(count), where=lengths > 0)
     decays = 1 / (1 + age_days.astype(np.float64) * decay_per_day)
-    scores: Vector = (np.clip(cosines, -1, 1) * decays).astype(np.float32)
+    scores: Vector = (cosines * decays).astype(np.float32)
     return scores
 
 
