@@ -26,8 +26,12 @@ def back_up(path: Path, version: int) -> Path:
     unfinished = path.with_name(name + ".unfinished")
     unfinished.unlink(missing_ok=True)  # of somebody who was killed
     unfinished.touch(mode=0o600, exist_ok=False)
-    _copy(path, unfinished)
-    _sync(unfinished)
+    try:
+        _copy(path, unfinished)
+        _sync(unfinished)
+    except BaseException:
+        unfinished.unlink()  # the disk may be full
+        raise
     copy = next(
         copy
         for copy in _names(path, name)

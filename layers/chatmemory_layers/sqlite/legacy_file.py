@@ -39,6 +39,7 @@ SELECT_VERSION = "SELECT count(*), max(version) FROM schema_version"
 
 _MARKS: Final = {"schema_version.version", "atomic_memory.content"}
 _MADE_BY_VERSION: Final = {5: VERSION_5, 6: (*VERSION_5, *FROM_5_TO_6)}
+_TO_VERSION_6: Final[dict[int, tuple[str, ...]]] = {5: FROM_5_TO_6, 6: ()}
 _MADE_BY_US: Final = tuple(statement for step in MIGRATIONS for statement in step.statements)
 
 
@@ -58,18 +59,16 @@ def adopt_file(connection: sqlite3.Connection, path: Path, settings: SqliteSetti
     if _adoptable_version(connection, settings) is None:
         return
     with transaction(connection):
-        version = _adoptable_version(
-            connection, settings
-        )  # another process may have been here while we waited
+        # Again: another process may have been here while we waited.
+        version = _adoptable_version(connection, settings)
         if version is None:
             return
         if settings.legacy_file == "backup":
             # Under the lock: it is the file as it was before the first change, and there is one of it.
             copy = back_up(path, version)
             log.warning("%s comes from the desktop application, and is copied to %s", path, copy)
-        if version == 5:  # noqa: PLR2004
-            for statement in FROM_5_TO_6:
-                connection.execute(statement)
+        for statement in _TO_VERSION_6[version]:
+            connection.execute(statement)
         connection.execute(CREATE_LEDGER)
         record(connection, ATOMIC_MEMORIES)
 

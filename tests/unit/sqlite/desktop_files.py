@@ -122,24 +122,17 @@ def version_of(path: Path) -> int:
 
 def beside(path: Path) -> dict[str, object]:
     """Read everything of the application's that is no memory: how it is defined and what is in it."""
-    with closing(sqlite3.connect(":memory:")) as fresh, closing(sqlite3.connect(path)) as connection:
+    with closing(sqlite3.connect(":memory:")) as fresh:
         fresh.executescript(CREATE_VERSION_5 + ";" + BESIDE)
-        names = [
-            name
-            for (name, *_) in fresh.execute(SELECT_OBJECTS)
-            if not name.startswith(("sqlite_", "atomic_"))
-        ]
-        objects = {row[0]: row for row in connection.execute(SELECT_OBJECTS)}
-        contents: dict[str, object] = {}
-        for name in names:
-            _, type_, table, _ = objects[name]
-            order = (
-                "ROWID" if (type_, name) not in {("table", "prompt_template"), ("view", "latest")} else "1"
-            )
-            rows = (
-                connection.execute(f'SELECT * FROM "{table}" ORDER BY {order}').fetchall()
-                if type_ in {"table", "view"}
-                else None
-            )
-            contents[name] = (objects[name], rows)
-        return contents
+        its_own = {name for name, *_ in fresh.execute(SELECT_OBJECTS)}
+    with closing(sqlite3.connect(path)) as connection:
+        found: dict[str, object] = {}
+        for name, type_, table, sql in connection.execute(SELECT_OBJECTS).fetchall():
+            if name in its_own and not name.startswith(("atomic_memory", "sqlite_sequence")):
+                rows = (
+                    sorted(connection.execute(f'SELECT * FROM "{name}"'))
+                    if type_ in {"table", "view"}
+                    else None
+                )
+                found[name] = (type_, table, sql, rows)
+        return found

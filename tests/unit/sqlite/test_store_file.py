@@ -244,3 +244,14 @@ async def test_a_full_disk_loses_nothing_and_is_got_over(tmp_path: Path) -> None
             assert page is not None
             assert [message.id for message in page.messages] == stored
         assert isinstance(await repository.append(batch("after")), Success)
+
+
+async def test_a_file_of_the_desktop_application_stays_as_it_is_when_there_is_no_room_for_its_copy(
+    tmp_path: Path,
+) -> None:
+    path = desktop_file(tmp_path / "desktop.db", rows=500)
+    before = path.read_bytes()
+    with largest_file(len(before) // 2):
+        assert (await refusal(path)).problem == "full"
+    assert path.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [path]
