@@ -37,45 +37,53 @@ def extract_by_rules(text: str, *, role: Speaker = "user") -> tuple[ProposedMemo
     return tuple(sorted(found.values(), key=lambda proposal: -proposal.confidence)[:MAX_PROPOSALS])
 
 
-def _proposals(text: str, clause: Clause, role: Speaker) -> Iterator[ProposedMemory]:
-    """Yield what the rules find in *clause*; no two of them in the same words."""
+def _proposals(text: str, clause: Clause, role: Speaker) -> list[ProposedMemory]:
+    """Return what the rules find in *clause*, with the first subject that makes a statement of it."""
     grammar = clause.grammar
     if grammar.passing.search(clause.text):
-        return
+        return []
     because = grammar.reason.search(clause.text)
     said = clause.text[: because.start()] if because else clause.text
     # An assistant gives another reason every time: with it, the same advice would be new in every round.
     end = clause.start + len(clause.text if role == "user" else said)
-    rules = grammar.statements if role == "user" else grammar.advice
     for subject in _subjects(clause):
-        read = subject + said
-        taken: list[range] = []
-        for rule in rules:
-            found = rule.match(read)
-            if found is None:
-                continue
-            words = _trimmed(found, grammar)
-            value = text[clause.start + words.start - len(subject) : clause.start + words.stop - len(subject)]
-            key = _key(rule, read[words.start : words.stop], clause)
-            if (
-                not key
-                or not value
-                or grammar.vague.fullmatch(value)
-                or any(_overlap(words, one) for one in taken)
-            ):
-                continue
-            taken.append(words)
-            yield ProposedMemory(
+        offset = clause.start - len(subject)
+        proposals = [
+            ProposedMemory(
                 key=key,
-                value=value,
+                value=text[offset + words.start : offset + words.stop],
                 content=subject + text[clause.start : end],
                 category=rule.category,
                 confidence=_confidence(rule, key, clause),
                 language=grammar.language,
                 evidence=Span(clause.start, end),
             )
-        if taken:
-            return
+            for rule, key, words in _matches(subject + said, clause, role)
+        ]
+        if proposals:
+            return proposals
+    return []
+
+
+def _matches(read: str, clause: Clause, role: Speaker) -> Iterator[tuple[Rule, str, range]]:
+    """Yield the rules that fit *read*, each with its key and the place of its value; no two have a word in common."""
+    grammar = clause.grammar
+    taken: list[range] = []
+    for rule in grammar.statements if role == "user" else grammar.advice:
+        found = rule.match(read)
+        if found is None:
+            continue
+        words = _trimmed(found, grammar)
+        value = read[words.start : words.stop]
+        key = _key(rule, value, clause)
+        if (
+            key
+            and value
+            and not grammar.vague.fullmatch(value)
+            and not any(_overlap(words, one) for one in taken)
+        ):
+            taken.append(words)
+            yield rule, key, words
 
 
 def _subjects(clause: Clause) -> Sequence[str]:

@@ -10,6 +10,7 @@ from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.longterm.extraction_fold import FOLD
 from chatmemory.longterm.extraction_grammar import Grammar
 from chatmemory.proposals import Language
 from chatmemory.recalled_block import without_recalled_blocks
@@ -17,22 +18,15 @@ from chatmemory.recalled_block import without_recalled_blocks
 LONGEST_READ: Final = 20_000  # characters from the start of a text; longer ones are documents, not talk
 LONGEST_CLAUSE: Final = 300  # characters; nobody says one thing at such length, and rules look back
 
-_FOLD: Final = str.maketrans(
-    "’‘歡愛習慣討厭職業學歲現貓狗個們養嗎麼對過會講說話寫碼間種這開發員師醫記還見來從應該給讓選擇決計劃時後電郵號週總聽讀書買點緊項",
-    "''欢爱习惯讨厌职业学岁现猫狗个们养吗么对过会讲说话写码间种这开发员师医记还见来从应该给让选择决计划时后电邮号周总听读书买点紧项",
-)
-"""One character for one, so that places stay: the rules know simplified characters and straight apostrophes."""
-
 _CODE_LINE: Final = (
-    r"[ \t]*(?:\$ |>>> |//|/\*|#!|#include|import \w|from \w+ import|def \w+\(|class \w+[(:]|(?:const|let|var) \w+ =|return\b.*;"
-    r"|Traceback|File \"|at [\w.$]+\(|[\w.]*(?:Error|Exception)\b.*:|\[\w+ [0-9a-f]{6,}\]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d"
-    r"|(?:INFO|WARN|WARNING|ERROR|DEBUG)\b|</?\w+[^>\n]*>|[\w.]+\([^\n]*\);?[ \t]*$|[^\n]*[;{}][ \t]*$)"
+    r"[ \t]*(?:\$ |>>> |//|/\*|#!|#include|(?-i:import \w|from \w+ import)|def \w+\(|class \w+[(:]|(?:const|let|var) \w+ =|return\b.*;"
+    r"|Traceback|File \"|at [\w.$]+\(|[\w.]+(?-i:Error|Exception)\b.*:|\[\w+ [0-9a-f]{6,}\]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d"
+    r"|(?-i:INFO|WARN|WARNING|ERROR|DEBUG)\b|</?\w+[^>\n]*>|[\w.]+\([^\n]*\);?[ \t]*$|[^\n]*[;{}][ \t]*$)"
 )
 _ROLE_LINE: Final = r"[ \t]*(?:system|assistant|user|human|ai|tool|系统|助手|用户)[ \t]*[:：]"
-_REPORTED: Final = (
-    r"\b(?:says?|said|wrote|writes|puts it|translate[^\n.!?]{0,40}|rewrite[^\n.!?]{0,40}|proofread[^\n.!?]{0,40}|summari[sz]e[^\n.!?]{0,40})"
-    r"|(?:说|写道|写着|回复|问|翻译|改写|润色|校对|总结|概括)[^\n。！？]{0,12}"
-)
+# Not 我想说 and 顺便说一下: there the words that follow are one's own.
+_REPORTED: Final = r"(?:(?<!\bi )\b(?:says?|said|wrote|writes|puts it)|(?<![我想要便先])(?:说|写道|写着|回复|问)[^\n。！？，]{0,6})[ \t]*[:：]"
+_TO_BE_WORKED_ON: Final = r"(?:\b(?:translate|rewrite|proofread|summari[sz]e)\b|翻译|改写|润色|校对|总结|概括)[^\n.!?。！？]{0,40}[:：]"
 _QUOTED: Final = r"[^“”\"「」『』\n]"
 _NOT_SAID: Final = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
@@ -41,7 +35,8 @@ _NOT_SAID: Final = tuple(
         r"`[^`\n]*[^`\w\n .+#-][^`\n]*`",  # `vim` is a name, `a = 1` is code
         r"^[ \t]*>[^\n]*",
         rf"^(?:{_CODE_LINE}|{_ROLE_LINE})[^\n]*",
-        rf"(?:{_REPORTED})[ \t]*[:：][\s\S]*",
+        rf"{_REPORTED}[^\n]*",
+        rf"{_TO_BE_WORKED_ON}[\s\S]*",
         # A title has neither me nor you in it.
         rf"[“\"「『](?={_QUOTED}*?(?:\b(?:i|you|my|your)\b|[我你您])){_QUOTED}*[”\"」』]",
     )
@@ -96,7 +91,7 @@ def language_of(text: str) -> Language:
 
 def own_words(text: str) -> str:
     """Return *text*, as long as it was, with line breaks in the place of what its speaker only shows."""
-    said = without_recalled_blocks(text).translate(_FOLD)
+    said = without_recalled_blocks(text).translate(FOLD)
     for pattern in _NOT_SAID:
         said = pattern.sub(lambda shown: "\n" * len(shown[0]), said)
     return said

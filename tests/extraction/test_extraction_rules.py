@@ -120,6 +120,7 @@ def test_each_sentence_is_read_in_its_own_language() -> None:
         "> I like cats",
         "Run `I = like(cats)` please",
         "She said: I like cats",
+        "小王说：我喜欢猫",
         "“我喜欢猫”是他的口头禅",
         "Assistant: I like cats",
         "ValueError: I like cats",
@@ -145,6 +146,20 @@ def test_what_is_shown_or_quoted_is_not_said(text: str) -> None:
 )
 def test_what_is_asked_is_not_said(text: str, role: Speaker) -> None:
     assert found(text, role=role) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I said: I like cats",
+        "顺便说一下：我喜欢猫",
+        "我想说：我喜欢猫",
+        "Exception: I like cats",
+        "Error 404! I like cats",
+    ],
+)
+def test_one_may_announce_what_one_says(text: str) -> None:
+    assert len(found(text)) == 1
 
 
 def test_a_question_asks_with_its_last_clause_only() -> None:
