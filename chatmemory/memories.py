@@ -314,7 +314,8 @@ class Signals:
 
     Attributes:
         similarity: raw cosine, -1 to 1; None without two vectors of one space.
-        lexical: bm25 of the words that it shares with the query, as a share of the best candidate's; 0 to 1.
+        lexical: bm25 of the words that it shares with the query, as a share of the best candidate's; 0 to 1.  Where no
+            memory shares a word, 1 for one that contains the text.
         age_days: since its creation; 0 for one from the future.
         decay: the weight that its age leaves it, above 0 and up to 1; 1 for a pinned memory.
     """
