@@ -1,5 +1,6 @@
 """The words by which a text is found: what is the same for whoever asks, and what no text can do to an index."""
 
+import doctest
 import subprocess
 import sys
 import unicodedata
@@ -7,6 +8,7 @@ import unicodedata
 import pytest
 from hypothesis import example, given, strategies as st
 
+from chatmemory import search_terms as module
 from chatmemory.messages import Json
 from chatmemory.search_terms import (
     MAX_QUERY_TERMS,
@@ -180,3 +182,7 @@ print(search_terms("preferences"))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("prefer", "")
+
+
+def test_the_examples_show_what_happens() -> None:
+    assert doctest.testmod(module) == (0, 5)
