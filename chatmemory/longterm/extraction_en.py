@@ -10,15 +10,14 @@ from typing import Final
 from chatmemory.longterm.extraction_grammar import (
     DONE,
     PLANNED,
-    STATED,
     SUGGESTED,
     Grammar,
-    Rule,
     Subject,
     Vocabulary,
     expression,
+    rule,
 )
-from chatmemory.memories import Category
+from chatmemory.longterm.extraction_topics import TOOLS
 
 VOCABULARY: Final[Vocabulary] = {
     "value": r"(?P<value>.+)",
@@ -59,21 +58,7 @@ VOCABULARY: Final[Vocabulary] = {
     "long": r"(for (over |almost |about |nearly |more than )?(\w+ )?(years?|months|decades?)|since \d{4})\b.*",
 }
 _expression: Final = partial(expression, vocabulary=VOCABULARY)
-_TOOLS: Final = frozenset(
-    {"programming language", "development tool", "framework", "database", "operating system", "interface"}
-)
-
-
-def _rule(
-    key: str,
-    *patterns: str,
-    otherwise: str = "",
-    category: Category = "fact",
-    confidence: float = STATED,
-    topics: frozenset[str] = frozenset(),
-) -> Rule:
-    return Rule(key, tuple(map(_expression, patterns)), otherwise, category, confidence, topics)
-
+_rule: Final = partial(rule, vocabulary=VOCABULARY)
 
 _PREFERENCES: Final = (
     _rule(
@@ -109,7 +94,7 @@ _PREFERENCES: Final = (
         r"(<I> (use|work with|code in|program in|develop (in|with)|rely on|stick to)|<I am> (using|working (in|with))) <value>",
         category="preference",
         confidence=DONE,
-        topics=_TOOLS,
+        topics=TOOLS,
     ),
 )
 _FACTS: Final = (
@@ -229,7 +214,7 @@ _DECISIONS: Final = (
         "{topic} decision",
         r"<opening>(we'll|we will|let's) (use|go with|switch to|stick with) <value>",
         confidence=DONE,
-        topics=_TOOLS,
+        topics=TOOLS,
     ),
 )
 _HABITS: Final = (

@@ -52,14 +52,29 @@ class Rule:
 
     key: str
     patterns: tuple[re.Pattern[str], ...]
-    otherwise: str = ""
-    category: Category = "fact"
-    confidence: float = STATED
-    topics: frozenset[str] = frozenset()
+    otherwise: str
+    category: Category
+    confidence: float
+    topics: frozenset[str]
 
     def match(self, clause: str) -> re.Match[str] | None:
         """Return how *clause* says it, None when it does not."""
         return next((found for pattern in self.patterns if (found := pattern.match(clause))), None)
+
+
+def rule(
+    key: str,
+    *patterns: str,
+    vocabulary: Vocabulary,
+    whole: bool = False,
+    otherwise: str = "",
+    category: Category = "fact",
+    confidence: float = STATED,
+    topics: frozenset[str] = frozenset(),
+) -> Rule:
+    """Write a rule in the notation; *whole*: its patterns have to reach the end of the clause."""
+    ways = tuple(expression(rf"({pattern})$" if whole else pattern, vocabulary) for pattern in patterns)
+    return Rule(key, ways, otherwise, category, confidence, topics)
 
 
 @final

@@ -5,22 +5,18 @@ The engine only: what a statement is stands in ``extraction_statements.py``, the
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, assert_never
 
-from chatmemory.longterm.extraction_en import ENGLISH
 from chatmemory.longterm.extraction_grammar import Grammar, Rule
 from chatmemory.longterm.extraction_statements import Clause, statements
 from chatmemory.longterm.extraction_topics import topic_of
-from chatmemory.longterm.extraction_zh import CHINESE
 from chatmemory.proposals import Language, ProposedMemory, Span, Speaker
 
 MAX_PROPOSALS: Final = 16
 LONGEST_VALUE: Final = 80  # characters; what is longer was not understood
 UNSURE: Final = 0.3  # taken off when the speaker says "maybe"; 0.9 comes to 0.6
 NO_TOPIC: Final = 0.1  # taken off when nothing tells what the value is about
-
-GRAMMARS: Final[Mapping[Language, Grammar]] = {grammar.language: grammar for grammar in (ENGLISH, CHINESE)}
 
 _EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
 
@@ -31,10 +27,27 @@ def extract_by_rules(text: str, *, role: Speaker = "user") -> tuple[ProposedMemo
     Of a user's text these are statements about himself; of an assistant's, its advice.
     """
     found: dict[tuple[str, object], ProposedMemory] = {}
-    for clause in statements(text, GRAMMARS):
+    for clause in statements(text, grammar_of):
         for proposal in _proposals(text, clause, role):
             found.setdefault((proposal.key, proposal.value), proposal)
     return tuple(sorted(found.values(), key=lambda proposal: -proposal.confidence)[:MAX_PROPOSALS])
+
+
+def grammar_of(language: Language) -> Grammar | None:
+    """Return the grammar of a language that the rules know.  It takes 0.1 s to compile, once it is needed."""
+    match language:
+        case "en":
+            from chatmemory.longterm.extraction_en import ENGLISH  # noqa: PLC0415  as above
+
+            return ENGLISH
+        case "zh":
+            from chatmemory.longterm.extraction_zh import CHINESE  # noqa: PLC0415  as above
+
+            return CHINESE
+        case "other":
+            return None
+        case _:
+            assert_never(language)
 
 
 def _proposals(text: str, clause: Clause, role: Speaker) -> list[ProposedMemory]:

@@ -5,7 +5,7 @@ is for ``extraction_rules.py``.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final, final
 
 from attrs import frozen
@@ -70,11 +70,11 @@ class Clause:
     joint: str | None
 
 
-def statements(text: str, grammars: Mapping[Language, Grammar]) -> Iterator[Clause]:
+def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Clause]:
     """Yield what the speaker of *text* states: neither questions nor suppositions, nor the words of others."""
     said = own_words(text[:LONGEST_READ])
     for sentence in _SENTENCE.finditer(said):
-        grammar = grammars.get(language_of(sentence[0]))
+        grammar = grammar_of(language_of(sentence[0]))
         if grammar is not None:
             is_question = bool(set(sentence["mark"]) & set("?？"))
             yield from _clauses(sentence[0], sentence.start(), grammar, is_question=is_question)

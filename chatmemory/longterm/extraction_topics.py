@@ -7,6 +7,7 @@ for no more of them at any threshold.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, final
 
 from attrs import frozen
@@ -225,6 +226,12 @@ GENERAL: Final = (
 """Asked when no particular topic is there: green tea is a drink, and code with type hints a question of style."""
 
 
+TOOLS: Final = frozenset(
+    {"programming language", "development tool", "framework", "database", "operating system", "interface"}
+)
+"""English names of the topics that make "I use it" a preference."""
+
+
 def _alternatives(topics: Sequence[Topic]) -> re.Pattern[str]:
     """Compile one pattern with a group for each topic, numbered as in *topics*."""
     return re.compile(
@@ -237,12 +244,14 @@ def _alternatives(topics: Sequence[Topic]) -> re.Pattern[str]:
     )
 
 
-_TABLES: Final = tuple((topics, _alternatives(topics)) for topics in (PARTICULAR, GENERAL))
+@cache
+def _tables() -> Sequence[tuple[Sequence[Topic], re.Pattern[str]]]:
+    return [(topics, _alternatives(topics)) for topics in (PARTICULAR, GENERAL)]
 
 
 def topic_of(value: str, clause: str) -> Topic | None:
     """Return what *value* is about; where it does not tell, what the *clause* around it is about."""
-    for topics, pattern in _TABLES:
+    for topics, pattern in _tables():
         for text in (value, clause):
             if found := pattern.search(text):
                 return topics[int(str(found.lastgroup)[1:])]

@@ -10,15 +10,14 @@ from typing import Final
 from chatmemory.longterm.extraction_grammar import (
     DONE,
     PLANNED,
-    STATED,
     SUGGESTED,
     Grammar,
-    Rule,
     Subject,
     Vocabulary,
     expression,
+    rule,
 )
-from chatmemory.memories import Category
+from chatmemory.longterm.extraction_topics import TOOLS
 
 VOCABULARY: Final[Vocabulary] = {
     "value": r"(?P<value>.+?)",
@@ -46,23 +45,8 @@ VOCABULARY: Final[Vocabulary] = {
     r"(的?(早上|上午|中午|下午|晚上|时候|前|后))*|(?<![上这下本])周末|工作日|睡前|饭后",
 }
 _expression: Final = partial(expression, vocabulary=VOCABULARY)
-_TOOLS: Final = frozenset(
-    {"programming language", "development tool", "framework", "database", "operating system", "interface"}
-)
-
-
-def _rule(
-    key: str,
-    *patterns: str,
-    otherwise: str = "",
-    category: Category = "fact",
-    confidence: float = STATED,
-    topics: frozenset[str] = frozenset(),
-) -> Rule:
-    # Chinese says at the end of a clause what else there is to say, so that a pattern has to reach it.
-    whole = tuple(_expression(rf"({pattern})$") for pattern in patterns)
-    return Rule(key, whole, otherwise, category, confidence, topics)
-
+# Chinese says at the end of a clause what else there is to say, so that a pattern has to reach it.
+_rule: Final = partial(rule, vocabulary=VOCABULARY, whole=True)
 
 _PREFERENCES: Final = (
     _rule("饮食偏好", "<我>(一[名个位])?(?P<value>(纯?素食(主义)?者?|吃素|清真))", category="preference"),
@@ -82,7 +66,7 @@ _PREFERENCES: Final = (
         "<我>([^，。]{0,8}(主要|一般|只))?(习惯)?(使用|用的?|在用)<value>([来去]?(写代码|写程序|编程|做开发|办公|工作))?",
         category="preference",
         confidence=DONE,
-        topics=_TOOLS,
+        topics=TOOLS,
     ),
     _rule(
         "{topic}偏好",
