@@ -132,7 +132,9 @@ CREATE TABLE memory_use (
 );
 CREATE VIEW memory AS
 SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
-    pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us,
-    superseded_by, version, search_terms, memory_key, user_key, space_key
-FROM atomic_memory LEFT JOIN memory_space USING (space_key);
+    pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, superseded_at_us, superseded_by,
+    version, search_terms, memory_key, user_key, space_key,
+    (SELECT model FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key),
+    (SELECT dim FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key)
+FROM atomic_memory;
 ALTER TABLE summarization_metadata ADD COLUMN is_stale BOOLEAN NOT NULL DEFAULT FALSE;

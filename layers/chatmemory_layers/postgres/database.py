@@ -22,6 +22,7 @@ from chatmemory_layers.postgres.connection import Connection, Pool
 from chatmemory_layers.postgres.migrations import migrate
 from chatmemory_layers.postgres.postgres_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.postgres.vector_extension import find_vectors
+from chatmemory_layers.postgres.vector_index import VectorIndexes
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -47,7 +48,7 @@ SET LOCAL idle_in_transaction_session_timeout = {milliseconds};
 SELECT pg_advisory_xact_lock({key})
 """
 
-# A generic plan would not know how many rows of a user there are, and that is what the plan of a search hangs on.
+# A generic plan would not know how many memories a user has, nor which filters there are: it sorts them all for a page.
 _BEGIN_SNAPSHOT: Final = """
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 SET LOCAL statement_timeout = {milliseconds};
@@ -60,18 +61,19 @@ class Database:
     """The primary and its reader (which may be the same), for one event loop.
 
     Attributes:
-        compares_vectors: whether the server has pgvector.
+        vector_indexes: None: the server has no pgvector, and cannot compare vectors.
     """
 
     def __init__(self, primary: Pool, reader: Pool, settings: PostgresSettings) -> None:
         """Belong to the running event loop."""
         self._primary = primary
         self._reader = reader
+        self._dsn = settings.dsn
         self._seconds = settings.timeout_seconds
         self._milliseconds = max(1, round(self._seconds * 1000))
         self._loop = asyncio.get_running_loop()
         self._is_closed = False
-        self.compares_vectors = False
+        self.vector_indexes: VectorIndexes | None = None
         self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._writes: set[asyncio.Task[Any]] = set()
 
@@ -86,7 +88,7 @@ class Database:
     async def read_snapshot(
         self, operation: str, work: Read[Q, A], request: Q
     ) -> Outcome[A, RepositoryError]:
-        """Run *work* on the reader, whose statements all see one state of the store."""
+        """Run *work* on the reader: its statements see one state of the store, and are planned for their arguments."""
 
         async def read(connection: Connection, request: Q) -> A:
             try:
@@ -133,10 +135,11 @@ class Database:
             try:
                 async with asyncio.timeout(self._seconds):
                     await migrate(connection)
-                    self.compares_vectors = await find_vectors(connection)
+                    has_vectors = await find_vectors(connection)
             except BaseException:
                 connection.terminate()  # which undoes a step that has begun, even when the server is silent
                 raise
+        self.vector_indexes = VectorIndexes(self._dsn) if has_vectors else None
         if self._reader is not self._primary:
             async with self._lend(self._reader):
                 pass
@@ -144,6 +147,8 @@ class Database:
     async def close(self) -> None:
         """Take no more calls, and let the writes that have begun end."""
         self._is_closed = True
+        if self.vector_indexes is not None:
+            await self.vector_indexes.close()
         if self._writes:
             await asyncio.wait(self._writes)
 

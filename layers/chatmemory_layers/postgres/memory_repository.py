@@ -78,14 +78,12 @@ class PostgresMemoryRepository:
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
         """See ``MemoryRepository.list``."""
-        return self._read("list memories", memory_reads.listed, listing)
+        return self._read_snapshot("list memories", memory_reads.listed, listing)
 
     def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
         """See ``MemoryRepository.search``."""
-        asked = memory_search.Asked(search, self.database.compares_vectors)
-        return Effect.from_outcome(
-            partial(self.database.read_snapshot, "search memories", memory_search.search, asked)
-        )
+        asked = memory_search.Asked(search, self.database.vector_indexes)
+        return self._read_snapshot("search memories", memory_search.search, asked)
 
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
@@ -145,7 +143,7 @@ class PostgresMemoryRepository:
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
         """See ``MemoryRepository.unembedded``."""
         lacking = memory_reads.Lacking(namespace, space, limit, after)
-        return self._read("read unembedded memories", memory_reads.unembedded, lacking)
+        return self._read_snapshot("read unembedded memories", memory_reads.unembedded, lacking)
 
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
@@ -162,6 +160,9 @@ class PostgresMemoryRepository:
 
     def _read(self, operation: str, work: Read[Q, A], request: Q) -> Effect[A, RepositoryError]:
         return Effect.from_outcome(partial(self.database.read, operation, work, request))
+
+    def _read_snapshot(self, operation: str, work: Read[Q, A], request: Q) -> Effect[A, RepositoryError]:
+        return Effect.from_outcome(partial(self.database.read_snapshot, operation, work, request))
 
 
 memory_repository = Layer.effect(

@@ -28,9 +28,7 @@ WITH draft AS MATERIALIZED (
         memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key, space_key, vector,
         superseded_at_us, superseded_by)
 ), made AS (
-    INSERT INTO memory_user (user_id)
-    SELECT DISTINCT user_id FROM draft
-    WHERE NOT EXISTS (SELECT FROM memory_user WHERE memory_user.user_id = draft.user_id)
+    INSERT INTO memory_user (user_id) SELECT DISTINCT user_id FROM draft ON CONFLICT DO NOTHING
     RETURNING user_key, user_id
 ), owner AS (
     SELECT user_key, user_id FROM made
@@ -49,10 +47,10 @@ WITH draft AS MATERIALIZED (
             FROM unnest(string_to_array(search_terms, ' ')) AS term
         )
     FROM draft JOIN owner USING (user_id)
-    RETURNING memory_key, memory_id, user_key
+    RETURNING memory_key, memory_id
 )
-INSERT INTO memory_embedding (memory_key, user_key, space_key, vector)
-SELECT memory_key, user_key, space_key, vector::real[]
+INSERT INTO memory_embedding (memory_key, space_key, vector)
+SELECT memory_key, space_key, vector::real[]
 FROM added JOIN draft USING (memory_id)
 WHERE vector IS NOT NULL
 """

@@ -1,7 +1,7 @@
 """``search``: the candidates of a recall, by words, by vectors and by text, on one snapshot.
 
-Few vectors are compared one by one, which is exact.  Many are looked up in the index of their space (HNSW), whose scan
-goes on past what the filters leave out until there are enough.  Whatever is found is compared again in full.
+Few vectors are compared one by one, which is exact.  Many are looked up in the index of their space, whose scan goes on
+past what the filters leave out until there are enough.  Whatever is found is compared again in full.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from chatmemory.memories import Coverage
 from chatmemory_layers.postgres.connection import Connection, Row
 from chatmemory_layers.postgres.memory_filters import SEEN, TRUE, true_at
 from chatmemory_layers.postgres.memory_row import memory_of, vector_literal
+from chatmemory_layers.postgres.vector_index import VectorIndexes
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
@@ -31,7 +32,10 @@ WANTED: Final = f"""
 # indexed: how many vectors of all users the index of the space has, an estimate; NULL without an index.
 COUNT_RECALLABLE: Final = f"""
 SELECT memories, embedded, space_key,
-    (SELECT reltuples FROM pg_class WHERE oid = to_regclass('memory_embedding_hnsw_' || space_key)) AS indexed
+    (
+        SELECT reltuples FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid AND indisvalid
+        WHERE pg_class.oid = to_regclass('memory_embedding_hnsw_' || space_key)
+    ) AS indexed
 FROM (
     SELECT count(*) AS memories, count(*) FILTER (
         WHERE space_key = (SELECT space_key FROM memory_space WHERE model = $4 AND dim = $5)
@@ -77,15 +81,14 @@ _SIMILARITY: Final = """(
 FIND_WITHOUT_VECTORS: Final = _FIND.format(
     query="NULL", nearest="SELECT memory_key FROM by_words WHERE FALSE", similarity="NULL::double precision"
 )
+# Joined by nothing but the key: a server that does not know yet how many there are could compare all with all.
 FIND_EXACT: Final = _FIND.format(
     query="$9::text::real[]::vector",
     nearest=f"""
     SELECT memory_key FROM (
-        SELECT memory_key, created_at_us, memory_id, vector::vector <=> (SELECT query FROM asked) AS distance
-        FROM memory_embedding JOIN atomic_memory USING (memory_key, user_key, space_key)
-        WHERE space_key = {{space_key}} AND {WANTED}
-    ) AS compared
-    ORDER BY distance, created_at_us DESC, memory_id DESC LIMIT $8
+        SELECT memory_key, created_at_us, memory_id FROM atomic_memory WHERE space_key = {{space_key}} AND {WANTED}
+    ) AS wanted JOIN memory_embedding USING (memory_key)
+    ORDER BY vector::vector <=> (SELECT query FROM asked), created_at_us DESC, memory_id DESC LIMIT $8
     """,
     similarity=_SIMILARITY,
 )
@@ -93,8 +96,9 @@ FIND_EXACT: Final = _FIND.format(
 FIND_INDEXED: Final = _FIND.format(
     query="$9::text::real[]::vector",
     nearest=f"""
-    SELECT memory_key FROM memory_embedding JOIN atomic_memory USING (memory_key, user_key, space_key)
-    WHERE space_key = {{space_key}} AND {WANTED}
+    SELECT memory_key FROM memory_embedding JOIN (SELECT memory_key FROM atomic_memory WHERE {WANTED}) AS wanted
+        USING (memory_key)
+    WHERE space_key = {{space_key}}
     ORDER BY vector::halfvec({{dim}}) <=> (SELECT query::halfvec({{dim}}) FROM asked) LIMIT $8
     """,
     similarity=_SIMILARITY,
@@ -109,24 +113,23 @@ SET LOCAL hnsw.ef_search = 400
 @final
 @frozen
 class Asked:
-    """A search, and whether the server can compare vectors."""
+    """A search, and the indexes of vectors; None: the server cannot compare any."""
 
     search: MemorySearch
-    compares_vectors: bool
+    indexes: VectorIndexes | None
 
 
 async def search(connection: Connection, asked: Asked) -> Candidates:
     """See ``MemoryRepository.search``."""
-    query = asked.search
-    space = query.space if asked.compares_vectors else None
+    query, user = asked.search, asked.search.namespace.user
+    space = None if asked.indexes is None else query.space
     (counted,) = await connection.fetch(
         COUNT_RECALLABLE,
         *true_at(query.namespace, query.as_of),
         None if space is None else space.model,
         None if space is None else space.dim,
     )
-    found = await _find(connection, query, counted)
-    user = query.namespace.user
+    found = await _find(connection, asked, counted)
     return Candidates(
         tuple([Candidate(memory_of(row, user), row["search_terms"], row["similarity"]) for row in found]),
         matched_text=bool(found) and found[0]["matched_text"],
@@ -134,7 +137,8 @@ async def search(connection: Connection, asked: Asked) -> Candidates:
     )
 
 
-async def _find(connection: Connection, query: MemorySearch, counted: Row) -> Sequence[Row]:
+async def _find(connection: Connection, asked: Asked, counted: Row) -> Sequence[Row]:
+    query, space_key = asked.search, counted["space_key"]
     given = (
         *true_at(query.namespace, query.as_of),
         query.category,
@@ -143,22 +147,21 @@ async def _find(connection: Connection, query: MemorySearch, counted: Row) -> Se
         query.text,
         query.limit,
     )
-    if query.space is None or query.vector is None or not counted["embedded"]:
+    if query.space is None or query.vector is None or asked.indexes is None or not counted["embedded"]:
         return await connection.fetch(FIND_WITHOUT_VECTORS, *given)
-    space_key = counted["space_key"]
-    if _is_for_the_index(query, counted):
-        await connection.execute(SCAN_ON)
-        statement = FIND_INDEXED.format(space_key=space_key, dim=query.space.dim)
-    else:
-        statement = FIND_EXACT.format(space_key=space_key)
+    statement = FIND_EXACT.format(space_key=space_key)
+    if counted["embedded"] > EXACT_VECTORS:
+        if counted["indexed"] is None:
+            asked.indexes.want(space_key, dim=query.space.dim)
+        elif _is_for_the_index(query, counted):
+            await connection.execute(SCAN_ON)
+            statement = FIND_INDEXED.format(space_key=space_key, dim=query.space.dim)
     return await connection.fetch(statement, *given, vector_literal(query.vector))
 
 
 def _is_for_the_index(query: MemorySearch, counted: Row) -> bool:
-    """Tell whether there are many to compare, and enough of the space's, so that the index finds them."""
+    """Tell whether enough of what is in the index will be left, so that a scan finds as many as are wanted."""
     if query.category is not None or query.tags or query.as_of is not None:
         return False  # nobody knows how few these leave
-    embedded, indexed = counted["embedded"], counted["indexed"]
-    return (
-        indexed is not None and embedded > EXACT_VECTORS and query.limit * indexed <= MAX_SCANNED * embedded
-    )
+    enough: bool = query.limit * counted["indexed"] <= MAX_SCANNED * counted["embedded"]
+    return enough

@@ -63,10 +63,10 @@ WITH read AS MATERIALIZED (
 ), embedded AS (
     UPDATE atomic_memory SET space_key = $3 FROM read
     WHERE {SEEN} AND atomic_memory.memory_id = read.memory_id AND atomic_memory.version = read.version
-    RETURNING memory_key, user_key, vector
+    RETURNING memory_key, vector
 )
-INSERT INTO memory_embedding (memory_key, user_key, space_key, vector)
-SELECT memory_key, user_key, $3, vector::real[] FROM embedded
+INSERT INTO memory_embedding (memory_key, space_key, vector)
+SELECT memory_key, $3, vector::real[] FROM embedded
 ON CONFLICT (memory_key) DO UPDATE SET space_key = excluded.space_key, vector = excluded.vector
 RETURNING memory_key
 """

@@ -3,7 +3,7 @@
 ``schemas/postgres.sql`` shows the result; a test compares the two.  Tables are made where the address's
 ``search_path`` points.  Every key of a conversation begins with ``conversation_id`` and nothing refers across
 conversations, so that a distributed engine can shard these tables by it.  What the server may lack is no step: the
-extension that compares vectors is the business of ``vector_extension.py``, and their indexes that of ``memory_space.py``.
+extension that compares vectors is the business of ``vector_extension.py``, and their indexes that of ``vector_index.py``.
 """
 
 import hashlib
@@ -124,6 +124,7 @@ CREATE INDEX history_work_due ON history_work (due_at_us, conversation_id);
     # term_keys: the words of long-term memories, hashed with user_key, so that no user's words lengthen another's search.
     # vector: apart from the rows, so that lists stay quick, and real[], so that it is kept by a server without pgvector;
     # toast_tuple_target keeps up to 2,000 dimensions in their row, where comparing them all takes half as long.
+    # memory: without a join, so that lists come out of an index in their order.
     Migration(
         2,
         "long-term memory",
@@ -180,11 +181,9 @@ CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, dedup_key, a
 CREATE INDEX atomic_memory_terms ON atomic_memory USING gin (term_keys) WHERE memory_type = 'long_term';
 CREATE TABLE memory_embedding (
     memory_key BIGINT PRIMARY KEY,
-    user_key   BIGINT NOT NULL,
     space_key  BIGINT NOT NULL,
     vector     REAL[] NOT NULL
 ) WITH (toast_tuple_target = 8160);
-CREATE INDEX memory_embedding_of_user ON memory_embedding (user_key, space_key);
 CREATE TABLE memory_use (
     memory_key BIGINT NOT NULL,
     session_id TEXT COLLATE "C" NOT NULL,
@@ -192,9 +191,11 @@ CREATE TABLE memory_use (
 );
 CREATE VIEW memory AS
 SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
-    pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us,
-    superseded_by, version, search_terms, term_keys, memory_key, user_key, space_key
-FROM atomic_memory LEFT JOIN memory_space USING (space_key);
+    pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, superseded_at_us, superseded_by,
+    version, search_terms, memory_key, user_key, space_key,
+    (SELECT model FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key),
+    (SELECT dim FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key)
+FROM atomic_memory;
 ALTER TABLE summarization_metadata ADD COLUMN is_stale BOOLEAN NOT NULL DEFAULT FALSE;
 """,
     ),

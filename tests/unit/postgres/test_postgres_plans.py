@@ -1,16 +1,31 @@
 """Every statement finds its rows through an index, so that no call slows down as a conversation or a store grows."""
 
 import re
+from collections.abc import AsyncGenerator
 from types import ModuleType
 from typing import Any
 
 import asyncpg
+import pytest
 
 from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres import conversation_row, history_work, message_reads, message_writes
+from chatmemory_layers.postgres import (
+    conversation_row,
+    history_work,
+    memory_reads,
+    memory_removal,
+    memory_row,
+    memory_search,
+    memory_space,
+    memory_store,
+    memory_writes,
+    message_reads,
+    message_writes,
+)
 from chatmemory_layers.postgres.database import open_database
 
 MODULES = (conversation_row, message_reads, message_writes, history_work)
+MEMORY_MODULES = (memory_reads, memory_removal, memory_row, memory_space, memory_store, memory_writes)
 FILL = """
 INSERT INTO conversation SELECT 'c' || n, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0 FROM generate_series(1, 300) AS n;
 INSERT INTO chat_message
@@ -21,6 +36,18 @@ INSERT INTO summarization_metadata
 INSERT INTO summary_coverage
     SELECT 'c' || n % 30, 'm' || n, 'about ' || n / 10, n % 10 FROM generate_series(1, 30000) AS n;
 INSERT INTO history_work SELECT 'c' || n, n, 0, NULL, NULL FROM generate_series(1, 5000) AS n;
+INSERT INTO memory_user (user_id) SELECT 'u' || n FROM generate_series(1, 3000) AS n;
+INSERT INTO memory_space (model, dim) SELECT 'm' || n, 3 FROM generate_series(1, 3000) AS n;
+INSERT INTO atomic_memory (memory_id, user_key, app_type, content, key, tags, confidence, source, role, session_id,
+        memory_type, pinned, message_ids, created_at_us, superseded_at_us, superseded_by, space_key, dedup_key,
+        search_terms, term_keys)
+    SELECT 'm' || n, 1 + n % 30, '', repeat('words ', 20), CASE WHEN n % 9 = 0 THEN 'k' || n END, '{}', 1, 'system', 'user',
+        's' || n / 100, CASE WHEN n % 3 = 0 THEN 'short_term' ELSE 'long_term' END, FALSE, '{}', n,
+        CASE WHEN n % 7 = 0 THEN n END, CASE WHEN n % 7 = 0 THEN 'm' || n + 30 END, 1 + n % 3, int8send(n), 'words', ARRAY[n % 900]
+    FROM generate_series(1, 30000) AS n;
+INSERT INTO memory_embedding
+    SELECT memory_key, space_key, ARRAY[1, 0, 0] FROM atomic_memory;
+INSERT INTO memory_use SELECT memory_key, 's' FROM atomic_memory;
 ANALYZE
 """
 
@@ -36,28 +63,55 @@ def statements_of(module: ModuleType) -> dict[str, str]:
 
 
 STATEMENTS = {name: statement for module in MODULES for name, statement in statements_of(module).items()}
-TABLES = ("conversation", "chat_message", "summarization_metadata", "summary_coverage", "history_work")
+TABLES = (
+    "conversation",
+    "chat_message",
+    "summarization_metadata",
+    "summary_coverage",
+    "history_work",
+    "memory_user",
+    "atomic_memory",
+    "memory_embedding",
+    "memory_use",
+)
+# Planned for their arguments, see Database.read_snapshot.
+LISTS = {
+    memory_reads.SELECT_LISTED: "'u1', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, 20",
+    memory_reads.SELECT_UNEMBEDDED: "'u1', '', 'm1', 3, 9000, '', 20",
+}
+MEMORY_STATEMENTS = {
+    **{name: statement for module in MEMORY_MODULES for name, statement in statements_of(module).items()},
+    "count what can be recalled": memory_search.COUNT_RECALLABLE,
+    "find by words": memory_search.FIND_WITHOUT_VECTORS,
+    "find by words and vectors": memory_search.FIND_EXACT.format(space_key=1),
+}
 
 
-async def plan_of(connection: Any, statement: str) -> str:
-    """Ask for the generic plan, the one that serves whatever the arguments are."""
-    arguments = ", ".join(["NULL"] * max(map(int, re.findall(r"\$(\d+)", statement))))
+async def plan_of(connection: Any, statement: str, arguments: str | None = None) -> str:
+    """Ask for the plan for *arguments*; None: the generic plan, the one that serves whatever they are."""
+    generic = ", ".join(["NULL"] * max(map(int, re.findall(r"\$(\d+)", statement))))
+    await connection.execute(f"SET plan_cache_mode = force_{'custom' if arguments else 'generic'}_plan")
     await connection.execute(f"PREPARE asked AS {statement}")
-    rows = await connection.fetch(f"EXPLAIN (COSTS OFF) EXECUTE asked ({arguments})")
+    rows = await connection.fetch(f"EXPLAIN (COSTS OFF) EXECUTE asked ({arguments or generic})")
     await connection.execute("DEALLOCATE asked")
     return "\n".join(row[0] for row in rows)
 
 
-async def test_no_statement_reads_a_whole_table(dsn: str) -> None:
+@pytest.fixture
+async def filled(dsn: str) -> AsyncGenerator[Any]:
+    """A connection to a store in which there is much."""
     async with open_database(PostgresSettings(dsn=dsn)):
         pass
     connection = await asyncpg.connect(dsn)
     try:
         await connection.execute(FILL)
-        await connection.execute("SET plan_cache_mode = force_generic_plan")
-        plans = {name: await plan_of(connection, statement) for name, statement in STATEMENTS.items()}
+        yield connection
     finally:
         await connection.close()
+
+
+async def test_no_statement_reads_a_whole_table(filled: Any) -> None:
+    plans = {name: await plan_of(filled, statement) for name, statement in STATEMENTS.items()}
     assert len(plans) >= 20
     for name, plan in plans.items():
         scanned = [table for table in TABLES if f"Seq Scan on {table}" in plan]
@@ -65,3 +119,17 @@ async def test_no_statement_reads_a_whole_table(dsn: str) -> None:
         assert "Hash Join" not in plan, f"{name} reads all of a conversation:\n{plan}"
         # A page may be sorted, a conversation may not: what LIMIT stands over comes out of an index in order.
         assert "Sort" not in plan.partition("Limit")[2], f"{name} sorts before it limits:\n{plan}"
+
+
+async def test_no_statement_reads_the_memories_of_all_users(filled: Any) -> None:
+    plans = {name: await plan_of(filled, statement) for name, statement in MEMORY_STATEMENTS.items()}
+    assert len(plans) >= 24
+    for name, plan in plans.items():
+        scanned = [table for table in TABLES if f"Seq Scan on {table}" in plan]
+        assert not scanned, f"{name} reads all of {scanned}:\n{plan}"
+
+
+async def test_a_list_of_memories_comes_out_of_an_index_in_order(filled: Any) -> None:
+    for statement, arguments in LISTS.items():
+        plan = await plan_of(filled, statement, arguments)
+        assert "Sort" not in plan.partition("Limit")[2], plan

@@ -1,0 +1,240 @@
+"""What PostgreSQL adds to the contract of memories: its own limits, few round trips, writers that meet, bytes that go."""
+
+import asyncio
+from datetime import datetime
+
+import asyncpg
+import pytest
+
+from chatmemory import Failure, RepositoryError
+from chatmemory.contracts import Attachment, Forgetting, MemoryListing, MemoryRepository, MemorySearch
+from chatmemory.laws.memory_samples import dedup_key, remembered, unit
+from chatmemory.memories import Coverage, Duplicate, EmbeddingSpace, Namespace, Provenance, Stored
+from chatmemory.settings import PostgresSettings
+from chatmemory_layers.postgres.database import Database, open_database
+from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from tests.unit.postgres.said import NOW, batch, summary
+
+MING = Namespace("小明")
+SPACE = EmbeddingSpace("模型", 3)
+
+
+@pytest.fixture
+def memories(database: Database) -> PostgresMemoryRepository:
+    return PostgresMemoryRepository(database)
+
+
+async def listed(memories: MemoryRepository, namespace: Namespace) -> list[str]:
+    return [memory.id for memory in await memories.list(MemoryListing(namespace, limit=999)).or_raise()]
+
+
+async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepository) -> None:
+    """No index row may hold two of them: no two of these characters are alike, so nothing is packed."""
+    user, app, id_, key, session, model, message, path = (
+        "".join(chr(0x20000 + 600 * place + offset) for offset in range(512)) for place in range(8)
+    )
+    namespace, space = Namespace(user, app), EmbeddingSpace(model, 3)
+    draft = remembered(
+        id_,
+        namespace=namespace,
+        key=key,
+        session_id=session,
+        tags=(key, app),
+        terms=f"{key} {app}",
+        provenance=Provenance((message,), path=path),
+        dedup_key=dedup_key("1"),
+        space=space,
+        vector=unit(1, 0, 0),
+    )
+    assert await memories.store((draft,)).or_raise() == (Stored(id_),)
+    assert await memories.store((draft,)).or_raise() == (Duplicate(id_),)
+    found = await memories.search(MemorySearch(namespace, "", (app,), space, unit(1, 0, 0))).or_raise()
+    assert [candidate.memory.embedding for candidate in found.found] == [space]
+    used = await memories.record_use(
+        namespace, (id_,), use_id=user, session_id=session, now=NOW, promote_after=1
+    ).or_raise()
+    assert used.used == 1
+    assert await memories.value(namespace, key).or_raise() == await memories.get(namespace, id_).or_raise()
+    newer = remembered("newer", namespace=namespace, key=key, replaces_key=True)
+    assert await memories.store((newer,)).or_raise() == (Stored("newer", superseded=(id_,)),)
+    forgotten = await memories.forget(Forgetting(namespace, session_id=session, path=path)).or_raise()
+    assert (forgotten.memories, forgotten.embeddings) == (1, 1)
+
+
+async def test_memories_are_listed_by_code_point(memories: PostgresMemoryRepository) -> None:
+    ids = ["a", "B", "é", "z", "中", "文", "Z", "%", "_", " ", "😀", "\uffff", "a b", "ab", "1", "10", "9"]
+    await memories.store(tuple(remembered(id_, namespace=MING) for id_ in ids)).or_raise()
+    seen: list[str] = []
+    after: tuple[datetime, str] | None = None
+    while page := await memories.list(MemoryListing(MING, limit=3, after=after)).or_raise():
+        seen += [memory.id for memory in page]
+        after = (page[-1].created_at, page[-1].id)
+    assert seen == sorted(ids, reverse=True)
+
+
+@pytest.mark.parametrize("dim", [2000, 4001, 16_000])
+async def test_vectors_of_any_length_are_compared(memories: PostgresMemoryRepository, dim: int) -> None:
+    """Longer than those that pgvector can index, and up to the longest that it knows."""
+    space, one, other = EmbeddingSpace("m", dim), unit(*([1.0] * dim)), unit(1.0, *([0.0] * (dim - 1)))
+    drafts = [
+        remembered(f"{k}", namespace=MING, space=space, vector=row) for k, row in enumerate((one, other))
+    ]
+    await memories.store(tuple(drafts)).or_raise()
+    found = await memories.search(MemorySearch(MING, "不在", (), space, one)).or_raise()
+    similarity = {candidate.memory.id: candidate.similarity for candidate in found.found}
+    assert similarity == {"0": pytest.approx(1, abs=1e-6), "1": pytest.approx(float(one @ other), abs=1e-6)}
+    assert found.coverage == Coverage(embedded=2, memories=2)
+
+
+async def test_few_round_trips_are_taken(dsn: str) -> None:
+    async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
+        memories = PostgresMemoryRepository(database)
+        statements: list[str] = []
+        async with database._lend(database._primary) as connection:
+            connection.add_query_logger(lambda logged: statements.append(logged.query))  # type: ignore[attr-defined]
+
+        async def taken_by(work: object) -> list[str]:
+            statements.clear()
+            await work.or_raise()  # type: ignore[attr-defined]
+            return [statement.split()[0] for statement in statements]
+
+        drafts = [
+            remembered(f"{k}", namespace=MING, space=SPACE, vector=unit(1, k, 0), dedup_key=dedup_key(f"{k}"))
+            for k in range(100)
+        ]
+        await memories.store(tuple(drafts[:1])).or_raise()
+        # Spaces, ids, what is true; then all the rows.
+        assert await taken_by(memories.store(tuple(drafts))) == ["BEGIN", *["SELECT"] * 3, "WITH", "COMMIT"]
+        query = MemorySearch(MING, "绿茶", ("绿茶",), SPACE, unit(1, 0, 0))
+        assert await taken_by(memories.search(query)) == ["BEGIN", "SELECT", "WITH", "ROLLBACK"]
+        assert await taken_by(memories.get(MING, "1")) == ["SELECT"]
+        assert await taken_by(memories.list(MemoryListing(MING, limit=9))) == ["BEGIN", "SELECT", "ROLLBACK"]
+
+
+async def test_a_search_sees_one_state_while_others_write(dsn: str) -> None:
+    """The numbers of the coverage and the candidates come from two statements."""
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        memories, is_over = PostgresMemoryRepository(database), False
+
+        async def write() -> None:
+            for number in range(60):
+                drafts = [
+                    remembered(
+                        f"{number} {k}", namespace=MING, terms="绿茶", space=SPACE, vector=unit(1, k, 0)
+                    )
+                    for k in range(2)
+                ]
+                await memories.store(tuple(drafts)).or_raise()
+
+        async def read() -> int:
+            reads = 0
+            while not is_over:
+                query = MemorySearch(MING, "", ("绿茶",), SPACE, unit(1, 0, 0))
+                found = await memories.search(query).or_raise()
+                assert found.coverage == Coverage(len(found.found), len(found.found))
+                assert len(found.found) % 2 == 0
+                reads += 1
+            return reads
+
+        reader = asyncio.create_task(read())
+        await write()
+        is_over = True
+        assert await reader > 10
+
+
+async def test_a_memory_id_that_two_users_take_at_once_is_one_users(dsn: str) -> None:
+    """Their locks differ, so the index decides; the loser is told to try again, and learns then whose it is."""
+    settings = PostgresSettings(dsn=dsn)
+    async with open_database(settings) as one, open_database(settings) as other:
+        stores = [PostgresMemoryRepository(database) for database in (one, other)]
+        for number in range(20):
+            outcomes = await asyncio.gather(
+                *(
+                    store.store((remembered(f"{number}", namespace=Namespace(f"user {number} {place}")),))
+                    for place, store in enumerate(stores)
+                )
+            )
+            failures = [outcome.failure() for outcome in outcomes if isinstance(outcome, Failure)]
+            assert len(failures) == 1
+            if isinstance(failures[0], RepositoryError):
+                assert failures[0].problem == "busy"
+                assert failures[0].retry_is_safe
+
+
+async def test_processes_that_meet_store_a_twin_once(dsn: str) -> None:
+    settings = PostgresSettings(dsn=dsn)
+    async with open_database(settings) as one, open_database(settings) as other:
+        stores = [PostgresMemoryRepository(database) for database in (one, other)]
+        drafts = [remembered(f"{k}", namespace=MING, dedup_key=dedup_key("同")) for k in range(12)]
+        outcomes = await asyncio.gather(
+            *(stores[k % 2].store((draft,)).or_raise() for k, draft in enumerate(drafts))
+        )
+        assert sum(isinstance(outcome, Stored) for (outcome,) in outcomes) == 1
+        assert len(await listed(stores[0], MING)) == 1
+
+
+async def test_two_stores_that_meet_a_model_at_once_agree_on_its_space(dsn: str) -> None:
+    settings = PostgresSettings(dsn=dsn)
+    async with open_database(settings) as one, open_database(settings) as other:
+        stores = [PostgresMemoryRepository(database) for database in (one, other)]
+        for number in range(10):
+            models = [EmbeddingSpace(f"{number} {name}", 3) for name in "ab"]
+            await asyncio.gather(
+                *(
+                    store.store(
+                        tuple(
+                            remembered(
+                                f"{number} {place} {k}",
+                                namespace=Namespace(f"{place}"),
+                                space=space,
+                                vector=unit(1, 0, 0),
+                            )
+                            for k, space in enumerate(models[:: 1 - 2 * place])
+                        )
+                    ).or_raise()
+                    for place, store in enumerate(stores)
+                )
+            )
+        for place in range(2):
+            found = (
+                await stores[0]
+                .search(MemorySearch(Namespace(f"{place}"), "", (), models[0], unit(1, 0, 0)))
+                .or_raise()
+            )
+            assert found.coverage == Coverage(embedded=1, memories=20)
+
+
+async def test_what_is_forgotten_is_in_no_table(dsn: str, database: Database) -> None:
+    """Rows only: what the server's files hold until they are written over is said in memory_removal.py."""
+    memories, messages = PostgresMemoryRepository(database), PostgresMessageRepository(database)
+    await messages.append(batch("会议", "1", "2", "3")).or_raise()
+    await messages.summarize(summary("会议", "s", "1", "2", at_version=1)).or_raise()
+    await messages.summarize(summary("会议", "of s", "s", "3", at_version=2)).or_raise()
+    secret = "绿茶的秘密"
+    draft = remembered(
+        "1",
+        secret,
+        namespace=MING,
+        key=secret,
+        value=secret,
+        tags=(secret,),
+        session_id="会议",
+        provenance=Provenance(("2",), path=secret),
+        terms=secret,
+    )
+    await memories.store((draft,)).or_raise()
+    await memories.record_use(MING, ("1",), use_id=secret, session_id=secret, now=NOW).or_raise()
+    await memories.attach(MING, SPACE, (Attachment("1", 1, unit(0, 0, 1)),)).or_raise()
+    receipt = await memories.forget(Forgetting(MING, memory_id="1")).or_raise()
+    assert (receipt.memories, receipt.embeddings, receipt.stale_summaries) == (1, 1, ("of s", "s"))
+    found = await messages.summarizations_of("会议", "1").or_raise()
+    assert [(each.summary_message_id, each.is_stale) for each in found] == [("s", True), ("of s", True)]
+    connection = await asyncpg.connect(dsn)
+    try:
+        for table in ("atomic_memory", "memory_embedding", "memory_use", "memory_user"):
+            assert await connection.fetch(f"SELECT * FROM {table}") == []
+    finally:
+        await connection.close()
+    # A user that was forgotten comes back as a new one.
+    assert await memories.store((draft,)).or_raise() == (Stored("1"),)

@@ -1,0 +1,256 @@
+"""Vectors with and without pgvector, and the index that is made once there are many."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any, cast
+
+import asyncpg
+import numpy as np
+import pytest
+
+from chatmemory.contracts import Candidates, MemoryDraft, MemoryRepository, MemorySearch, Vector
+from chatmemory.laws.memory_samples import remembered, unit
+from chatmemory.memories import Coverage, EmbeddingSpace, Namespace
+from chatmemory.settings import PostgresSettings
+from chatmemory_layers.postgres import memory_search
+from chatmemory_layers.postgres.connection import Connection, Row
+from chatmemory_layers.postgres.database import Database, open_database
+from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository
+from tests.postgres_server import fresh_database, run_on_server
+
+MING = Namespace("小明")
+SPACE = EmbeddingSpace("模型", 3)
+INDEXED = EmbeddingSpace("模型", 32)
+MANY, FEW, NEAREST = 2_000, 500, 10
+BOUND_SECONDS = 20
+
+
+def name_of(dsn: str) -> str:
+    return dsn.partition("?")[0].rpartition("/")[2]
+
+
+def draft(id_: str, space: EmbeddingSpace, vector: Vector, **changes: Any) -> MemoryDraft:
+    return remembered(id_, **{"namespace": MING, "space": space, "vector": vector, **changes})
+
+
+def similarities(found: Candidates) -> dict[str, float | None]:
+    return {candidate.memory.id: candidate.similarity for candidate in found.found}
+
+
+# --- Without pgvector --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def poor(dsn: str) -> AsyncGenerator[str]:
+    """The address of an empty database for a role that may not make extensions."""
+    await run_on_server("CREATE ROLE poor LOGIN")
+    await run_on_server("GRANT CREATE ON SCHEMA public TO poor", database=name_of(dsn))
+    yield dsn.replace("postgres:@", "poor:@")
+    await run_on_server("DROP OWNED BY poor", database=name_of(dsn))
+    await run_on_server("DROP ROLE poor")
+
+
+async def test_without_pgvector_memories_are_found_by_their_words(
+    poor: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_database(PostgresSettings(dsn=poor)) as database:
+        memories = PostgresMemoryRepository(database)
+        drafts = (
+            draft("1", SPACE, unit(1, 0, 0), terms="绿茶"),
+            draft("2", SPACE, unit(0, 1, 0), terms="咖啡"),
+        )
+        await memories.store(drafts).or_raise()
+        found = await memories.search(MemorySearch(MING, "绿", ("绿茶",), SPACE, unit(1, 0, 0))).or_raise()
+        by_text = await memories.search(MemorySearch(MING, "绿", (), SPACE, unit(1, 0, 0))).or_raise()
+    assert similarities(found) == {"1": None}
+    assert found.coverage == by_text.coverage == Coverage(embedded=0, memories=2)
+    assert (by_text.matched_text, len(by_text.found)) == (True, 2)
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert "permission denied" in record.getMessage()
+
+
+async def test_vectors_that_were_kept_without_pgvector_are_compared_once_it_is_there(
+    dsn: str, poor: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_database(PostgresSettings(dsn=poor)) as database:
+        memories = PostgresMemoryRepository(database)
+        await memories.store((draft("1", SPACE, unit(1, 0, 0)),)).or_raise()
+        assert await memories.unembedded(MING, SPACE, limit=9).or_raise() == ((), 0)
+    await run_on_server("CREATE EXTENSION vector", database=name_of(dsn))
+    caplog.clear()
+    async with open_database(PostgresSettings(dsn=poor)) as database:
+        memories = PostgresMemoryRepository(database)
+        found = await memories.search(MemorySearch(MING, "不在", (), SPACE, unit(1, 0, 0))).or_raise()
+    assert similarities(found) == {"1": pytest.approx(1, abs=1e-6)}
+    assert found.coverage == Coverage(embedded=1, memories=1)
+    assert not caplog.records
+
+
+async def test_pgvector_beside_the_search_path_is_as_good_as_none(
+    dsn: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await run_on_server("CREATE SCHEMA memory; CREATE EXTENSION vector", database=name_of(dsn))
+    async with open_database(PostgresSettings(dsn=f"{dsn}&search_path=memory")) as database:
+        memories = PostgresMemoryRepository(database)
+        await memories.store((draft("1", SPACE, unit(1, 0, 0), terms="绿茶"),)).or_raise()
+        found = await memories.search(MemorySearch(MING, "", ("绿茶",), SPACE, unit(1, 0, 0))).or_raise()
+    assert similarities(found) == {"1": None}
+    assert "already exists" in caplog.text
+
+
+async def test_processes_that_make_the_extension_at_once_all_have_it() -> None:
+    async with fresh_database() as dsn:
+        settings = PostgresSettings(dsn=dsn, pool_size=1)
+
+        async def opens() -> bool:
+            async with open_database(settings) as database:
+                return database.vector_indexes is not None
+
+        assert await asyncio.gather(*(opens() for _ in range(8))) == [True] * 8
+
+
+# --- The index ---------------------------------------------------------------------------------------------------
+
+
+def directions(count: int) -> Sequence[Vector]:
+    rows = np.random.default_rng(0).normal(size=(count, INDEXED.dim)).astype(np.float32)
+    return list(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+async def nearest(memories: MemoryRepository, namespace: Namespace, query: Vector) -> list[str]:
+    found = await memories.search(
+        MemorySearch(namespace, "不在", (), INDEXED, query, limit=NEAREST)
+    ).or_raise()
+    assert len(found.found) == NEAREST
+    return sorted(candidate.memory.id for candidate in found.found)
+
+
+async def is_indexed(dsn: str) -> bool:
+    connection = await asyncpg.connect(dsn)
+    try:
+        rows = await connection.fetch(
+            "SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid AND indisvalid WHERE relname ~ '_hnsw_'"
+        )
+    finally:
+        await connection.close()
+    return bool(rows)
+
+
+async def until_indexed(dsn: str) -> None:
+    async with asyncio.timeout(BOUND_SECONDS):
+        while not await is_indexed(dsn):  # noqa: ASYNC110  the server tells nobody
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+async def crowded(database: Database, monkeypatch: pytest.MonkeyPatch) -> PostgresMemoryRepository:
+    """Many vectors of one user, for a server that thinks few to be many; half are of a kind that no recall finds."""
+    monkeypatch.setattr(memory_search, "EXACT_VECTORS", FEW)
+    memories = PostgresMemoryRepository(database)
+    rows = directions(MANY)
+    drafts = [
+        draft(f"{k}", INDEXED, row, memory_type="long_term" if k % 2 else "short_term")
+        for k, row in enumerate(rows)
+    ]
+    await memories.store(tuple(drafts)).or_raise()
+    return memories
+
+
+async def test_the_first_search_among_many_vectors_makes_their_index_and_all_find_the_nearest(
+    dsn: str, crowded: PostgresMemoryRepository
+) -> None:
+    rows = directions(MANY)
+    recallable = np.array(rows)[1::2]
+    queries = [row + 0.2 * rows[-1] for row in rows[:20]]
+    queries = [query / np.float32(np.linalg.norm(query)) for query in queries]
+    right = [
+        sorted(f"{2 * place + 1}" for place in np.argsort(-(recallable @ query))[:NEAREST])
+        for query in queries
+    ]
+    assert not await is_indexed(dsn)
+    assert [await nearest(crowded, MING, query) for query in queries] == right
+    await until_indexed(dsn)
+    found = [await nearest(crowded, MING, query) for query in queries]
+    hits = sum(len(set(ids) & set(best)) for ids, best in zip(found, right, strict=True))
+    assert hits >= 0.95 * NEAREST * len(queries)
+
+
+class Explaining:
+    """A connection that keeps the plan of the last rows that it fetched."""
+
+    def __init__(self, connection: Any) -> None:
+        self.execute = connection.execute
+        self.connection = connection
+        self.plan = ""
+
+    async def fetch(self, statement: str, *arguments: object) -> Sequence[Row]:
+        rows = await self.connection.fetch(f"EXPLAIN {statement}", *arguments)
+        self.plan = "\n".join(row[0] for row in rows)
+        return cast("Sequence[Row]", await self.connection.fetch(statement, *arguments))
+
+
+async def test_many_vectors_are_looked_up_and_not_compared_one_by_one(
+    dsn: str, crowded: PostgresMemoryRepository
+) -> None:
+    query = MemorySearch(MING, "不在", (), INDEXED, directions(1)[0], limit=NEAREST)
+    await crowded.search(query).or_raise()
+    await until_indexed(dsn)
+    await run_on_server("ANALYZE", database=name_of(dsn))
+    connection = Explaining(await asyncpg.connect(dsn))
+    try:
+        asked = memory_search.Asked(query, crowded.database.vector_indexes)
+        await memory_search.search(cast("Connection", connection), asked)
+    finally:
+        await connection.connection.close()
+    assert "Index Scan using memory_embedding_hnsw_" in connection.plan
+
+
+async def test_who_owns_few_of_many_vectors_finds_all_that_is_near(
+    dsn: str, crowded: PostgresMemoryRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scan of the index would give up before it has met enough of them."""
+    other = Namespace("小红")
+    rows = directions(MANY)[:NEAREST]
+    await crowded.store(
+        tuple(draft(f"of other {k}", INDEXED, row, namespace=other) for k, row in enumerate(rows))
+    ).or_raise()
+    await nearest(crowded, MING, rows[0])
+    await until_indexed(dsn)
+    await run_on_server("ANALYZE", database=name_of(dsn))
+    monkeypatch.setattr(memory_search, "EXACT_VECTORS", 1)
+    monkeypatch.setattr(memory_search, "MAX_SCANNED", 1_000)
+    assert await nearest(crowded, other, -rows[0]) == sorted(f"of other {k}" for k in range(NEAREST))
+
+
+async def test_an_index_that_somebody_left_half_made_is_made_anew(
+    dsn: str, crowded: PostgresMemoryRepository
+) -> None:
+    connection = await asyncpg.connect(dsn)
+    try:
+        (space,) = await connection.fetch("SELECT space_key FROM memory_space")
+        name = f"memory_embedding_hnsw_{space['space_key']}"
+        await connection.execute(f"CREATE INDEX {name} ON memory_embedding (space_key)")
+        await connection.execute(
+            f"UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = '{name}'::regclass"
+        )
+    finally:
+        await connection.close()
+    await nearest(crowded, MING, directions(1)[0])
+    await until_indexed(dsn)
+
+
+async def test_an_index_that_may_not_be_made_is_logged_once_and_searches_go_on(
+    dsn: str, poor: str, crowded: PostgresMemoryRepository, caplog: pytest.LogCaptureFixture
+) -> None:
+    await run_on_server("GRANT ALL ON ALL TABLES IN SCHEMA public TO poor", database=name_of(dsn))
+    async with open_database(PostgresSettings(dsn=poor)) as database:
+        memories = PostgresMemoryRepository(database)
+        found = [await nearest(memories, MING, directions(1)[0])]
+        assert database.vector_indexes is not None
+        await asyncio.wait(database.vector_indexes._making.values(), timeout=BOUND_SECONDS)
+        found += [await nearest(memories, MING, directions(1)[0])]
+    assert found[0] == found[1]
+    (record,) = caplog.records
+    assert "must be owner" in record.getMessage()
