@@ -31,8 +31,8 @@ class GuardedEmbedder:
 
     After a failure nobody asks it for *pause_seconds*; then one caller tries, and all others wait no longer than
     before until it has succeeded.  What came back decides, not a status or a kind of exception.  Two failures make no
-    pause: what the configuration says, since finding that out costs nothing, and one refusal of an embedder that has
-    just worked, since that is about the texts.
+    pause: what the configuration says, since finding that out costs nothing, and a refusal of an embedder that has
+    worked before, since that is about the texts.
 
     Attributes:
         pause_seconds: an embedder that asks for a shorter pause gets that; 0: there is none.
@@ -103,9 +103,9 @@ class GuardedEmbedder:
 
     def _remember(self, error: EmbeddingError) -> None:
         is_about_the_texts = error.problem == "refused" and self._has_worked
-        self._has_worked = False
         if is_about_the_texts or error.problem == "not_configured" or not self.pause_seconds:
             return
+        self._has_worked = False
         pause = min(
             self.pause_seconds, error.retry_after_seconds or self.pause_seconds, LONGEST_PAUSE_SECONDS
         )

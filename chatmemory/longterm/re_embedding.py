@@ -1,12 +1,14 @@
-"""``re_embed``: gives memories the vector of the present embedder, batch by batch, so that it can stop at any moment."""
+"""``ReEmbedding``: gives memories the vector of the present embedder, batch by batch, so that it can stop at any moment."""
+
+from __future__ import annotations
 
 from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts import Attachment, Embedder, MemoryRepository
+from chatmemory.contracts import Attachment, Embedder, Matrix, MemoryRepository, Vector
 from chatmemory.effect import Do, Effect
-from chatmemory.errors import GenericMemoryError
+from chatmemory.errors import EmbeddingError, GenericMemoryError
 from chatmemory.longterm.memory_cursor import Place, cursor_of
 from chatmemory.longterm.memory_vectors import usable_rows
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace, ReEmbedReport
@@ -50,11 +52,29 @@ class ReEmbedding:
         self, do: Do[GenericMemoryError], space: EmbeddingSpace, memories: tuple[Memory, ...]
     ) -> int:
         texts = [embedding_text(memory.content, key=memory.key) for memory in memories]
-        matrix = await do(self.embedder.embed(texts).alt(GenericMemoryError))
+        vectors = await do(self._vectors(texts))
         attachments = tuple(
-            Attachment(memory.id, memory.version, row)
-            for memory, row in zip(memories, usable_rows(matrix), strict=True)
-            if row is not None
+            Attachment(memory.id, memory.version, vector)
+            for memory, vector in zip(memories, vectors, strict=True)
+            if vector is not None
         )
         attach = self.repository.attach(self.namespace, space, attachments)
         return await do(attach.alt(GenericMemoryError)) if attachments else 0
+
+    @Effect.gen
+    async def _vectors(self, do: Do[GenericMemoryError], texts: list[str]) -> list[Vector | None]:
+        """Embed *texts*; where a batch is refused, each by itself, so that one of them does not keep out the others."""
+
+        def halve(error: EmbeddingError) -> Effect[list[Vector | None], GenericMemoryError]:
+            if error.problem != "refused":
+                return Effect.fail(GenericMemoryError(error))
+            if len(texts) == 1:
+                return Effect.succeed([None])
+            middle = len(texts) // 2
+            halves = Effect.all([self._vectors(texts[:middle]), self._vectors(texts[middle:])])
+            return halves.map(lambda parts: [vector for part in parts for vector in part])
+
+        def usable(matrix: Matrix) -> list[Vector | None]:
+            return list(usable_rows(matrix))
+
+        return await do(self.embedder.embed(texts).map(usable).lash(halve))

@@ -220,20 +220,25 @@ async def test_a_failure_of_an_embedder_that_never_worked_makes_a_pause(
     assert embedder.asked == 1
 
 
-async def test_one_refusal_after_a_success_is_about_its_texts_and_two_in_a_row_are_not(
+async def test_a_refusal_after_a_success_is_about_its_texts_until_something_else_fails(
     clock: TestClock,
 ) -> None:
     embedder = working()
     guard_ = guard(embedder, clock)
     refused = EmbeddingError("m", "refused", "HTTP 413")
-    for _ in range(2):  # good, too long, good, too long
-        embedder.answer = rows
-        assert isinstance(await guard_.embed(TEXTS), Success)
-        embedder.answer = lambda _: refused
+    assert isinstance(await guard_.embed(TEXTS), Success)
+    embedder.answer = lambda _: refused
+    for _ in range(3):
         assert await guard_.embed(TEXTS) == Failure(refused)
         assert guard_.unavailability() is None
-    assert await guard_.embed(TEXTS) == Failure(refused)
-    assert guard_.unavailability() == evolve(refused, detail=f"HTTP 413, {UNTIL}")
+    embedder.answer = lambda _: EmbeddingError("m", "unavailable")
+    assert await problem_of(guard_) == "unavailable"
+    await clock.advance(HALF_AN_HOUR)
+    embedder.answer = lambda _: refused
+    assert await problem_of(guard_) == "refused"
+    assert guard_.unavailability() == evolve(
+        refused, detail="HTTP 413, asked again after 2026-01-01 01:00:00 UTC"
+    )
 
 
 async def test_what_the_configuration_says_is_never_asked_and_never_remembered(clock: TestClock) -> None:
