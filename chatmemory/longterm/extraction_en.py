@@ -55,6 +55,8 @@ VOCABULARY: Final[Vocabulary] = {
     "language": r"english|chinese|mandarin|cantonese|german|french|spanish|italian|japanese|korean|portuguese|russian|dutch|polish"
     r"|turkish|arabic|hindi|bengali|greek|swedish|norwegian|danish|finnish|czech|hungarian|ukrainian|vietnamese|thai|hebrew|persian",
     "address": "e-?mail|phone|mobile|number|telegram|twitter|github|linkedin|wechat|whatsapp|signal|address|website",
+    # Feelings, and what is over: "I always felt", "we never knew".
+    "no habit": r"(\w+ed|had|been|felt|thought|knew|saw|feel|hope|think|wish|want|look forward|give up|quit)\b",
     "long": r"(for (over |almost |about |nearly |more than )?(\w+ )?(years?|months|decades?)|since \d{4})\b.*",
 }
 _expression: Final = partial(expression, vocabulary=VOCABULARY)
@@ -208,8 +210,6 @@ _FACTS: Final = (
         otherwise="decision",
         confidence=DONE,
     ),
-)
-_DECISIONS: Final = (
     _rule(
         "{topic} decision",
         r"<opening>(we'll|we will|let's) (use|go with|switch to|stick with) <value>",
@@ -220,10 +220,10 @@ _DECISIONS: Final = (
 _HABITS: Final = (
     _rule(
         "{topic} habit",
-        r"(<occasions> )?<I> (<often>) (?!\w+ed\b|had\b|been\b|felt\b|thought\b|knew\b|wanted\b)<value>",
-        r"(<occasions> )?<I> (?P<value>(never|rarely|seldom|hardly ever) (?!\w+ed\b|had\b|been\b|felt\b|thought\b|knew\b|saw\b).+)",
+        r"(<occasions> )?<I> (<often>) (?!<no habit>)<value>",
+        r"(<occasions> )?<I> (?P<value>(never|rarely|seldom|hardly ever) (?!<no habit>).+)",
         r"<occasions> <I> <value>",
-        r"<I> (?!\w+ed\b|had\b|was\b|were\b|went\b)(?P<value>.+ (<days>))$",
+        r"<I> (?!<no habit>|was\b|were\b|went\b)(?P<value>.+ (<days>))$",
         otherwise="daily habit",
         category="pattern",
         confidence=DONE,
@@ -244,7 +244,7 @@ _ADVICE: Final = (
 
 ENGLISH: Final = Grammar(
     language="en",
-    statements=(*_PREFERENCES, *_FACTS, *_DECISIONS, *_HABITS),
+    statements=(*_PREFERENCES, *_FACTS, *_HABITS),
     advice=_ADVICE,
     clause_break=_expression(
         r",\s+((and|but|so|then|because)\s+)?(?!like\b|such as\b|especially\b|including\b)|:\s+|\s+[-–—]+\s+"
@@ -270,7 +270,7 @@ ENGLISH: Final = Grammar(
     ),
     reason=_expression(r" (because|since(?! \d)|so that)\b"),
     tail=_expression(
-        r",| (when|whenever|if|for (me|that|this|everything)|a lot|very much|too|as well|these days|please|who|which|working|based|though)\b"
+        r",|( and| or)? (when|whenever|if|for (me|that|this|everything)|a lot|very much|too|as well|these days|please|who|which|working|based|though)\b"
     ),
     vague=_expression(
         r".*\b(it|them|you|your(?! (answers?|repl(y|ies)|responses?|explanations?))|this|these|those|him|her|myself|yourself)\b.*"

@@ -13,8 +13,6 @@ from typing import Final, Literal, final
 
 from attrs import frozen
 
-from chatmemory.effect.outcome import Outcome
-from chatmemory.errors import DataValidationError
 from chatmemory.memories import Category
 from chatmemory.proposals import ProposedMemory, Speaker
 from chatmemory.structure import read_json
@@ -86,7 +84,7 @@ class Score:
 
 def labelled(name: Literal["tuned_on", "held_out"]) -> list[Labelled]:
     lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [_read(read_json(line, Labelled)) for line in lines]
+    return [read_json(line, Labelled).unwrap() for line in lines]
 
 
 def score(texts: Iterable[Labelled], extract: Extract) -> Score:
@@ -122,7 +120,3 @@ def _best(expected: Expected, proposals: Sequence[ProposedMemory]) -> ProposedMe
         and len(str(one.value)) <= len(expected.value) + SLACK
     ]
     return min(fitting, key=lambda one: one.key != expected.key, default=None)
-
-
-def _read(outcome: Outcome[Labelled, DataValidationError]) -> Labelled:
-    return outcome.unwrap()
