@@ -1,17 +1,21 @@
-"""Conditions that statements about memories share, and the parameters that they need.
+"""Conditions that statements about memories share, the parameters that they need, and the rows that pass them.
 
 Each is SQL for a WHERE clause over ``atomic_memory`` or the view ``memory``.
 """
 
 import json
+import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from chatmemory.memories import Namespace
 from chatmemory_layers.columns import to_us
 
 Parameters: TypeAlias = dict[str, object]
+
+Row: TypeAlias = tuple[Any, ...]
+"""A row of the view ``memory``; the last column is its key."""
 
 # See Namespace.sees.
 SEEN = """
@@ -39,6 +43,12 @@ RECALLABLE = f"""
 memory_type = 'long_term' AND {SEEN} AND {TRUE} AND (:category IS NULL OR category = :category) AND {HAS_TAGS}
 """
 
+# CROSS: in the order of the keys, and no further than the limit; SQLite would rather walk through all of the user's.
+SELECT_PASSING = f"""
+SELECT memory.* FROM json_each(:keys) AS wanted CROSS JOIN memory ON memory_key = wanted.value
+WHERE {RECALLABLE} LIMIT :limit
+"""  # noqa: S608  conditions, no values
+
 
 def seen_by(namespace: Namespace) -> Parameters:
     """Return the parameters of ``SEEN``."""
@@ -53,3 +63,8 @@ def true_at(as_of: datetime | None) -> Parameters:
 def tagged(tags: Sequence[str]) -> Parameters:
     """Return the parameters of ``HAS_TAGS``."""
     return {"tags": json.dumps(tags)}
+
+
+def passing(connection: sqlite3.Connection, keys: Sequence[int], parameters: Parameters) -> list[Row]:
+    """Return the rows of the first ``limit`` of *keys* that are recallable; *parameters* are those of ``RECALLABLE``."""
+    return connection.execute(SELECT_PASSING, {**parameters, "keys": json.dumps(keys)}).fetchall()

@@ -4,10 +4,9 @@ Words are found by ``word_search.py``, vectors by ``vector_search.py``; the filt
 What a candidate is worth is decided by the ranking of recall.
 """
 
-import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, final
+from collections.abc import Mapping
+from typing import Final, final
 
 from attrs import define, field
 
@@ -18,13 +17,14 @@ from chatmemory_layers.sqlite.memory_filters import (
     SEEN,
     TRUE,
     Parameters,
+    Row,
     seen_by,
     tagged,
     true_at,
 )
 from chatmemory_layers.sqlite.memory_row import memory_of
 from chatmemory_layers.sqlite.vector_search import Space, VectorSearch
-from chatmemory_layers.sqlite.word_search import keys_by_words, words_of
+from chatmemory_layers.sqlite.word_search import rows_by_words, words_of
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
@@ -34,11 +34,8 @@ SELECT memory_user.user_key, next_seq, space_key FROM memory_user LEFT JOIN memo
 WHERE user_id = :user
 """
 SELECT_BY_TEXT = f"""
-SELECT id FROM atomic_memory WHERE {RECALLABLE} AND instr(content, :text)
+SELECT * FROM memory WHERE {RECALLABLE} AND instr(content, :text)
 ORDER BY created_at_us DESC, memory_id DESC LIMIT :limit
-"""
-SELECT_CANDIDATES = """
-SELECT * FROM memory WHERE memory_key IN (SELECT value FROM json_each(:keys))
 """
 # Answered by atomic_memory_recallable alone.
 COUNT_RECALLABLE = f"""
@@ -84,24 +81,28 @@ class MemorySearcher:
             "limit": search.limit,
             "space_key": space_key,
         }
-        by_words = keys_by_words(connection, words_of(user_key, search.terms), parameters, limit=search.limit)
-        by_text = [] if by_words else _by_text(connection, search.text, parameters)
+        words = words_of(user_key, search.terms)
+        rows = rows_by_words(connection, words, parameters, limit=search.limit)
+        matched_text = False
+        if not rows:
+            rows = connection.execute(SELECT_BY_TEXT, {**parameters, "text": search.text}).fetchall()
+            matched_text = bool(rows)
+        found = {row[-1]: row for row in rows}
         similarity: dict[int, float] = {}
         if search.vector is not None and space_key is not None:
-            similarity = self.vectors.similarities(
+            nearest, similarity = self.vectors.search(
                 connection,
                 Space(space_key, next_seq),
                 search.vector,
                 parameters,
                 limit=search.limit,
-                also=[*by_words, *by_text],
+                also=found,
             )
-        keys = {*by_words, *by_text, *similarity}
-        rows = connection.execute(SELECT_CANDIDATES, {"keys": json.dumps([*keys])}).fetchall()
+            found |= {row[-1]: row for row in nearest}
         return Candidates(
-            tuple([_candidate(row, search.namespace, similarity) for row in rows]),
-            matched_text=bool(by_text),
-            coverage=self._coverage(connection, search, parameters, space_key),
+            tuple([_candidate(row, search.namespace, similarity) for row in found.values()]),
+            matched_text,
+            self._coverage(connection, search, parameters, space_key),
         )
 
     def _coverage(
@@ -124,14 +125,8 @@ class MemorySearcher:
         return self.coverages[scope]
 
 
-def _by_text(connection: sqlite3.Connection, text: str, parameters: Parameters) -> list[int]:
-    rows = connection.execute(SELECT_BY_TEXT, {**parameters, "text": text}).fetchall()
-    return [key for (key,) in rows]
-
-
-def _candidate(row: Sequence[Any], namespace: Namespace, similarity: Mapping[int, float]) -> Candidate:
-    *_, terms, key = row
-    return Candidate(memory_of(row, namespace), terms, similarity.get(key))
+def _candidate(row: Row, namespace: Namespace, similarity: Mapping[int, float]) -> Candidate:
+    return Candidate(memory_of(row, namespace), row[-2], similarity.get(row[-1]))
 
 
 def _counted(connection: sqlite3.Connection, statement: str, parameters: Parameters) -> Coverage:

@@ -13,32 +13,23 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Collection
 from heapq import nlargest
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final, final
 
 from attrs import frozen
 
 from chatmemory.contracts import Vector
-from chatmemory_layers.sqlite.memory_filters import RECALLABLE, Parameters
+from chatmemory_layers.sqlite.memory_filters import Parameters, Row, passing
 
 if TYPE_CHECKING:
     from chatmemory_layers.sqlite.vector_partition import VectorPartition
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
-
 SELECT_NEW = """
 SELECT memory_key, vector FROM memory_embedding WHERE space_key = :space_key AND seq >= :next_seq ORDER BY seq
 """
-# A row without a vector does not pass the filters; one that is missing is searchable no longer, for nobody.
 # NOT INDEXED but by key: SQLite would rather walk through all vectors of the space.
-SELECT_PASSING = f"""
-SELECT id, CASE WHEN {RECALLABLE} THEN vector END
-FROM atomic_memory NOT INDEXED JOIN memory_embedding NOT INDEXED ON memory_key = id
-WHERE id IN (SELECT value FROM json_each(:keys)) AND memory_embedding.space_key = :space_key AND seq IS NOT NULL
-"""
 SELECT_VECTORS = """
 SELECT memory_key, vector FROM memory_embedding NOT INDEXED
-WHERE memory_key IN (SELECT value FROM json_each(:keys)) AND space_key = :space_key
+WHERE memory_key IN (SELECT value FROM json_each(:keys)) AND space_key = :space_key AND seq IS NOT NULL
 """
 
 COMPARED: Final = 400
@@ -71,7 +62,7 @@ class VectorSearch:
         self._partitions: OrderedDict[int, VectorPartition] = OrderedDict()
         self._max_bytes = max_bytes
 
-    def similarities(
+    def search(
         self,
         connection: sqlite3.Connection,
         space: Space,
@@ -80,17 +71,33 @@ class VectorSearch:
         *,
         limit: int,
         also: Collection[int],
-    ) -> dict[int, float]:
-        """Return the cosines of the nearest *limit* memories, by their keys, and of those of *also*.
+    ) -> tuple[list[Row], dict[int, float]]:
+        """Return the nearest *limit* memories, and the cosines of them, of *also*, and of others, by their keys.
 
-        *parameters* are those of ``RECALLABLE``; what has no vector of *space* is left out.
+        *parameters* are those of ``RECALLABLE``; what has no vector of *space* has no cosine.
         """
         partition = self._refreshed(connection, space, vector.size)
-        scope = {**parameters, "space_key": space.key}
-        nearest = _nearest(connection, partition, vector, scope, limit=limit)
-        rest = json.dumps([key for key in also if key not in nearest])
-        others = connection.execute(SELECT_VECTORS, {"space_key": space.key, "keys": rest}).fetchall()
-        return nearest | partition.cosines(dict(others), vector)
+
+        def compared(keys: Collection[int]) -> dict[int, float]:
+            wanted = {"space_key": space.key, "keys": json.dumps([*keys])}
+            found = connection.execute(SELECT_VECTORS, wanted).fetchall()
+            return partition.cosines(dict(found), vector)
+
+        nearest: dict[int, Row] = {}
+        cosines: dict[int, float] = {}
+        gone: set[int] = set()
+        for keys in partition.nearest_first(vector, portion=max(COMPARED, _COMPARED_PER_HIT * limit)):
+            portion = compared(keys)
+            gone.update(key for key in keys if key not in portion)
+            cosines |= portion
+            best = sorted(portion, key=portion.__getitem__, reverse=True)
+            nearest |= {row[-1]: row for row in passing(connection, best, parameters)}
+            if len(nearest) >= limit:
+                break
+        if gone:
+            partition.evict([*gone])
+        cosines |= compared([key for key in also if key not in cosines])
+        return nlargest(limit, nearest.values(), key=lambda row: cosines[row[-1]]), cosines
 
     def _refreshed(self, connection: sqlite3.Connection, space: Space, dim: int) -> VectorPartition:
         """Return the partition of *space* with all that the snapshot holds; others go when memory is short."""
@@ -112,26 +119,3 @@ class VectorSearch:
 
     def _size_bytes(self) -> int:
         return sum(partition.size_bytes for partition in self._partitions.values())
-
-
-def _nearest(
-    connection: sqlite3.Connection,
-    partition: VectorPartition,
-    vector: Vector,
-    parameters: Parameters,
-    *,
-    limit: int,
-) -> dict[int, float]:
-    """Return the cosines of the nearest memories that pass the filters."""
-    enough = max(COMPARED, _COMPARED_PER_HIT * limit)
-    passing: dict[int, bytes] = {}
-    gone: set[int] = set()
-    for keys in partition.nearest_first(vector, portion=enough):
-        rows = dict(connection.execute(SELECT_PASSING, {**parameters, "keys": json.dumps(keys)}).fetchall())
-        gone.update(key for key in keys if key not in rows)
-        passing.update((key, blob) for key, blob in rows.items() if blob is not None)
-        if len(passing) >= enough:
-            break
-    if gone:
-        partition.evict([*gone])
-    return dict(nlargest(limit, partition.cosines(passing, vector).items(), key=itemgetter(1)))

@@ -1,4 +1,4 @@
-"""What the tests of the SQLite engine share: a draft, a batch, an open repository."""
+"""What the tests of the SQLite engine share: a draft, a batch, open repositories."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -14,6 +14,7 @@ from chatmemory.errors import RepositoryError
 from chatmemory.messages import Conversation
 from chatmemory.settings import SqliteSettings
 from chatmemory_layers.sqlite.database import open_database
+from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
 
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
@@ -44,6 +45,12 @@ async def open_repository(
 ) -> AsyncGenerator[SqliteMessageRepository]:
     async with open_database(file_settings(path, busy_timeout_seconds=busy_timeout_seconds)) as database:
         yield SqliteMessageRepository(database)
+
+
+@asynccontextmanager
+async def open_memories(path: Path) -> AsyncGenerator[SqliteMemoryRepository]:
+    async with open_database(file_settings(path)) as database:
+        yield SqliteMemoryRepository(database)
 
 
 async def create_store(path: Path, *ids: str) -> None:

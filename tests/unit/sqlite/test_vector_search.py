@@ -1,0 +1,222 @@
+"""Codes in memory answer as the exact comparison does, whoever writes meanwhile, and take no more room than they may."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chatmemory.contracts import Attachment, Candidates, Forgetting, Matrix, MemorySearch, Vector
+from chatmemory.laws.memory_samples import remembered
+from chatmemory.memories import EmbeddingSpace, Namespace
+from chatmemory_layers.sqlite import vector_partition
+from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
+from chatmemory_layers.sqlite.vector_partition import VectorPartition
+from chatmemory_layers.sqlite.vector_search import COMPARED, Space, VectorSearch
+from tests.unit.sqlite.stores import open_memories
+
+MING = Namespace("小明")
+DIM = 96
+SPACE = EmbeddingSpace("模型", DIM)
+
+
+def vectors(count: int, *, seed: int = 1) -> Matrix:
+    """Return unit vectors in clusters around a common mean, as those of texts lie."""
+    random = np.random.default_rng(seed)
+    centres = random.standard_normal((20, DIM), dtype=np.float32)
+    rows = 2 + centres[random.integers(0, 20, count)] + 0.5 * random.standard_normal((count, DIM))
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / lengths, np.float32)
+
+
+async def fill(memories: SqliteMemoryRepository, rows: Matrix, *, prefix: str = "") -> None:
+    drafts = [
+        remembered(f"{prefix}{number}", namespace=MING, space=SPACE, vector=row, tags=(f"{number % 100}",))
+        for number, row in enumerate(rows)
+    ]
+    await memories.store(tuple(drafts)).or_raise()
+
+
+async def nearest(
+    memories: SqliteMemoryRepository, vector: Vector, *, tags: Sequence[str] = (), limit: int = 10
+) -> list[str]:
+    search = MemorySearch(MING, "不在", (), SPACE, vector, tags=tuple(tags), limit=limit)
+    found: Candidates = await memories.search(search).or_raise()
+    best = sorted(found.found, key=lambda candidate: -(candidate.similarity or 0))
+    return [candidate.memory.id for candidate in best]
+
+
+def exactly(rows: Matrix, vector: Vector, numbers: Sequence[int], *, limit: int = 10) -> list[str]:
+    return [
+        f"{number}" for number in sorted(numbers, key=lambda number: -float(rows[number] @ vector))[:limit]
+    ]
+
+
+async def test_the_nearest_of_many_are_those_of_an_exact_comparison(tmp_path: Path) -> None:
+    rows = vectors(5 * COMPARED + 20)
+    rows, asked = rows[:-20], rows[-20:]
+    async with open_memories(tmp_path / "m.db") as memories:
+        await fill(memories, rows)
+        for vector in asked:
+            assert await nearest(memories, vector) == exactly(rows, vector, range(len(rows)))
+
+
+async def test_a_filter_that_leaves_few_is_looked_through_to_the_end(tmp_path: Path) -> None:
+    rows = vectors(5 * COMPARED)
+    async with open_memories(tmp_path / "m.db") as memories:
+        await fill(memories, rows)
+        tagged = range(7, len(rows), 100)
+        for vector in vectors(5, seed=2):
+            assert await nearest(memories, vector, tags=["7"], limit=100) == exactly(
+                rows, vector, tagged, limit=100
+            )
+
+
+async def test_what_others_write_is_found_and_what_they_remove_is_not(tmp_path: Path) -> None:
+    rows, path = vectors(30), tmp_path / "m.db"
+    async with open_memories(path) as here, open_memories(path) as there:
+        await fill(there, rows[:10])
+        assert await nearest(here, rows[3], limit=1) == ["3"]
+        await fill(there, rows[10:], prefix="新")
+        assert await nearest(here, rows[20], limit=1) == ["新10"]
+        await there.forget(Forgetting(MING, memory_id="新10")).or_raise()
+        await there.forget(Forgetting(MING, memory_id="3")).or_raise()
+        assert not {"新10", "3"} & {*await nearest(here, rows[20], limit=30)}
+        # The last vector is gone: a number that came again would pass unnoticed.
+        await there.forget(Forgetting(MING, memory_id="新19")).or_raise()
+        await fill(there, rows[29:], prefix="又")
+        assert await nearest(here, rows[29], limit=1) == ["又0"]
+
+
+async def test_a_memory_is_found_once_it_is_promoted_and_no_longer_when_it_is_not(tmp_path: Path) -> None:
+    one, other = vectors(2)
+    async with open_memories(tmp_path / "m.db") as memories:
+        draft = remembered("1", namespace=MING, space=SPACE, vector=one, memory_type="short_term")
+        await memories.store((draft, remembered("2", namespace=MING, space=SPACE, vector=other))).or_raise()
+        assert await nearest(memories, one) == ["2"]
+        await memories.mark(MING, "1", memory_type="long_term").or_raise()
+        assert await nearest(memories, one) == ["1", "2"]
+        await memories.mark(MING, "1", memory_type="short_term").or_raise()
+        assert await nearest(memories, one) == ["2"]
+
+
+async def test_a_vector_in_the_place_of_another_is_the_one_that_counts(tmp_path: Path) -> None:
+    rows = vectors(3)
+    async with open_memories(tmp_path / "m.db") as memories:
+        await fill(memories, rows[:2])
+        assert await nearest(memories, rows[2], limit=1) == exactly(rows[:2], rows[2], range(2), limit=1)
+        await memories.attach(
+            MING, SPACE, (Attachment("1", 1, rows[2]), Attachment("0", 1, rows[1]))
+        ).or_raise()
+        assert await nearest(memories, rows[2]) == ["1", "0"]
+
+
+async def test_those_of_removed_memories_are_let_go(tmp_path: Path) -> None:
+    async with open_memories(tmp_path / "m.db") as memories:
+        await fill(memories, vectors(50))
+        await nearest(memories, vectors(1)[0])
+        (partition,) = memories.searcher.vectors._partitions.values()
+        assert partition.count == 50
+        for number in range(10):
+            await memories.forget(Forgetting(MING, memory_id=f"{number}")).or_raise()
+        await nearest(memories, vectors(1)[0])
+        assert partition.count == 40
+
+
+def rows_of(matrix: Matrix) -> list[tuple[int, bytes]]:
+    return [(number, row.tobytes()) for number, row in enumerate(matrix)]
+
+
+def portions(partition: VectorPartition, vector: Vector, portion: int) -> list[list[int]]:
+    return list(partition.nearest_first(vector, portion=portion))
+
+
+@pytest.mark.parametrize("dim", [1, 63, 64, 65, 200])
+def test_vectors_of_any_length_have_codes(dim: int) -> None:
+    matrix = np.random.default_rng(1).standard_normal((300, dim)).astype(np.float32)
+    partition = VectorPartition(dim)
+    for start in range(0, 300, 100):
+        partition.add([(key + start, blob) for key, blob in rows_of(matrix[start : start + 100])])
+    first, *others = portions(partition, matrix[250], 5)
+    assert 250 in first
+    assert sorted([*first, *(key for portion in others for key in portion)]) == list(range(300))
+
+
+def test_an_empty_partition_has_nothing_near() -> None:
+    assert portions(VectorPartition(8), np.ones(8, np.float32), 5) == []
+
+
+def test_bits_are_counted_alike_without_numpy_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = vectors(500)
+    partition = VectorPartition(DIM)
+    partition.add(rows_of(matrix))
+    with_it = portions(partition, matrix[7], 20)
+    monkeypatch.delattr(np, "bitwise_count")
+    assert portions(partition, matrix[7], 20) == with_it
+
+
+def test_a_mean_of_few_vectors_is_made_anew_until_there_are_enough() -> None:
+    partition = VectorPartition(DIM)
+    partition.add(rows_of(vectors(10)))
+    assert not partition.is_outgrown
+    partition.add(rows_of(vectors(10)))
+    assert partition.is_outgrown
+    settled = VectorPartition(DIM)
+    settled.add(rows_of(vectors(vector_partition.SETTLED_COUNT)))
+    settled.add(rows_of(vectors(3 * vector_partition.SETTLED_COUNT)))
+    assert not settled.is_outgrown
+
+
+@pytest.fixture
+def spaces(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """Ten spaces of 20 vectors each."""
+    with closing(sqlite3.connect(tmp_path / "vectors.db")) as connection:
+        connection.execute("CREATE TABLE memory_embedding (memory_key, space_key, seq, vector)")
+        for space in range(10):
+            blobs = [(key, space, key + 1, blob) for key, blob in rows_of(vectors(20))]
+            connection.executemany("INSERT INTO memory_embedding VALUES (?, ?, ?, ?)", blobs)
+        yield connection
+
+
+def test_the_spaces_that_were_used_last_stay_in_memory(spaces: sqlite3.Connection) -> None:
+    one = VectorSearch()
+    one._refreshed(spaces, Space(0, 21), DIM)
+    size = one._partitions[0].size_bytes
+    search = VectorSearch(max_bytes=3 * size)
+    for space in (0, 1, 2, 0, 3):
+        search._refreshed(spaces, Space(space, 21), DIM)
+    assert [*search._partitions] == [2, 0, 3]
+    assert search._refreshed(spaces, Space(1, 21), DIM).count == 20
+
+
+REMEMBER_BY_WORDS = """
+import asyncio, sys
+from datetime import UTC, datetime
+from chatmemory.contracts import MemoryDraft, MemorySearch
+from chatmemory.memories import Namespace, Provenance
+from chatmemory.settings import SqliteSettings
+from chatmemory_layers.sqlite.database import open_database
+from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
+
+async def main():
+    async with open_database(SqliteSettings(path=sys.argv[1])) as database:
+        memories, namespace = SqliteMemoryRepository(database), Namespace("小明")
+        await memories.store((MemoryDraft("1", namespace, "绿茶", None, None, None, (), 1.0, "user_stated", "user", None,
+            "long_term", False, Provenance(), datetime(2025, 3, 14, tzinfo=UTC), "绿茶"),)).or_raise()
+        found = await memories.search(MemorySearch(namespace, "绿茶", ("绿茶",))).or_raise()
+        print(len(found.found), "numpy" in sys.modules)
+
+asyncio.run(main())
+"""
+
+
+def test_who_has_no_vectors_never_loads_numpy(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", REMEMBER_BY_WORDS, str(tmp_path / "m.db")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == [
+        "1",
+        "False",
+    ]
