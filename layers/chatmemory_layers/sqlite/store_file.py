@@ -84,6 +84,7 @@ def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
     check_origin(connection)
     _write_ahead(connection, settings)
     connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[settings.durability]}")
+    connection.execute("PRAGMA secure_delete = ON")  # the bytes of what is forgotten go with it
     migrate(connection)
     adopt_rows(connection, settings.legacy_user)
 

@@ -48,8 +48,10 @@ async def open_repository(
 
 
 @asynccontextmanager
-async def open_memories(path: Path) -> AsyncGenerator[SqliteMemoryRepository]:
-    async with open_database(file_settings(path)) as database:
+async def open_memories(
+    path: Path, *, busy_timeout_seconds: float = 10.0
+) -> AsyncGenerator[SqliteMemoryRepository]:
+    async with open_database(file_settings(path, busy_timeout_seconds=busy_timeout_seconds)) as database:
         yield SqliteMemoryRepository(database)
 
 
