@@ -12,13 +12,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from chatmemory.contracts import Forgetting, MemoryRepository, MemorySearch
+from chatmemory.laws.memory_samples import remembered, unit
+from chatmemory.memories import EmbeddingSpace, Namespace
 from chatmemory.settings import PostgresSettings
 from chatmemory_layers.postgres.database import open_database
+from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
 from tests.unit.postgres.said import NOW, batch, stored_ids, summary
 
 PORT = 6432
 CLIENTS, SESSIONS, BATCHES = 12, 3, 15
+SPACE = EmbeddingSpace("模型", 3)
 
 
 @pytest.fixture
@@ -54,6 +59,14 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
     """Without a statement cache, the setting for a PgBouncer that knows nothing of prepared statements."""
     settings = PostgresSettings(dsn=bouncer, statement_cache_size=0, pool_size=2)
 
+    async def remember(memories: MemoryRepository, namespace: Namespace, client: int) -> None:
+        draft = remembered(f"{client}", namespace=namespace, terms="绿茶", space=SPACE, vector=unit(1, 0, 0))
+        await memories.store((draft,)).or_raise()
+        query = MemorySearch(namespace, "", ("绿茶",), SPACE, unit(1, 0, 0))
+        (candidate,) = (await memories.search(query).or_raise()).found
+        assert (candidate.memory.id, candidate.similarity) == (f"{client}", pytest.approx(1))
+        assert (await memories.forget(Forgetting(namespace)).or_raise()).embeddings == 1
+
     async def talk(client: int) -> None:
         async with open_database(settings) as database:
             repository = PostgresMessageRepository(database)
@@ -66,6 +79,7 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
                     repository.summarizations_of("all", id_).or_raise(),
                 )
                 assert await stored_ids(repository, own) == ids[: number + 1]
+            await remember(PostgresMemoryRepository(database), Namespace(own), client)
             await repository.summarize(summary(own, "s", *ids[:3], at_version=BATCHES)).or_raise()
             await repository.clear(own, now=NOW).or_raise()
 
