@@ -1,19 +1,29 @@
-"""The laws of a message repository, for a backend of your own: ``pip install chatmemory-effect[laws]``.
+"""The laws of repositories, for a backend of your own: ``pip install chatmemory-effect[laws]``.
 
-    from chatmemory.laws import MessageRepositoryLaws
+    from chatmemory.laws import MemoryRepositoryLaws, MessageRepositoryLaws
 
-    class TestMyRepository(MessageRepositoryLaws):
+    class TestMyMessages(MessageRepositoryLaws):
         repository = my_message_repository      # a Layer that provides MessageRepositoryTag
 
+    class TestMyMemories(MemoryRepositoryLaws):
+        repository = my_memory_repository       # a Layer that provides MemoryRepositoryTag
+        keeps_conversations = False             # it does not provide MessageRepositoryTag as well
+
 Run pytest on it.  Each test is named after its law; a law that is broken is named in the failure, with what was found
-and what should have been.  The laws use conversations of their own and can run on a store that holds others.
+and what should have been.  The laws use conversations and users of their own and can run on a store that holds others.
 A repository that keeps nothing says ``is_durable = False``; one that needs a fixture sets ``self.repository`` in it.
 
-L1 append, L2 atomic batch, L3 isolation, L4 clear, L5 reopen, L6 cancel, L7 race, L10 window, L11 empty, L12 retry,
-L14 coverage, L20 errors, L21 equivalence; W1 outbox, W2 lease, W3 settle.
+Of messages: L1 append, L2 atomic batch, L3 isolation, L4 clear, L5 reopen, L6 cancel, L7 race, L10 window, L11 empty,
+L12 retry, L14 coverage, L20 errors, L21 equivalence; W1 outbox, W2 lease, W3 settle.
+Of memories: L1 remember, L2, L3, L5, L6, L7, L8 candidates, L9 self, L10 to L12, L13 dedup, L16 filter, L17 access, L20,
+L21, L23 forget; T1 truth, T2 time travel, T3 correct; V1 vectors.
+Of a long-term memory over any repository (``LongTermMemoryLaws``): L8 recall, L9, L15 threshold and decay, L16, L17,
+L18 degrade, L23.
 """
 
 from chatmemory.laws.law import LawBrokenError
+from chatmemory.laws.long_term_memory_laws import LongTermMemoryLaws
+from chatmemory.laws.memory_repository_laws import MemoryRepositoryLaws
 from chatmemory.laws.message_repository_laws import MessageRepositoryLaws
 
-__all__ = ["LawBrokenError", "MessageRepositoryLaws"]
+__all__ = ["LawBrokenError", "LongTermMemoryLaws", "MemoryRepositoryLaws", "MessageRepositoryLaws"]

@@ -7,7 +7,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from chatmemory.effect import Layer
-from chatmemory.laws.memory_repository_laws import MemoryRepositoryLaws
+from chatmemory.laws import MemoryRepositoryLaws
 from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.in_memory import (
     memory_repository as in_memory,

@@ -1,0 +1,450 @@
+"""Memory repositories that each break one promise, the way stores in the field have broken it."""
+
+import re
+import sqlite3
+from copy import deepcopy
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from anyio.lowlevel import checkpoint
+from attrs import evolve
+from returns.result import Failure
+
+from chatmemory.contracts import (
+    Attachment,
+    Candidate,
+    Candidates,
+    Forgetting,
+    MemoryDraft,
+    MemoryListing,
+    MemorySearch,
+)
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import MemoryConflictError, MemoryStoreError
+from chatmemory.memories import (
+    Duplicate,
+    EmbeddingSpace,
+    ForgetReceipt,
+    Memory,
+    Namespace,
+    Stored,
+    UseReport,
+)
+from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
+from chatmemory_layers.in_memory.memory_row import new_row
+from chatmemory_layers.in_memory.memory_table import MemoryTable
+
+Outcomes = tuple[Stored | Duplicate, ...]
+
+
+class BrokenMemory:
+    """Passes every call on to a sound repository; each subclass gets one of them wrong."""
+
+    def __init__(self, inner: InMemoryMemoryRepository) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    @property
+    def table(self) -> MemoryTable:
+        return self.inner._memories
+
+    def change(self, memory_id: str, **changes: Any) -> None:
+        row = self.table.rows[memory_id]
+        self.table.rows[memory_id] = evolve(row, memory=evolve(row.memory, **changes))
+
+
+# --- Storing -----------------------------------------------------------------------------------------------------
+
+
+class SharesValues(BrokenMemory):
+    def __init__(self, inner: InMemoryMemoryRepository) -> None:
+        super().__init__(inner)
+        self.shared: dict[str, Any] = {}
+
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
+        self.shared |= {draft.id: draft.value for draft in drafts}
+        return self.inner.store(drafts)
+
+    def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, Any]:
+        def shared(memory: Memory | None) -> Memory | None:
+            return memory and evolve(memory, value=self.shared[memory_id])
+
+        return self.inner.get(namespace, memory_id).map(shared)
+
+
+class KeepsWholeSeconds(BrokenMemory):
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
+        return self.inner.store(
+            tuple(evolve(draft, created_at=draft.created_at.replace(microsecond=0)) for draft in drafts)
+        )
+
+
+class StoresWhatItCan(BrokenMemory):
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        outcome = await self.inner.store(drafts)
+        if isinstance(outcome, Failure):
+            for draft in drafts:
+                await self.inner.store((draft,))
+        return await do(Effect.from_result(outcome))
+
+
+class OverwritesById(BrokenMemory):
+    """INSERT OR REPLACE, and nobody hears of it."""
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        outcome = await self.inner.store(drafts)
+        if isinstance(outcome, Failure) and isinstance(outcome.failure(), MemoryConflictError):
+            self.table.rows |= {draft.id: new_row(draft) for draft in drafts}
+            return tuple(Stored(draft.id) for draft in drafts)
+        return await do(Effect.from_result(outcome))
+
+
+class ReportsDuplicatesAsStored(BrokenMemory):
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
+        return self.inner.store(drafts).map(lambda _: tuple(Stored(draft.id) for draft in drafts))
+
+
+class DeduplicatesAcrossApps(BrokenMemory):
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        outcomes: Outcomes = ()
+        for draft in drafts:
+            twins = [
+                row.id
+                for row in self.table.rows.values()
+                if draft.dedup_key is not None
+                and (row.memory.namespace.user, row.dedup_key) == (draft.namespace.user, draft.dedup_key)
+            ]
+            outcomes += (Duplicate(twins[0]),) if twins else await do(self.inner.store((draft,)))
+        return outcomes
+
+
+class StoresRowByRow(BrokenMemory):
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        outcomes: Outcomes = ()
+        for draft in drafts:
+            outcomes += await do(self.inner.store((draft,)))
+            await checkpoint()
+        return outcomes
+
+
+class LooksForDuplicatesTooEarly(BrokenMemory):
+    """Looks before its transaction begins, and the store has no unique index to say otherwise."""
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        holders = [self.table._holder(draft.namespace, draft.dedup_key) for draft in drafts]
+        await checkpoint()
+        if any(holders):
+            return await do(self.inner.store(drafts))
+        return await do(self.inner.store(tuple(evolve(draft, dedup_key=None) for draft in drafts)))
+
+
+class ReplacesWhatIsGone(BrokenMemory):
+    """The memory that is to be replaced is looked up too early."""
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        gone = [
+            draft.replaces is not None and self.table._is_replaceable(draft.namespace, draft.replaces)
+            for draft in drafts
+        ]
+        await checkpoint()
+        if not any(gone):
+            return await do(self.inner.store(drafts))
+        return await do(self.inner.store(tuple(evolve(draft, replaces=None) for draft in drafts)))
+
+
+class AcknowledgesBeforeItStores(BrokenMemory):
+    """Answers from memory; nothing ever reaches the disk."""
+
+    def __init__(self, disk: InMemoryMemoryRepository) -> None:
+        super().__init__(deepcopy(disk))
+
+
+class SwallowsConflicts(BrokenMemory):
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
+        fine: Outcomes = tuple(Stored(draft.id) for draft in drafts)
+        return self.inner.store(drafts).lash(lambda _: Effect.succeed(fine))
+
+
+class LetsDriverErrorsEscape(BrokenMemory):
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
+        def escape(error: MemoryStoreError) -> Effect[Outcomes, MemoryStoreError]:
+            raise sqlite3.IntegrityError(str(error))
+
+        return self.inner.store(drafts).lash(escape)
+
+
+# --- Truth -------------------------------------------------------------------------------------------------------
+
+
+class ForgetsWhatSuperseded(BrokenMemory):
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        outcomes = await do(self.inner.store(drafts))
+        for outcome in outcomes:
+            for memory_id in outcome.superseded if isinstance(outcome, Stored) else ():
+                self.change(memory_id, superseded_by=None)
+        return outcomes
+
+
+class DeletesWhatIsSuperseded(BrokenMemory):
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        outcomes = await do(self.inner.store(drafts))
+        for outcome in outcomes:
+            for memory_id in outcome.superseded if isinstance(outcome, Stored) else ():
+                del self.table.rows[memory_id]
+        return outcomes
+
+
+class SearchesThePastInThePresent(BrokenMemory):
+    def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
+        return self.inner.search(evolve(search, as_of=None))
+
+
+class CorrectsWithoutAsking(BrokenMemory):
+    def rewrite(self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False) -> Any:
+        row = self.table.rows.get(draft.id)
+        version = expected_version if row is None else row.memory.version
+        return self.inner.rewrite(draft, expected_version=version, keep_vector=keep_vector)
+
+
+class KeepsTheWordsOfTheOldContent(BrokenMemory):
+    def rewrite(self, draft: MemoryDraft, **how: Any) -> Any:
+        row = self.table.rows.get(draft.id)
+        return self.inner.rewrite(draft if row is None else evolve(draft, terms=row.terms), **how)
+
+
+# --- Reading -----------------------------------------------------------------------------------------------------
+
+
+class PagesByInstantAlone(BrokenMemory):
+    def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
+        after = None if listing.after is None else (listing.after[0], "")
+        return self.inner.list(evolve(listing, after=after))
+
+
+class IgnoresTheApp(BrokenMemory):
+    def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
+        return self.inner.search(evolve(search, namespace=Namespace(search.namespace.user)))
+
+
+class FindsShortTermMemories(BrokenMemory):
+    @Effect.gen
+    async def search(self, do: Do[Any], search: MemorySearch) -> Candidates:
+        found = await do(self.inner.search(search))
+        short = [
+            Candidate(row.handed_out(), row.terms, None)
+            for row in self.table.rows.values()
+            if row.memory.memory_type == "short_term" and search.namespace.sees(row.memory.namespace)
+        ]
+        return evolve(found, found=(*found.found, *short))
+
+
+class CreatesWhatIsAskedFor(BrokenMemory):
+    def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, Any]:
+        return self.inner.retire(namespace, key, now=now).map(lambda _: True)
+
+
+# --- Searching ---------------------------------------------------------------------------------------------------
+
+
+class FindsMoreThanAsked(BrokenMemory):
+    def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
+        return self.inner.search(evolve(search, limit=search.limit + 1))
+
+
+class ReadsTheTextAsAPattern(BrokenMemory):
+    """LIKE: wildcards, and no difference between upper and lower case."""
+
+    @Effect.gen
+    async def search(self, do: Do[Any], search: MemorySearch) -> Candidates:
+        found = await do(self.inner.search(search))
+        parts = ({"%": ".*", "_": "."}.get(character, re.escape(character)) for character in search.text)
+        pattern = re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
+        if found.found and not found.matched_text:
+            return found
+        alike = [
+            Candidate(row.handed_out(), row.terms, None)
+            for row in self.table.rows.values()
+            if row.is_recallable(search.namespace) and pattern.search(row.memory.content)
+        ]
+        return evolve(found, found=tuple(alike), matched_text=bool(alike))
+
+
+class ComparesSignsOnly(BrokenMemory):
+    """One bit per dimension, and nobody rescores."""
+
+    def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
+        sound = deepcopy(self.inner)
+        for key, row in self.table.rows.items():
+            if row.vector is not None:
+                sign = np.sign(row.vector)
+                sound._memories.rows[key] = evolve(row, vector=sign / np.sqrt(sign @ sign))
+        return sound.search(search)
+
+
+class MixesSpaces(BrokenMemory):
+    """Whatever has the right length is compared."""
+
+    def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
+        sound = deepcopy(self.inner)
+        for key, row in self.table.rows.items():
+            if row.vector is not None and search.space is not None and row.vector.size == search.space.dim:
+                sound._memories.rows[key] = evolve(row, memory=evolve(row.memory, embedding=search.space))
+        return sound.search(search)
+
+
+class AttachesToWhatHasChanged(BrokenMemory):
+    def attach(
+        self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
+    ) -> Effect[int, Any]:
+        rows = self.table.rows
+        return self.inner.attach(
+            namespace,
+            space,
+            tuple(
+                evolve(one, version=rows[one.memory_id].memory.version) if one.memory_id in rows else one
+                for one in attachments
+            ),
+        )
+
+
+# --- Using -------------------------------------------------------------------------------------------------------
+
+
+class CountsFindingAsUse(BrokenMemory):
+    @Effect.gen
+    async def search(self, do: Do[Any], search: MemorySearch) -> Candidates:
+        found = await do(self.inner.search(search))
+        for candidate in found.found:
+            self.change(candidate.memory.id, access_count=candidate.memory.access_count + 1)
+        return found
+
+
+class CountsRepeatedUses(BrokenMemory):
+    def record_use(self, namespace: Namespace, memory_ids: tuple[str, ...], **use: Any) -> Any:
+        for memory_id in memory_ids:
+            if memory_id in self.table.rows:
+                self.table.rows[memory_id] = evolve(self.table.rows[memory_id], last_use_id=None)
+        return self.inner.record_use(namespace, memory_ids, **use)
+
+
+class LosesConcurrentUses(BrokenMemory):
+    """Reads the count, and writes it back a moment later."""
+
+    @Effect.gen
+    async def record_use(
+        self, do: Do[Any], namespace: Namespace, memory_ids: tuple[str, ...], **use: Any
+    ) -> UseReport:
+        before = {key: self.table.rows[key] for key in memory_ids if key in self.table.rows}
+        await checkpoint()
+        self.table.rows.update(before)
+        return await do(self.inner.record_use(namespace, memory_ids, **use))
+
+
+class PromotesWhatAnybodySaid(BrokenMemory):
+    @Effect.gen
+    async def record_use(
+        self, do: Do[Any], namespace: Namespace, memory_ids: tuple[str, ...], **use: Any
+    ) -> UseReport:
+        report = await do(self.inner.record_use(namespace, memory_ids, **use))
+        if not report.promoted:
+            return report
+        for memory_id in memory_ids:
+            self.change(memory_id, memory_type="long_term")
+        return evolve(report, promoted=memory_ids)
+
+
+# --- Forgetting --------------------------------------------------------------------------------------------------
+
+
+class ForgetsTheNewestValueOnly(BrokenMemory):
+    def forget(self, forgetting: Forgetting) -> Effect[ForgetReceipt, Any]:
+        for row in list(self.table.rows.values()):
+            if forgetting.memory_id is not None and row.memory.superseded_by == forgetting.memory_id:
+                self.change(row.id, superseded_by=None)
+        return self.inner.forget(forgetting)
+
+
+class ForgetsByPrefix(BrokenMemory):
+    def forget(self, forgetting: Forgetting) -> Effect[ForgetReceipt, Any]:
+        for row in list(self.table.rows.values()):
+            path = row.memory.provenance.path
+            if forgetting.path is not None and path is not None and path.startswith(forgetting.path):
+                provenance = evolve(row.memory.provenance, path=forgetting.path)
+                self.change(row.id, provenance=provenance)
+        return self.inner.forget(forgetting)
+
+
+class ForgetsWithLike(BrokenMemory):
+    """Compares users without regard to case, as LIKE does."""
+
+    @Effect.gen
+    async def forget(self, do: Do[Any], forgetting: Forgetting) -> ForgetReceipt:
+        user = forgetting.namespace.user
+        alike = {row.memory.namespace.user for row in self.table.rows.values()} - {user}
+        for other in (other for other in alike if other.casefold() == user.casefold()):
+            namespace = evolve(forgetting.namespace, user=other)
+            await do(self.inner.forget(evolve(forgetting, namespace=namespace)))
+        return await do(self.inner.forget(forgetting))
+
+
+class ServesTheForgottenFromACache(BrokenMemory):
+    def __init__(self, inner: InMemoryMemoryRepository) -> None:
+        super().__init__(inner)
+        self.cache: dict[str, Candidate] = {}
+
+    @Effect.gen
+    async def search(self, do: Do[Any], search: MemorySearch) -> Candidates:
+        found = await do(self.inner.search(search))
+        self.cache |= {candidate.memory.id: candidate for candidate in found.found}
+        cached = [
+            candidate
+            for candidate in self.cache.values()
+            if candidate.memory.id not in self.table.rows
+            and search.namespace.sees(candidate.memory.namespace)
+        ]
+        return evolve(found, found=(*found.found, *cached))
+
+
+class RemembersDedupKeysForEver(BrokenMemory):
+    """The hashes of what was forgotten stay, and so nobody can say it again."""
+
+    def __init__(self, inner: InMemoryMemoryRepository) -> None:
+        super().__init__(inner)
+        self.known: dict[tuple[Namespace, bytes | None], str] = {}
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        outcomes: Outcomes = ()
+        for draft in drafts:
+            key = (draft.namespace, draft.dedup_key)
+            if draft.dedup_key is not None and key in self.known:
+                outcomes += (Duplicate(self.known[key]),)
+            else:
+                outcomes += await do(self.inner.store((draft,)))
+                self.known[key] = draft.id
+        return outcomes
+
+
+class ExpiresWhatIsPinned(BrokenMemory):
+    def expire(self, namespace: Namespace, **which: Any) -> Effect[int, Any]:
+        for row in list(self.table.rows.values()):
+            if namespace.sees(row.memory.namespace):
+                self.change(row.id, pinned=False)
+        return self.inner.expire(namespace, **which)
+
+
+class LeavesSummariesAsTheyAre(BrokenMemory):
+    def forget(self, forgetting: Forgetting) -> Effect[ForgetReceipt, Any]:
+        gone = self.table.forget(forgetting)
+        return Effect.succeed(ForgetReceipt(len(gone), sum(row.vector is not None for row in gone)))
