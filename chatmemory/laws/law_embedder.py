@@ -20,7 +20,10 @@ _NUMBER: Final = re.compile(r"\d+")
 @final
 @define
 class LawEmbedder:
-    """Turns a text by as many degrees as its last number says: two texts are as similar as their angle is small."""
+    """Turns a text by as many degrees as its last number says, or not at all.
+
+    Two texts are as similar as the angle between them is small.
+    """
 
     fails: bool = False
     calls: int = 0
@@ -39,5 +42,5 @@ class LawEmbedder:
         self.calls += 1
         if self.fails:
             return Failure(EmbeddingError(self.model, "unavailable"))
-        turns = [radians(int(_NUMBER.findall(text)[-1])) for text in texts]
+        turns = [radians(int((_NUMBER.findall(text) or [0])[-1])) for text in texts]
         return Success(np.array([(cos(turn), sin(turn)) for turn in turns], dtype=np.float32))

@@ -1,0 +1,72 @@
+"""The law kit on the long-term memory that ships with chatmemory, over each of its repositories."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from anyio.from_thread import start_blocking_portal
+
+from chatmemory.effect import Layer
+from chatmemory.laws import LongTermMemoryLaws
+from chatmemory.longterm.embedding_guard import guarded
+from chatmemory.longterm.extraction import rule_extractor
+from chatmemory.longterm.long_term_memory import long_term_memory
+from chatmemory.longterm.recall_ranking import recall_ranker
+from chatmemory.settings import (
+    EmbeddingSettings,
+    EmbeddingSettingsTag,
+    ExpirySettings,
+    ExpirySettingsTag,
+    ExtractionSettings,
+    ExtractionSettingsTag,
+    PostgresSettings,
+    PostgresSettingsTag,
+    PromotionSettings,
+    PromotionSettingsTag,
+    SqliteSettings,
+    SqliteSettingsTag,
+)
+from chatmemory_layers.in_memory import memory_repository as in_memory
+from chatmemory_layers.postgres import database as postgres_database, memory_repository as postgres
+from chatmemory_layers.sqlite import database as sqlite_database, memory_repository as sqlite
+from tests.postgres_server import fresh_database
+
+SETTINGS = (
+    Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings())
+    | Layer.succeed(ExtractionSettingsTag, ExtractionSettings())
+    | Layer.succeed(PromotionSettingsTag, PromotionSettings())
+    | Layer.succeed(ExpirySettingsTag, ExpirySettings())
+)
+PARTS = SETTINGS.feed_keep(guarded | rule_extractor | recall_ranker)
+
+
+class TestInMemory(LongTermMemoryLaws):
+    memory = (PARTS | in_memory.memory_repository) >> long_term_memory
+    is_durable = False
+
+
+class TestInMemoryOnTrio(TestInMemory):
+    event_loop = "trio"
+
+
+class TestSqlite(LongTermMemoryLaws):
+    @pytest.fixture(autouse=True)
+    def in_a_file(self, tmp_path: Path) -> None:
+        settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
+        repository = settings >> sqlite_database.database >> sqlite.memory_repository
+        self.memory = (PARTS | repository) >> long_term_memory
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Generator[str]:
+    """Lend one database to all laws: they are users of their own."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fresh_database()) as address:
+        yield address
+
+
+class TestPostgres(LongTermMemoryLaws):
+    @pytest.fixture(autouse=True)
+    def in_a_database(self, dsn: str) -> None:
+        settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
+        repository = settings >> postgres_database.database >> postgres.memory_repository
+        self.memory = (PARTS | repository) >> long_term_memory
