@@ -2,8 +2,7 @@
 
 A read is one statement, or several on one snapshot.  A write is one transaction of one owner, a conversation or a user
 of memories, in line behind the other writers of that owner.  All end in bounded time, and no exception of asyncpg leaves
-them.  Tables and statements are the
-business of the repositories.
+them.  Tables and statements are the business of the repositories.
 """
 
 import asyncio

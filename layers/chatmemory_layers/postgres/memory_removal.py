@@ -1,9 +1,9 @@
 """What removes memories: forget and expire.  Each runs in a transaction of the user.
 
 A deleted row is out of reach of every statement at once.  Its bytes stay in the files of the server until they are
-written over, and in its log and backups for as long as it keeps those: VACUUM only makes room for others.  Who has to
-be sure lets the owner of the tables run ``VACUUM FULL atomic_memory, memory_embedding, memory_user`` and a CHECKPOINT,
-at an hour when they may be locked.
+written over, also behind a VACUUM, which only makes room for others; in its log and its backups they stay for as long as
+it keeps those.  Who has to be sure lets the owner of the tables run ``VACUUM FULL`` on ``atomic_memory``,
+``memory_embedding``, ``memory_use`` and ``memory_user``, then a ``CHECKPOINT``, at an hour when they may be locked.
 """
 
 from collections.abc import Sequence

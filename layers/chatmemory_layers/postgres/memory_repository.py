@@ -59,6 +59,7 @@ class PostgresMemoryRepository:
         """See ``MemoryRepository.store``."""
         if not drafts:
             return Effect.succeed(())
+        # Should there be several users, the lock is the first one's, and a unique index refuses what others do meanwhile.
         return self._write("store memories", drafts[0].namespace, memory_store.store, drafts)
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:

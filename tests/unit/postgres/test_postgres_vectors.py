@@ -191,26 +191,22 @@ class Explaining:
         return cast("Sequence[Row]", await self.connection.fetch(statement, *arguments))
 
 
-async def test_many_vectors_are_looked_up_and_not_compared_one_by_one(
-    dsn: str, crowded: PostgresMemoryRepository
-) -> None:
-    query = MemorySearch(MING, "不在", (), INDEXED, directions(1)[0], limit=NEAREST)
-    await crowded.search(query).or_raise()
-    await until_indexed(dsn)
+async def plan_of(dsn: str, memories: PostgresMemoryRepository, namespace: Namespace) -> str:
     await run_on_server("ANALYZE", database=name_of(dsn))
+    query = MemorySearch(namespace, "不在", (), INDEXED, directions(1)[0], limit=NEAREST)
     connection = Explaining(await asyncpg.connect(dsn))
     try:
-        asked = memory_search.Asked(query, crowded.database.vector_indexes)
+        asked = memory_search.Asked(query, memories.database.vector_indexes)
         await memory_search.search(cast("Connection", connection), asked)
     finally:
         await connection.connection.close()
-    assert "Index Scan using memory_embedding_hnsw_" in connection.plan
+    return connection.plan
 
 
-async def test_who_owns_few_of_many_vectors_finds_all_that_is_near(
+async def test_many_vectors_are_looked_up_and_those_of_who_owns_few_among_them_are_compared_one_by_one(
     dsn: str, crowded: PostgresMemoryRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A scan of the index would give up before it has met enough of them."""
+    """A scan of the index would give up before it has met enough of the few."""
     other = Namespace("小红")
     rows = directions(MANY)[:NEAREST]
     await crowded.store(
@@ -218,10 +214,10 @@ async def test_who_owns_few_of_many_vectors_finds_all_that_is_near(
     ).or_raise()
     await nearest(crowded, MING, rows[0])
     await until_indexed(dsn)
-    await run_on_server("ANALYZE", database=name_of(dsn))
-    monkeypatch.setattr(memory_search, "EXACT_VECTORS", 1)
-    monkeypatch.setattr(memory_search, "MAX_SCANNED", 1_000)
-    assert await nearest(crowded, other, -rows[0]) == sorted(f"of other {k}" for k in range(NEAREST))
+    monkeypatch.setattr(memory_search, "EXACT_VECTORS", NEAREST - 1)
+    monkeypatch.setattr(memory_search, "MAX_SCANNED", MANY // 2)
+    assert "Index Scan using memory_embedding_hnsw_" in await plan_of(dsn, crowded, MING)
+    assert "_hnsw_" not in await plan_of(dsn, crowded, other)
 
 
 async def test_an_index_that_somebody_left_half_made_is_made_anew(
