@@ -134,8 +134,15 @@ class LongTermMemoryLaws(UnderTest):
             expect(all(0 < decay <= 1 for decay in decays), True, f"whether {decays} are above 0 and up to 1")
             pinned = {hit.signals.decay for hit in hits if hit.memory.pinned}
             expect(pinned, {1.0}, "the weights of pinned memories")
-            born = [hit.memory.created_at for hit in hits if not hit.memory.pinned]
+            aging = [hit for hit in hits if not hit.memory.pinned]
+            born = [hit.memory.created_at for hit in aging]
             expect(born, sorted(born, reverse=True), "when the hits began, best first")
+            past = [hit.signals.decay for hit in aging if hit.memory.created_at <= now]
+            expect(
+                past,
+                sorted(set(past), reverse=True),
+                "the weights of what began before now, each below the last",
+            )
 
     @law
     async def test_l16_filter(self) -> None:
@@ -226,6 +233,8 @@ class LongTermMemoryLaws(UnderTest):
         """L23 forget: what was forgotten is never recalled, by words, by vector or in the past."""
         async with self.open() as witness:
             memory_ids = sorted(await _fill(witness))
+            for query in QUERIES:
+                await witness.recall(query)  # what was recalled once may be kept somewhere
             for memory_id in memory_ids[::2]:
                 await witness.get(witness.memory.forget(witness.user(), memory_id))
             left = set(memory_ids[1::2])
