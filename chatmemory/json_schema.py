@@ -84,7 +84,12 @@ _SCALARS: Final[Mapping[object, JsonObject]] = {
     float: {"type": "number"},
     datetime: {"type": "string", "format": "date-time"},
 }
-_KEYWORD_OF_COMPARISON: Final = {">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum"}
+_KEYWORD_OF_COMPARISON: Final = {
+    ">=": "minimum",
+    ">": "exclusiveMinimum",
+    "<=": "maximum",
+    "<": "exclusiveMaximum",
+}
 _RULES: Final[Mapping[tuple[object, str], JsonObject]] = {
     (NewMessage, "id"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
     (NewMessage, "content"): {"maxLength": MAX_CONTENT_CHARACTERS},
@@ -179,6 +184,8 @@ def _rule(field: "attrs.Attribute[Any]") -> JsonObject:
 def _of_validator(validator: Any) -> JsonObject:
     if hasattr(validator, "_validators"):
         return {word: bound for one in validator._validators for word, bound in _of_validator(one).items()}  # noqa: SLF001  as above
+    if hasattr(validator, "validator"):  # of what may be None
+        return _of_validator(validator.validator)
     if hasattr(validator, "compare_op"):
         return {_KEYWORD_OF_COMPARISON[validator.compare_op]: validator.bound}
     if hasattr(validator, "min_length"):

@@ -4,6 +4,7 @@ Field names are Python's; in files and documents the same words are written as `
 Where settings are read from is none of this module's business: ``chatmemory_layers.configuration`` does that.
 """
 
+from math import inf
 from typing import Literal, final
 
 from attrs import field, frozen, validators
@@ -141,14 +142,17 @@ class RetrievalSettings:
 
     Attributes:
         limit: memories at most, when the caller names no limit (``MEMORY_RETRIEVAL_LIMIT``, spec 002).
-        similarity_threshold: cosine below which a vector is no evidence (spec 001, D2); scales differ between models.
+        similarity_threshold: cosine below which a vector is no evidence (spec 001, D2); None: the embedder's own, which
+            is 0.3 unless it knows better.
         decay_per_day: a memory's weight is ``1 / (1 + days * decay_per_day)``; 0: nothing decays (spec 001, D2).
         lexical_share: how much of the score the words have, the rest is the vectors'.
     """
 
     limit: int = field(default=5, validator=_positive)
-    similarity_threshold: float = field(default=0.3, validator=[validators.ge(-1.0), validators.le(1.0)])
-    decay_per_day: float = field(default=0.01, validator=validators.ge(0.0))
+    similarity_threshold: float | None = field(
+        default=None, validator=validators.optional([validators.ge(-1.0), validators.le(1.0)])
+    )
+    decay_per_day: float = field(default=0.01, validator=[validators.ge(0.0), validators.lt(inf)])
     lexical_share: float = field(default=0.5, validator=[validators.ge(0.0), validators.le(1.0)])
 
 

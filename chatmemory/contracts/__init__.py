@@ -6,7 +6,7 @@ knows that it is right.  Time and ids are contracts of the kernel: ``chatmemory.
 
 from chatmemory.contracts.chat_context import ChatContextBuilder, ChatContextService
 from chatmemory.contracts.chat_memory import ChatMemory, ChatMemoryService
-from chatmemory.contracts.embedder import Embedder, EmbedderTag, Matrix, Vector
+from chatmemory.contracts.embedder import USUAL_THRESHOLD, Embedder, EmbedderTag, Matrix, Vector
 from chatmemory.contracts.history_strategy import HistoryStrategy, HistoryStrategyTag
 from chatmemory.contracts.long_term_memory import LongTermMemory, LongTermMemoryService
 from chatmemory.contracts.memory_extractor import MemoryExtractor, MemoryExtractorTag
@@ -37,6 +37,7 @@ from chatmemory.contracts.skill_runner import SkillRequest, SkillRunner, SkillRu
 from chatmemory.contracts.token_counter import TokenCounter, TokenCounterTag
 
 __all__ = [
+    "USUAL_THRESHOLD",
     "Append",
     "Appended",
     "Attachment",

@@ -6,7 +6,7 @@ A vector is a row of numpy float32.  numpy is named here for type checkers only:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import EmbeddingError
@@ -21,6 +21,9 @@ Vector: TypeAlias = "NDArray[np.float32]"
 Matrix: TypeAlias = "NDArray[np.float32]"
 """Shape ``(count, dim)``, one text per row, finite; a row has length 1, or is all zero for a text without features."""
 
+USUAL_THRESHOLD: Final = 0.3
+"""The cosine below which a vector is no evidence, for embedders that know no better (spec 001, D2)."""
+
 
 class Embedder(Protocol):
     """Makes vectors of texts.  Vectors of two embedders are comparable when *model* and dimension agree."""
@@ -28,6 +31,11 @@ class Embedder(Protocol):
     @property
     def model(self) -> str:
         """The name under which its vectors are kept; another one for vectors that mean something else."""
+        ...
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The cosine below which two texts have nothing to do with each other: scales differ between models."""
         ...
 
     def unavailability(self) -> EmbeddingError | None:

@@ -52,6 +52,11 @@ class GuardedEmbedder:
         """The name of the embedder's model."""
         return self.embedder.model
 
+    @property
+    def similarity_threshold(self) -> float:
+        """The embedder's."""
+        return self.embedder.similarity_threshold
+
     def unavailability(self) -> EmbeddingError | None:
         """Say why it cannot embed: because of its configuration, or because it has failed a short while ago."""
         if self._failure is not None and (self._is_being_tried or self.clock.monotonic() < self._again_at):

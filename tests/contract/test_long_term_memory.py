@@ -50,7 +50,7 @@ def settings() -> MemorySettings:
 @pytest.fixture
 async def memory(store: Store, settings: MemorySettings, clock: TestClock) -> AsyncGenerator[LongTermMemory]:
     given = store | settings_given(Settings(memory=settings)) | Layer.succeed(ClockTag, clock)
-    parts = given.feed_keep((hashed >> guarded) | rule_extractor | recall_ranker)
+    parts = given.feed_keep(hashed >> guarded).feed_keep(rule_extractor | recall_ranker)
     async with ManagedRuntime(parts >> long_term_memory) as runtime:
         yield await runtime.service(LongTermMemoryService)
 

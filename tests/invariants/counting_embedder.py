@@ -14,6 +14,7 @@ class CountingEmbedder:
     """Answers ``(1, 0)`` for every text."""
 
     model = "counting"
+    similarity_threshold = 0.3
 
     def __init__(self) -> None:
         self.reset()

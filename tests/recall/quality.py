@@ -24,6 +24,7 @@ from chatmemory.longterm.recall_ranking import WeightedRanking
 from chatmemory.memories import Namespace, NewMemory
 from chatmemory.search_terms import query_terms
 from chatmemory.settings import RetrievalSettings
+from chatmemory_layers.embedding.static import THRESHOLD
 
 QUESTIONS: Final = Path(__file__).with_name("questions.json")
 USER: Final = Namespace("somebody")
@@ -60,7 +61,8 @@ class Searched:
 
     def ranked(self, settings: RetrievalSettings) -> list[str]:
         """Return the ids of the first hits."""
-        ranking = WeightedRanking(settings)
+        threshold = THRESHOLD if settings.similarity_threshold is None else settings.similarity_threshold
+        ranking = WeightedRanking(settings, threshold)
         recall = ranking.rank(self.search, self.candidates, now=self.question.asked_at, limit=DEPTH)
         return [hit.memory.id for hit in recall.hits]
 

@@ -1,6 +1,7 @@
 """Settings from a file and the environment: which wins, and how every mistake is told."""
 
 import os
+import re
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -45,9 +46,11 @@ def flat(table: dict[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, .
 
 
 def test_the_documented_file_names_every_setting_and_its_default() -> None:
-    table = tomllib.loads((CONFIG / "chatmemory.toml").read_text(encoding="utf-8"))
-    assert set(flat(table)) == set(setting_paths())
-    assert structure(Settings, table) == Success(Settings())
+    text = (CONFIG / "chatmemory.toml").read_text(encoding="utf-8")
+    assert structure(Settings, tomllib.loads(text)) == Success(Settings())
+    # What is not set by default stands there as a comment.
+    every = re.sub(r"^# (\w+ = )", r"\1", text, flags=re.MULTILINE)
+    assert set(flat(tomllib.loads(every))) == set(setting_paths())
 
 
 def test_the_documented_file_says_something_about_every_setting() -> None:
@@ -88,7 +91,7 @@ def test_every_setting_has_a_variable(path: tuple[str, ...]) -> None:
     name = "_".join(
         ("CHATMEMORY", *("".join(f"_{c}" if c.isupper() else c.upper() for c in key) for key in path))
     )
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     assert read_settings(environment={name: text}) == Success(default)
     if not isinstance(value, str):
         (problem,) = problems_of(None, {name: "many"})
@@ -102,6 +105,13 @@ def test_the_limit_of_a_recall_is_heard_by_its_plain_name_too(tmp_path: Path) ->
     assert read_settings(file, environment=plain).unwrap().memory.retrieval.limit == 7
     both = {**plain, "CHATMEMORY_MEMORY_RETRIEVAL_LIMIT": "9"}
     assert read_settings(file, environment=both).unwrap().memory.retrieval.limit == 9
+
+
+def test_a_setting_that_nobody_needs_can_be_given() -> None:
+    name = "CHATMEMORY_MEMORY_RETRIEVAL_SIMILARITY_THRESHOLD"
+    assert read_settings(environment={name: "0.25"}).unwrap().memory.retrieval.similarity_threshold == 0.25
+    (problem,) = problems_of(None, {name: "1.5"})
+    assert isinstance(problem, InvalidValue)
 
 
 def test_an_empty_variable_leaves_the_setting_alone() -> None:

@@ -8,7 +8,7 @@ from anyio import to_thread
 from attrs import define, field
 from returns.result import Success
 
-from chatmemory.contracts import Matrix
+from chatmemory.contracts import USUAL_THRESHOLD, Matrix
 from chatmemory.effect import Effect, Outcome
 from chatmemory.errors import EmbeddingError
 
@@ -32,6 +32,7 @@ class LocalEmbedder:
     model: Final[str]
     load: Final[Callable[[], Vectors]] = field(repr=False)
     is_quick: Final[bool]
+    similarity_threshold: Final[float] = USUAL_THRESHOLD
     _vectors: Vectors | None = field(default=None, init=False, repr=False)
     _loading: Final[Lock] = field(factory=Lock, init=False, repr=False)
 

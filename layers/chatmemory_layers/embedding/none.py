@@ -5,7 +5,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts import EmbedderTag, Matrix
+from chatmemory.contracts import USUAL_THRESHOLD, EmbedderTag, Matrix
 from chatmemory.effect import Effect, Layer
 from chatmemory.errors import EmbeddingError
 
@@ -21,6 +21,11 @@ class NoEmbedder:
     def model(self) -> str:
         """A name for errors; no vector bears it."""
         return self.reason.model
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The usual one, for nothing."""
+        return USUAL_THRESHOLD
 
     def unavailability(self) -> EmbeddingError:
         """Return the reason."""

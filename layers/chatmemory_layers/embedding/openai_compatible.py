@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from chatmemory.contracts import Embedder, EmbedderTag, Matrix
+from chatmemory.contracts import USUAL_THRESHOLD, Embedder, EmbedderTag, Matrix
 from chatmemory.effect import Do, Effect, Layer, Outcome
 from chatmemory.effect.config import ConfigError
 from chatmemory.errors import EmbeddingError
@@ -41,6 +41,11 @@ class EndpointEmbedder:
     endpoint: Endpoint
     model: str
     batch_size: int
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The usual one: nothing is known of the model."""
+        return USUAL_THRESHOLD
 
     def unavailability(self) -> None:
         """None: whether the endpoint embeds is found out by asking it."""

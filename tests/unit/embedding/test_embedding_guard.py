@@ -29,6 +29,7 @@ class Scripted:
     model: str = "m"
     unavailable: EmbeddingError | None = None
     asked: int = 0
+    similarity_threshold: float = 0.25
     gate: anyio.Event | None = None
     reached: anyio.Event = Factory(anyio.Event)
 
@@ -325,6 +326,7 @@ async def test_an_embedder_that_raises_is_a_typed_failure_that_quotes_nothing(cl
 async def test_what_is_no_embedder_at_all_is_a_typed_failure(clock: TestClock) -> None:
     class Broken:
         model = "broken"
+        similarity_threshold = 0.3
 
         def unavailability(self) -> None:
             raise RuntimeError

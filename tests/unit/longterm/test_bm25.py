@@ -5,7 +5,12 @@ from math import log
 import pytest
 from hypothesis import given, strategies as st
 
-from chatmemory.longterm.bm25 import bm25_scores
+from chatmemory.longterm.bm25 import bm25
+
+
+def bm25_scores(query: list[str], texts: list[list[str]]) -> list[float]:
+    return [match.score for match in bm25(query, texts)]
+
 
 words = st.sampled_from(["tea", "cat", "dog", "茶", "猫"])
 texts = st.lists(st.lists(words, max_size=8), max_size=8)
@@ -52,3 +57,16 @@ def test_a_word_in_every_text_still_counts() -> None:
 def test_without_texts_or_words_there_is_nothing_to_score() -> None:
     assert bm25_scores(["tea"], []) == []
     assert bm25_scores([], [["tea"], []]) == [0, 0]
+
+
+@given(queries, texts)
+def test_the_share_is_1_exactly_for_a_text_with_every_word(query: list[str], texts: list[list[str]]) -> None:
+    for text, match in zip(texts, bm25(query, texts), strict=True):
+        assert 0 <= match.share <= 1 + 1e-9
+        assert (match.share == pytest.approx(1)) == bool(query and set(query) <= set(text))
+
+
+def test_a_rare_word_is_a_larger_share() -> None:
+    common, rare, *_ = bm25(["tea", "茶"], [["tea"], ["茶"], ["tea"], ["tea"]])
+    assert common.share + rare.share == pytest.approx(1)
+    assert rare.share > common.share

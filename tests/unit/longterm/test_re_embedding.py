@@ -21,6 +21,7 @@ class PickyEmbedder:
     """Refuses whatever holds the word *disliked*; it is off until it is switched on."""
 
     model = "picky"
+    similarity_threshold = 0.3
     disliked = "poison"
     is_on = False
 

@@ -9,13 +9,21 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from chatmemory.contracts import Candidate, Candidates, MemorySearch, RecallRanker, RecallRankerTag
+from chatmemory.contracts import (
+    USUAL_THRESHOLD,
+    Candidate,
+    Candidates,
+    MemorySearch,
+    RecallRanker,
+    RecallRankerTag,
+)
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.longterm.recall_ranking import WeightedRanking, recall_ranker
 from chatmemory.longterm.recall_score import recall_scores
 from chatmemory.memories import Coverage, EmbeddingSpace, Memory, Namespace, Provenance, Recall
 from chatmemory.search_terms import query_terms, search_terms
 from chatmemory.settings import RetrievalSettings, RetrievalSettingsTag
+from chatmemory_layers.embedding.static import THRESHOLD, static
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 USER = Namespace("林")
@@ -65,8 +73,12 @@ def rank(
 ) -> Recall:
     embedded = sum(one.similarity is not None for one in found)
     candidates = Candidates(tuple(found), matched_text, Coverage(embedded, len(found)))
-    ranker: RecallRanker = WeightedRanking(settings)
+    ranker: RecallRanker = WeightedRanking(settings, threshold_of(settings))
     return ranker.rank(search, candidates, now=NOW, limit=limit, unembedded=unembedded)
+
+
+def threshold_of(settings: RetrievalSettings) -> float:
+    return USUAL_THRESHOLD if settings.similarity_threshold is None else settings.similarity_threshold
 
 
 def ids(recall: Recall) -> list[str]:
@@ -132,7 +144,7 @@ def test_an_answer_begins_with_every_shorter_one_and_the_order_of_candidates_doe
 def test_a_higher_threshold_leaves_a_subset(
     search: MemorySearch, found: Sequence[Candidate], settings: RetrievalSettings, more: float
 ) -> None:
-    higher = evolve(settings, similarity_threshold=min(1.0, settings.similarity_threshold + more))
+    higher = evolve(settings, similarity_threshold=min(1.0, threshold_of(settings) + more))
     kept = rank(search, found, settings=higher)
     assert set(ids(kept)) <= set(ids(rank(search, found, settings=settings)))
 
@@ -142,7 +154,7 @@ def test_a_hit_shares_a_word_or_is_similar_enough(
     search: MemorySearch, found: Sequence[Candidate], settings: RetrievalSettings
 ) -> None:
     def belongs(one: Candidate) -> bool:
-        is_similar = one.similarity is not None and one.similarity >= settings.similarity_threshold
+        is_similar = one.similarity is not None and one.similarity >= threshold_of(settings)
         return is_similar or bool(set(search.terms) & set(one.terms.split()))
 
     assert set(ids(rank(search, found, settings=settings))) == {
@@ -310,10 +322,24 @@ def test_the_reason_says_how_many_have_no_vector() -> None:
     assert recall.reason == "by words and vectors; 1 of 3 memories have no vector of model"
 
 
+@pytest.mark.parametrize(("with_vector", "hits"), [(True, ["whole"]), (False, ["whole", "common"])])
+def test_what_shares_a_word_of_no_weight_is_no_hit_where_vectors_have_a_say(
+    with_vector: bool, hits: list[str]
+) -> None:
+    similarity = 0.1 if with_vector else None
+    search = asked("她在杭州上班用什么电脑", with_vector=with_vector)
+    found = [candidate("whole", "我在杭州上班用电脑", similarity), candidate("common", "用", similarity)]
+    assert ids(rank(search, found)) == hits
+
+
 # --- The layer ---
 
 
-async def test_the_layer_ranks_as_the_settings_say() -> None:
-    settings = RetrievalSettings(lexical_share=0.1)
-    async with ManagedRuntime(Layer.succeed(RetrievalSettingsTag, settings) >> recall_ranker) as runtime:
-        assert await runtime.service(RecallRankerTag) == WeightedRanking(settings)
+@pytest.mark.parametrize(("threshold", "expected"), [(None, THRESHOLD), (0.7, 0.7)])
+async def test_the_layer_ranks_as_the_settings_say_and_by_the_threshold_of_the_embedder(
+    threshold: float | None, expected: float
+) -> None:
+    settings = RetrievalSettings(lexical_share=0.1, similarity_threshold=threshold)
+    given = Layer.succeed(RetrievalSettingsTag, settings) | static
+    async with ManagedRuntime(given >> recall_ranker) as runtime:
+        assert await runtime.service(RecallRankerTag) == WeightedRanking(settings, expected)
