@@ -46,10 +46,11 @@ class Ours:
 
     def __init__(self, memory: LongTermMemory, world: World) -> None:
         self.memory = memory
-        self.world = world
+        self.memories = world.memories(0, MEMORIES)
 
     async def store(self, start: int) -> None:
-        report = await self.memory.remember(NAMESPACE, self.world.memories(start, start + BATCH)).or_raise()
+        batch = self.memories[start : start + BATCH]
+        report = await self.memory.remember(NAMESPACE, batch).or_raise()
         assert len(report.stored) == BATCH
 
 
