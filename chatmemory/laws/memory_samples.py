@@ -8,7 +8,7 @@ from attrs import evolve
 from hypothesis import strategies as st
 
 from chatmemory.contracts import MemoryDraft, Vector
-from chatmemory.laws.samples import ALIKE, START, TEXTS
+from chatmemory.laws.samples import ALIKE, START, TEXTS, any_text
 from chatmemory.memories import EmbeddingSpace, MemoryRole, Namespace, Provenance, Source
 from chatmemory.messages import Json
 
@@ -128,8 +128,6 @@ def _drawn(
     )
 
 
-_any_text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
-
 memories: st.SearchStrategy[MemoryDraft] = st.builds(
     _drawn,
     app=st.sampled_from(APPS[:3]),
@@ -143,7 +141,7 @@ memories: st.SearchStrategy[MemoryDraft] = st.builds(
         ]
     ),
     memory_id=st.sampled_from(("", "%", "一")),
-    content=st.sampled_from(CONTENTS) | _any_text.filter(str.strip),
+    content=st.sampled_from(CONTENTS) | any_text.filter(str.strip),
     key=st.sampled_from((None, *KEYS)),
     value=st.sampled_from(VALUES),
     category=st.sampled_from(CATEGORIES),

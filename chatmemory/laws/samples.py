@@ -122,24 +122,24 @@ def summary_of(
     )
 
 
-_any_text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
+any_text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
 _any_json = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(2**70), 2**70)
     | st.floats(allow_nan=False, allow_infinity=False)
-    | _any_text,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_any_text, inner, max_size=3),
+    | any_text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
     max_leaves=5,
 )
 
 drafts: st.SearchStrategy[MessageDraft] = st.builds(
     said,
     st.text(st.sampled_from("iI %_一🙂"), max_size=2),
-    st.sampled_from(TEXTS) | _any_text,
+    st.sampled_from(TEXTS) | any_text,
     role=st.sampled_from(("user", "assistant", "system", "tool")),
     timestamp=st.sampled_from(INSTANTS),
-    metadata=st.sampled_from(METADATA) | st.dictionaries(_any_text, _any_json, max_size=3),
+    metadata=st.sampled_from(METADATA) | st.dictionaries(any_text, _any_json, max_size=3),
 )
 """Messages whose ids are to be completed."""
 
