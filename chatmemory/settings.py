@@ -94,7 +94,8 @@ class SqliteSettings:
             process, and the last moments before a power loss may be gone.
         busy_timeout_seconds: how long a write waits for writers of other processes.
         legacy_file: what to do with a file of the desktop application (schema version 5 or 6).  ``backup``: copy it
-            beside itself, then migrate it.  ``in_place``: migrate it.  ``refuse``: leave it alone.
+            beside itself (``<file>.v5.backup``, which keeps what is forgotten later: delete it in time), then migrate
+            it.  ``in_place``: migrate it.  ``refuse``: leave it alone.
         legacy_user: whose memories those of such a file are; it names nobody.
     """
 
