@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 
-from chatmemory.longterm.extraction_rules import extract_by_rules
+from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.proposals import ProposedMemory, Speaker
 from tests.extraction.score import Labelled, Score, labelled, score
 

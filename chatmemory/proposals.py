@@ -1,6 +1,6 @@
 """What an extractor makes of a text before any of it is a memory: proposals, each with its evidence.
 
-Who extracts, and by what rules, is the business of ``longterm/extraction.py``.
+Who extracts, and by what rules, is the business of ``longterm/extraction/``.
 """
 
 from typing import Literal, TypeAlias, final

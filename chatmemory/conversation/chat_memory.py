@@ -196,9 +196,7 @@ class ChatMemoryLive:
         self, do: Do[ReadError], conversation_id: str, message_id: str
     ) -> Sequence[SummarizationMetadata]:
         """See ``contracts.ChatMemory``."""
-        refuse(
-            do, id_problems("$.conversation_id", conversation_id), id_problems("$.message_id", message_id)
-        )
+        refuse(do, id_problems("$.conversation_id", conversation_id), id_problems("$.message_id", message_id))
         return await do(
             self.repository.summarizations_of(conversation_id, message_id).alt(GenericMemoryError)
         )

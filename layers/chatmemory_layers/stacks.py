@@ -35,7 +35,7 @@ from chatmemory.effect.config_error import ConfigError, InvalidValue
 from chatmemory.effect.ids import IdsTag, SequentialIds
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.embedding_guard import guarded
-from chatmemory.longterm.extraction import memory_extractor
+from chatmemory.longterm.extraction.extractors import memory_extractor
 from chatmemory.longterm.long_term_memory import long_term_memory
 from chatmemory.longterm.recall_ranking import recall_ranker
 from chatmemory.observe import observed, observed_long_term

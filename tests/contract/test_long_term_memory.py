@@ -18,7 +18,7 @@ from chatmemory.errors import (
     Problem,
 )
 from chatmemory.longterm.embedding_guard import guarded
-from chatmemory.longterm.extraction import rule_extractor
+from chatmemory.longterm.extraction.extractors import rule_extractor
 from chatmemory.longterm.long_term_memory import long_term_memory
 from chatmemory.longterm.recall_ranking import recall_ranker
 from chatmemory.memories import (

@@ -11,7 +11,9 @@ from chatmemory.structure import read_json
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_the_demo_shows_a_summary_both_views_the_same_after_a_restart_and_what_outlives_a_conversation(tmp_path: Path) -> None:
+def test_the_demo_shows_a_summary_both_views_the_same_after_a_restart_and_what_outlives_a_conversation(
+    tmp_path: Path,
+) -> None:
     # The C locale is what a minimal container has; Chinese must not break there.
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "TMPDIR": str(tmp_path)}
     run = subprocess.run(

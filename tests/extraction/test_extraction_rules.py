@@ -6,8 +6,8 @@ from typing import Literal
 import pytest
 from hypothesis import given, strategies as st
 
-from chatmemory.longterm.extraction_rules import MAX_PROPOSALS, extract_by_rules
-from chatmemory.longterm.extraction_statements import LONGEST_READ, own_words
+from chatmemory.longterm.extraction.rules import MAX_PROPOSALS, extract_by_rules
+from chatmemory.longterm.extraction.statements import LONGEST_READ, own_words
 from chatmemory.proposals import ProposedMemory, Speaker
 from chatmemory.recalled_block import MEMORIES_NOTICE, recalled_block
 from tests.extraction.score import Labelled, Score, labelled, score

@@ -13,14 +13,14 @@ from returns.result import Failure, Success
 from chatmemory.contracts import MemoryExtractor, MemoryExtractorTag, SkillRequest, SkillRunnerTag
 from chatmemory.effect import Effect, Layer, ManagedRuntime
 from chatmemory.errors import SkillExecutionError
-from chatmemory.longterm.extraction import memory_extractor, rule_extractor, skill_extractor
-from chatmemory.longterm.extraction_answer import (
+from chatmemory.longterm.extraction.answer import (
     MAX_CONTENT_CHARACTERS,
     MAX_KEY_CHARACTERS,
     MAX_VALUE_CHARACTERS,
 )
-from chatmemory.longterm.extraction_rules import MAX_PROPOSALS
-from chatmemory.longterm.extraction_skill import MAX_ANSWER_CHARACTERS
+from chatmemory.longterm.extraction.extractors import memory_extractor, rule_extractor, skill_extractor
+from chatmemory.longterm.extraction.rules import MAX_PROPOSALS
+from chatmemory.longterm.extraction.skill import MAX_ANSWER_CHARACTERS
 from chatmemory.proposals import Extraction, ProposedMemory, Span
 from chatmemory.recalled_block import MEMORIES_NOTICE, recalled_block
 from chatmemory.settings import ExtractionSettings, ExtractionSettingsTag, SkillSettings, SkillSettingsTag

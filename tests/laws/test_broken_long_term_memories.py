@@ -15,7 +15,7 @@ from chatmemory.contracts import (
 from chatmemory.effect import Layer
 from chatmemory.laws import LawBrokenError, LongTermMemoryLaws
 from chatmemory.longterm.embedding_guard import guarded
-from chatmemory.longterm.extraction import rule_extractor
+from chatmemory.longterm.extraction.extractors import rule_extractor
 from chatmemory.longterm.long_term_memory import long_term_memory
 from chatmemory.longterm.recall_ranking import recall_ranker
 from chatmemory.memories import Recall, RecallHit, Signals

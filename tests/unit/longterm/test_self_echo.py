@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatmemory.longterm.extraction_rules import extract_by_rules
+from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.longterm.self_echo import is_echo
 from chatmemory.recalled_block import MEMORIES_NOTICE, recalled_block
 

@@ -1,6 +1,6 @@
 """Extraction by a skill: ask, check the answer, ask once more with what was wrong, and then leave it to the rules.
 
-What an answer may be stands in ``extraction_answer.py``; the words in which a model is asked, with the skill runner.
+What an answer may be stands in ``answer.py``; the words in which a model is asked, with the skill runner.
 """
 
 from typing import Final, TypeAlias, final
@@ -12,7 +12,7 @@ from chatmemory.contracts import MemoryExtractor, SkillRequest, SkillRunner
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.clock import Clock
 from chatmemory.errors import DataValidationError, SkillExecutionError
-from chatmemory.longterm.extraction_answer import proposals_of, read_answer
+from chatmemory.longterm.extraction.answer import proposals_of, read_answer
 from chatmemory.message_rules import clean_text
 from chatmemory.messages import ChatMessage, Role
 from chatmemory.proposals import Extraction, Speaker
@@ -34,7 +34,7 @@ class SkillExtractor:
     """Asks the skill ``memory.extraction.skillId``; *rules* stand in for it when it does not answer well or in time.
 
     The skill receives one message, the text, under the role of its speaker, and answers with the JSON of
-    ``extraction_answer.py``.  When that was no such JSON it receives three: the text, its answer, and, under the role
+    ``answer.py``.  When that was no such JSON it receives three: the text, its answer, and, under the role
     ``system``, what was wrong with it.
     """
 

@@ -1,7 +1,7 @@
 """What a language brings to extraction by rules: ``Rule`` and ``Grammar``, and the notation in which they are written.
 
 A pattern is a regular expression in which ``<word>`` stands for an expression of the language's own vocabulary:
-``<I am> allergic to <value>``.  The tables are in ``extraction_en.py`` and ``extraction_zh.py``; ``extraction_rules.py``
+``<I am> allergic to <value>``.  The tables are in ``english.py`` and ``chinese.py``; ``rules.py``
 applies them.
 """
 

@@ -1,6 +1,6 @@
 """The extractors as layers: by rules, by a skill, or the one that ``memory.extraction.extractor`` names.
 
-How rules find memories stands in ``extraction_rules.py``, how a skill is asked in ``extraction_skill.py``.  An extractor
+How rules find memories stands in ``rules.py``, how a skill is asked in ``skill.py``.  An extractor
 of a user's own is a layer that provides ``MemoryExtractorTag`` in the place of these.
 """
 
@@ -11,8 +11,8 @@ from attrs import frozen
 from chatmemory.contracts import MemoryExtractor, MemoryExtractorTag, SkillRunnerTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.clock import ClockTag
-from chatmemory.longterm.extraction_rules import extract_by_rules
-from chatmemory.longterm.extraction_skill import SkillExtractor
+from chatmemory.longterm.extraction.rules import extract_by_rules
+from chatmemory.longterm.extraction.skill import SkillExtractor
 from chatmemory.proposals import Extraction, Speaker
 from chatmemory.settings import ExtractionSettingsTag
 

@@ -1,13 +1,13 @@
 """How people say in English what lasts: the table of rules, and what tells a statement from everything else.
 
 Read from top to bottom: where two rules want the same words, the first one has them.  The notation is that of
-``extraction_grammar.py``.
+``grammar.py``.
 """
 
 from functools import partial
 from typing import Final
 
-from chatmemory.longterm.extraction_grammar import (
+from chatmemory.longterm.extraction.grammar import (
     DONE,
     PLANNED,
     SUGGESTED,
@@ -17,7 +17,7 @@ from chatmemory.longterm.extraction_grammar import (
     expression,
     rule,
 )
-from chatmemory.longterm.extraction_topics import TOOLS
+from chatmemory.longterm.extraction.topics import TOOLS
 
 VOCABULARY: Final[Vocabulary] = {
     "value": r"(?P<value>.+)",

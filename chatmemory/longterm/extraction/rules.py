@@ -1,16 +1,16 @@
 """Extraction by rules: ``extract_by_rules`` finds what lasts in a text, in English and Chinese, without any model.
 
-The engine only: what a statement is stands in ``extraction_statements.py``, the rules of each language in
-``extraction_en.py`` and ``extraction_zh.py``, and what values are about in ``extraction_topics.py``.
+The engine only: what a statement is stands in ``statements.py``, the rules of each language in
+``english.py`` and ``chinese.py``, and what values are about in ``topics.py``.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
-from chatmemory.longterm.extraction_grammar import Grammar, Rule
-from chatmemory.longterm.extraction_statements import Clause, statements
-from chatmemory.longterm.extraction_topics import topic_of
+from chatmemory.longterm.extraction.grammar import Grammar, Rule
+from chatmemory.longterm.extraction.statements import Clause, statements
+from chatmemory.longterm.extraction.topics import topic_of
 from chatmemory.proposals import Language, ProposedMemory, Span, Speaker
 
 MAX_PROPOSALS: Final = 16
@@ -37,11 +37,11 @@ def grammar_of(language: Language) -> Grammar | None:
     """Return the grammar of a language that the rules know.  It takes 0.1 s to compile, once it is needed."""
     match language:
         case "en":
-            from chatmemory.longterm.extraction_en import ENGLISH  # noqa: PLC0415  as above
+            from chatmemory.longterm.extraction.english import ENGLISH  # noqa: PLC0415  as above
 
             return ENGLISH
         case "zh":
-            from chatmemory.longterm.extraction_zh import CHINESE  # noqa: PLC0415  as above
+            from chatmemory.longterm.extraction.chinese import CHINESE  # noqa: PLC0415  as above
 
             return CHINESE
         case "other":

@@ -5,7 +5,7 @@
 
 A model has written it, perhaps after a text that tells it what to write: the shape is checked, every length has an end,
 and evidence that the text does not hold is no evidence.  Who asks, and what happens without an answer, stands in
-``extraction_skill.py``.
+``skill.py``.
 """
 
 import json
@@ -16,8 +16,8 @@ from attrs import frozen
 
 from chatmemory.effect import Outcome
 from chatmemory.errors import DataValidationError
-from chatmemory.longterm.extraction_rules import MAX_PROPOSALS
-from chatmemory.longterm.extraction_statements import language_of
+from chatmemory.longterm.extraction.rules import MAX_PROPOSALS
+from chatmemory.longterm.extraction.statements import language_of
 from chatmemory.memories import Category
 from chatmemory.memory_rules import value_problems
 from chatmemory.message_rules import clean_text

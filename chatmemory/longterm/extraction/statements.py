@@ -1,7 +1,7 @@
 """A text as the statements that its speaker makes in his own words: clauses, each with its place in the text.
 
 Code, logs, quotations, pasted text and what memory itself had put there are not the speaker's words.  What a clause says
-is for ``extraction_rules.py``.
+is for ``rules.py``.
 """
 
 import re
@@ -10,8 +10,8 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction_fold import FOLD
-from chatmemory.longterm.extraction_grammar import Grammar
+from chatmemory.longterm.extraction.fold import FOLD
+from chatmemory.longterm.extraction.grammar import Grammar
 from chatmemory.proposals import Language
 from chatmemory.recalled_block import without_recalled_blocks
 
