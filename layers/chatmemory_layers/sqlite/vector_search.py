@@ -33,7 +33,7 @@ WHERE memory_key IN (SELECT value FROM json_each(:keys)) AND space_key = :space_
 """
 
 COMPARED: Final = 400
-"""Vectors that are compared exactly at least: among them are the 10 nearest of 100,000, measured on embeddings of text."""
+"""Vectors that are compared exactly at least; how many of the nearest are among them, ``vector_partition.py`` says."""
 
 MAX_BYTES: Final = 128 * 1024 * 1024
 """Of codes in memory, besides the partition in use: a million memories of 768 dimensions."""
