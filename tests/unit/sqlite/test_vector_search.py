@@ -146,6 +146,22 @@ def test_vectors_of_any_length_have_codes(dim: int) -> None:
     assert sorted([*first, *(key for portion in others for key in portion)]) == list(range(300))
 
 
+def test_a_few_telling_dimensions_among_many_that_say_little_decide() -> None:
+    random = np.random.default_rng(1)
+    telling = random.standard_normal((20, 64))[random.integers(0, 20, 3000)] + random.standard_normal(
+        (3000, 64)
+    )
+    matrix = np.concatenate([telling, 0.1 * random.standard_normal((3000, 448))], axis=1).astype(np.float32)
+    rows, asked = matrix[:-50], matrix[-50:]
+    partition = VectorPartition(512)
+    partition.add(rows_of(rows))
+    found = 0
+    for vector in asked:
+        first = next(partition.nearest_first(vector, portion=100))
+        found += len({*np.argsort(-(rows @ vector))[:10].tolist()} & {*first})
+    assert found >= 0.95 * 10 * len(asked)
+
+
 def test_an_empty_partition_has_nothing_near() -> None:
     assert portions(VectorPartition(8), np.ones(8, np.float32), 5) == []
 
