@@ -191,6 +191,17 @@ async def test_a_recall_can_ask_for_a_category_and_for_tags(memory: LongTermMemo
     assert [hit.memory.content for hit in daily.hits] == ["tea in the morning"]
 
 
+async def test_an_answer_is_as_long_as_was_asked_for_and_begins_with_a_shorter_one(
+    memory: LongTermMemory,
+) -> None:
+    await memory.remember(ALICE, [NewMemory(f"我养了{number}只狗 dog") for number in range(120)]).or_raise()
+    longest, long, short = [
+        (await memory.recall(ALICE, "狗 dog", limit=limit).or_raise()).hits for limit in (120, 50, 5)
+    ]
+    assert [len(hits) for hits in (longest, long, short)] == [120, 50, 5]
+    assert long[:5] == short
+
+
 @pytest.mark.parametrize("query", ["", "   ", "!?", "🙂", '"', "a-b OR (", "%", "*" * 10_000])
 async def test_any_text_can_be_asked(memory: LongTermMemory, query: str) -> None:
     await remember_one(memory, "I like jazz")
