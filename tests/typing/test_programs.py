@@ -41,9 +41,8 @@ def basedpyright_errors() -> set[str]:
     command = shutil.which("basedpyright", path=sysconfig.get_path("scripts")) or shutil.which("basedpyright")
     if command is None:
         pytest.skip("basedpyright is not installed")
-    notes: list[dict[str, Any]] = json.loads(_run(command, "--outputjson", str(PROGRAMS)))[
-        "generalDiagnostics"
-    ]
+    answer = _run(command, "--outputjson", "--pythonpath", sys.executable, str(PROGRAMS))
+    notes: list[dict[str, Any]] = json.loads(answer)["generalDiagnostics"]
     return {
         f"{Path(note['file']).name}:{note['range']['start']['line'] + 1}"
         for note in notes
