@@ -19,17 +19,18 @@ def unit_vector(path: str, embedding: Embedding) -> Vector | Problem:
     import numpy as np  # noqa: PLC0415  only those who bring vectors pay for it
 
     try:
-        row = np.asarray(embedding.vector, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+            row = np.asarray(embedding.vector, dtype=np.float32)
     except (TypeError, ValueError, OverflowError) as error:
         return Problem(path, f"no row of numbers: {error}")
     if row.ndim != 1 or not 1 <= row.size <= MAX_DIMENSIONS:
         return Problem(path, f"shape {row.shape}: one row of 1 to {MAX_DIMENSIONS} numbers is expected")
-    # Scaled first: the squares of large float32 numbers would overflow, those of small ones vanish.
-    largest = float(np.abs(row).max())
-    if not 0 < largest < np.inf:
+    # The squares of large float32 numbers would overflow, those of small ones vanish.
+    exact = row.astype(np.float64)
+    length = np.sqrt(exact @ exact)
+    if not 0 < length < np.inf:
         return Problem(path, "numbers that are finite, and not all zero, are expected")
-    scaled = row / np.float32(largest)
-    return scaled / np.float32(np.sqrt(scaled @ scaled))
+    return (exact / length).astype(np.float32)
 
 
 def usable_rows(matrix: Matrix) -> Sequence[Vector | None]:

@@ -84,7 +84,7 @@ async def test_every_problem_of_a_batch_is_told_at_once_and_nothing_is_stored(me
     assert (await memory.list(ALICE).or_raise()).memories == ()
 
 
-@pytest.mark.parametrize("vector", [[], [0.0, 0.0], [1.0, float("nan")], [[1.0]], ["a"]])
+@pytest.mark.parametrize("vector", [[], [0.0, 0.0], [1.0, float("nan")], [1.0, 1e300], [[1.0]], ["a"]])
 async def test_a_vector_that_is_none_is_refused(memory: LongTermMemory, vector: list[float]) -> None:
     new = NewMemory("x", embedding=Embedding("mine", vector))
     refused = (await memory.remember(ALICE, [new])).failure()
