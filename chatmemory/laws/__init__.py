@@ -19,11 +19,19 @@ Of memories: L1 remember, L2, L3, L5, L6, L7, L8 candidates, L9 self, L10 to L12
 L21, L23 forget; T1 truth, T2 time travel, T3 correct; V1 vectors.
 Of a long-term memory over any repository (``LongTermMemoryLaws``): L8 recall, L9, L15 threshold and decay, L16, L17,
 L18 degrade, L23.
+Of the context for a model, on a whole stack (``ChatContextLaws``): C1 context, C2 budget.
 """
 
+from chatmemory.laws.chat_context_laws import ChatContextLaws
 from chatmemory.laws.law import LawBrokenError
 from chatmemory.laws.long_term_memory_laws import LongTermMemoryLaws
 from chatmemory.laws.memory_repository_laws import MemoryRepositoryLaws
 from chatmemory.laws.message_repository_laws import MessageRepositoryLaws
 
-__all__ = ["LawBrokenError", "LongTermMemoryLaws", "MemoryRepositoryLaws", "MessageRepositoryLaws"]
+__all__ = [
+    "ChatContextLaws",
+    "LawBrokenError",
+    "LongTermMemoryLaws",
+    "MemoryRepositoryLaws",
+    "MessageRepositoryLaws",
+]

@@ -1,0 +1,54 @@
+"""The laws of contexts on the stacks that ship with chatmemory."""
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio.from_thread import start_blocking_portal
+
+from chatmemory.effect import Layer
+from chatmemory.laws import ChatContextLaws
+from chatmemory.settings import (
+    ContextSettings,
+    MemorySettings,
+    PostgresSettings,
+    Settings,
+    SqliteSettings,
+    StoreSettings,
+)
+from chatmemory_layers import stacks
+from tests.postgres_server import fresh_database
+
+
+def stack_over(store: StoreSettings, context: ContextSettings) -> Layer[Any, Any]:
+    return stacks.configured(Settings(memory=MemorySettings(context=context, store=store)))
+
+
+class TestInMemory(ChatContextLaws):
+    def stack(self, context: ContextSettings) -> Layer[Any, Any]:
+        return stack_over(StoreSettings(backend="in_memory"), context)
+
+
+class TestSqlite(ChatContextLaws):
+    @pytest.fixture(autouse=True)
+    def in_a_file(self, tmp_path: Path) -> None:
+        self.file = SqliteSettings(path=str(tmp_path / "laws.db"))
+
+    def stack(self, context: ContextSettings) -> Layer[Any, Any]:
+        return stack_over(StoreSettings(sqlite=self.file), context)
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Generator[str]:
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fresh_database()) as address:
+        yield address
+
+
+class TestPostgres(ChatContextLaws):
+    @pytest.fixture(autouse=True)
+    def in_a_database(self, dsn: str) -> None:
+        self.database = PostgresSettings(dsn=dsn)
+
+    def stack(self, context: ContextSettings) -> Layer[Any, Any]:
+        return stack_over(StoreSettings(backend="postgres", postgres=self.database), context)
