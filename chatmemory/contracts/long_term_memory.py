@@ -98,6 +98,9 @@ class LongTermMemory(Protocol):
     ) -> Effect[Recall, RecallError]:
         """Return the long-term memories that belong to *query*, best first, at most *limit* (None: as configured).
 
+        *limit* is 200 at most.  Among answers of up to 50 hits a longer one begins with the shorter one, and so among
+        those beyond, which are chosen from more candidates.
+
         It changes nothing; ``record_use`` says which of them a model was shown.
         """
         ...

@@ -37,10 +37,10 @@ MOST_RECALLED: Final = 200
 """The highest limit of a recall."""
 
 CANDIDATES: Final = 50
-"""Of each way of searching, for an answer that is no longer; a longer one is chosen from ``MOST_RECALLED``.
+"""Of each way of searching, for answers up to this length; a longer one is chosen from ``MOST_RECALLED``.
 
-A fixed number, so that a longer answer begins with the shorter one.  On LoCoMo 50 find as much as 200 (56.7 and 56.5 %
-among the first five), in half of the time.
+Fixed on either side, so that there a longer answer begins with the shorter one.  On LoCoMo 50 find as much as 200 (56.7
+and 56.5 % among the first five), in half of the time.
 """
 
 
