@@ -1,7 +1,7 @@
 """The rules for memories that come in and for questions about them: one set for every backend.
 
 Each function returns problems with their paths; what a text, an id or an instant may be is said in ``message_rules.py``.
-The numbers of a vector are checked where numpy makes a row of them, in ``longterm/memory_vectors.py``.
+The numbers of a vector are checked where numpy makes a row of them, in ``longterm/unit_vectors.py``.
 """
 
 from collections.abc import Mapping, Sequence

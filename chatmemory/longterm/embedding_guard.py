@@ -17,6 +17,7 @@ from chatmemory.effect import Do, Effect, Layer, Outcome
 from chatmemory.effect.clock import Clock, ClockTag
 from chatmemory.effect.context import Context
 from chatmemory.errors import EmbeddingError
+from chatmemory.longterm.unit_vectors import read_rows
 from chatmemory.settings import EmbeddingSettingsTag
 
 LONGEST_PAUSE_SECONDS: Final = 366 * 86_400.0  # a date can be named for its end
@@ -93,8 +94,6 @@ class GuardedEmbedder:
             outcome = await self.embedder.embed(texts).run_in(context)
             if isinstance(outcome, Failure):
                 return outcome
-            from chatmemory.longterm.embedding_rows import read_rows  # noqa: PLC0415  whoever embeds has loaded numpy
-
             return read_rows(self.model, outcome.unwrap(), count=len(texts), dim=self._dim)
         except Exception as exception:  # noqa: BLE001  foreign code at the edge: not a defect of ours
             return Failure(self._raised(exception))

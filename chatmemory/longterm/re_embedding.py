@@ -10,9 +10,9 @@ from chatmemory.contracts import Attachment, Embedder, Matrix, MemoryRepository,
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import EmbeddingError, GenericMemoryError
 from chatmemory.longterm.memory_cursor import Place, cursor_of
-from chatmemory.longterm.memory_vectors import usable_rows
+from chatmemory.longterm.memory_drafts import text_to_embed
+from chatmemory.longterm.unit_vectors import usable_rows
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace, ReEmbedReport
-from chatmemory.search_terms import embedding_text
 
 BATCH: Final = 100  # memories that get their vectors in one transaction
 PROBE: Final = "dimension"  # any word: only an answer tells how long an embedder's vectors are
@@ -51,7 +51,7 @@ class ReEmbedding:
     async def _attach(
         self, do: Do[GenericMemoryError], space: EmbeddingSpace, memories: tuple[Memory, ...]
     ) -> int:
-        texts = [embedding_text(memory.content, key=memory.key) for memory in memories]
+        texts = [text_to_embed(memory) for memory in memories]
         vectors = await do(self._vectors(texts))
         attachments = tuple(
             Attachment(memory.id, memory.version, vector)

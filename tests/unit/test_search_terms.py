@@ -14,7 +14,6 @@ from chatmemory.search_terms import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARACTERS,
     READ_CHARACTERS,
-    embedding_text,
     memory_terms,
     query_terms,
     search_terms,
@@ -159,8 +158,6 @@ def test_what_a_content_says_already_its_key_does_not_say_again() -> None:
 
 def test_a_memory_without_labels_has_the_terms_of_its_content() -> None:
     assert memory_terms("喜欢喝茶 tea") == search_terms("喜欢喝茶 tea")
-    assert embedding_text("喜欢喝茶") == "喜欢喝茶"
-    assert embedding_text("喜欢喝茶", key="饮品") == "饮品: 喜欢喝茶"
 
 
 def test_a_value_may_be_nested_as_deeply_as_its_rules_allow() -> None:

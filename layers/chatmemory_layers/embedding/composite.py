@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from chatmemory.contracts import Matrix
-from chatmemory.longterm.embedding_rows import unit_rows
+from chatmemory.longterm.unit_vectors import unit_rows
 from chatmemory_layers.embedding.hashed_features import LONGEST_READ, hashed_rows
 from chatmemory_layers.embedding.static_rows import bundled_rows
 from chatmemory_layers.skills.transcript import CJK

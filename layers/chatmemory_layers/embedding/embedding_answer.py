@@ -11,7 +11,7 @@ from returns.result import Failure
 from chatmemory.contracts import Matrix
 from chatmemory.effect import Outcome
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
-from chatmemory.longterm.embedding_rows import read_rows
+from chatmemory.longterm.unit_vectors import read_rows
 from chatmemory_layers.endpoint_answer import JsonMapping
 
 _FLOAT32: Final = np.dtype("<f4")

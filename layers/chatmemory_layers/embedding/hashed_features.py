@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from chatmemory.contracts import Matrix
-from chatmemory.longterm.embedding_rows import unit_rows
+from chatmemory.longterm.unit_vectors import unit_rows
 from chatmemory_layers.skills.transcript import CJK
 
 DIM: Final = 512  # a power of two: the bits above a hash do not change its place

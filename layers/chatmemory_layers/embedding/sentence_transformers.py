@@ -16,6 +16,7 @@ from chatmemory.contracts import Embedder, EmbedderTag, Matrix
 from chatmemory.effect import EffectFailed, Layer
 from chatmemory.effect.config import ConfigError, InvalidValue
 from chatmemory.errors import EmbeddingError
+from chatmemory.longterm.unit_vectors import unit_rows
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 from chatmemory_layers.embedding.none import NoEmbedder
@@ -48,8 +49,6 @@ sentence_transformers: Final = Layer.scoped(EmbedderTag, open_embedder, Embeddin
 
 def _load(settings: EmbeddingSettings) -> Vectors:
     import numpy as np  # noqa: PLC0415  takes long to import
-
-    from chatmemory.longterm.embedding_rows import unit_rows  # noqa: PLC0415  needs numpy
 
     library: Any = import_module("sentence_transformers")
     model = library.SentenceTransformer(settings.model)

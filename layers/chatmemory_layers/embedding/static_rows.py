@@ -14,7 +14,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from chatmemory.contracts import Matrix
-from chatmemory.longterm.embedding_rows import unit_rows
+from chatmemory.longterm.unit_vectors import unit_rows
 from chatmemory_layers.embedding.word_piece import WordPiece
 
 BUNDLED: Final = Path(__file__).with_name("static_minilm_l6_v2")

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Final, get_args
 
 from chatmemory.errors import Problem
-from chatmemory.longterm.memory_vectors import unit_vector
+from chatmemory.longterm.unit_vectors import unit_vector
 from chatmemory.memories import Embedding, MemoryType, NewMemory, Source
 from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_ID_CHARACTERS, clean_text, id_problem

@@ -1,0 +1,67 @@
+"""Vectors of callers and of embedders come to the same rows, or to the reason why they do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from returns.result import Failure, Success
+
+from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
+from chatmemory.longterm.memory_drafts import text_to_embed
+from chatmemory.longterm.unit_vectors import MAX_DIMENSIONS, read_rows, unit_vector, usable_rows
+from chatmemory.memories import Embedding, NewMemory
+
+TOO_LONG = [1.0] * (MAX_DIMENSIONS + 1)
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-20, 1.0, 1e20, 3e37])
+def test_a_vector_has_length_one_whatever_its_scale_and_whoever_made_it(scale: float) -> None:
+    numbers = [3 * scale, 4 * scale]
+    expected = pytest.approx([0.6, 0.8], abs=1e-4)  # the smallest numbers have few digits in float32
+    assert unit_vector("$", Embedding("m", numbers)) == expected
+    assert read_rows("m", [numbers], count=1).unwrap()[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("numbers", "problem"),
+    [
+        (["a", "b"], "malformed"),
+        ([[1.0]], "malformed"),
+        ([], "wrong_dimension"),
+        (TOO_LONG, "wrong_dimension"),
+        ([float("nan"), 1.0], "not_finite"),
+        ([float("inf"), 1.0], "not_finite"),
+        ([10**400, 1], "malformed"),
+    ],
+    ids=str,
+)
+def test_what_is_no_vector_is_refused_to_callers_and_to_embedders(
+    numbers: list[float], problem: EmbeddingProblem
+) -> None:
+    refused = unit_vector("$.here", Embedding("m", numbers))
+    assert isinstance(refused, Problem)
+    assert refused.path == "$.here"
+    failed = read_rows("m", [numbers], count=1)
+    assert isinstance(failed, Failure)
+    error = failed.failure()
+    assert isinstance(error, EmbeddingError)
+    assert error.problem == problem
+
+
+def test_zeros_are_no_vector_of_a_caller_and_a_text_without_features_of_an_embedder() -> None:
+    assert isinstance(unit_vector("$", Embedding("m", [0.0, 0.0])), Problem)
+    rows = read_rows("m", [[0, 0], [0, 2]], count=2).unwrap()
+    first, second = usable_rows(rows)
+    assert first is None
+    assert second is not None
+    assert second.tolist() == [0, 1]
+
+
+def test_no_texts_have_no_rows() -> None:
+    assert isinstance(answer := read_rows("m", [], count=0, dim=3), Success)
+    assert (answer.unwrap().shape, answer.unwrap().dtype) == ((0, 3), np.float32)
+
+
+def test_a_key_is_embedded_with_what_it_is_about() -> None:
+    assert text_to_embed(NewMemory("喜欢喝茶")) == "喜欢喝茶"
+    assert text_to_embed(NewMemory("喜欢喝茶", key="饮品")) == "饮品: 喜欢喝茶"
