@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import Final, cast
 
+from chatmemory.cjk import HAN
 from chatmemory.messages import Json
 from chatmemory.stop_words import STOP_CHARACTERS, STOP_WORDS
 
@@ -27,10 +28,10 @@ _STOP_WORDS: Final = frozenset(word.partition("'")[0] for word in STOP_WORDS)  #
 
 # Scripts without spaces between words, or with endings grown to them: Thai and Lao, Myanmar, Khmer, Hangul, kana, Han.
 _UNSPACED: Final = (
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3041-\u318f\u31a0-\u31ff\u3400-\u9fff"
-    "\ua960-\ua97f\uac00-\ud7ff\U00020000-\U000323af"
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3041-\u318f\u31a0-\u31ff"
+    f"\ua960-\ua97f\uac00-\ud7ff{HAN}"
 )
-_HAN: Final = re.compile("[\u3400-\u9fff\U00020000-\U000323af]")
+_HAN: Final = re.compile(f"[{HAN}]")
 _LETTER: Final = rf"[^\W_{_UNSPACED}]"
 _RUN: Final = re.compile(
     rf"((?:(?!\W)[{_UNSPACED}])+)"

@@ -10,9 +10,11 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from chatmemory.cjk import HAN
+
 LEAST_WORDS: Final = 2  # a name alone is said by everybody
 
-_WORD: Final = re.compile(r"[\u3400-\u9fff]|(?:(?![\u3400-\u9fff])\w)+(?:['’]\w+)?")
+_WORD: Final = re.compile(rf"[{HAN}]|[^\W{HAN}]+(?:['’]\w+)?")
 _WITHOUT_MEANING: Final = frozenset(
     """a an the i you we me us my your our mine yours i'm you're we're i've you've am are is be do does that
     我 你 您 们 的 了 是 也 都 还 就""".split()  # noqa: SIM905  a list of quoted words is hard to read

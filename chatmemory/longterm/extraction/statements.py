@@ -10,6 +10,7 @@ from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.cjk import HAN, KANA_AND_HANGUL
 from chatmemory.longterm.extraction.fold import FOLD
 from chatmemory.longterm.extraction.grammar import Grammar
 from chatmemory.proposals import Language
@@ -46,9 +47,9 @@ _SENTENCE: Final = re.compile(
 )
 # Without list marks, emoji and the like before it, and without what ends it.
 _BARE: Final = re.compile(r"[\w“\"「『《(（`'@#+].*[^\s。！？!?；;….,，]|\w", re.DOTALL)
-_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_HAN: Final = re.compile(f"[{HAN}]")
 _LATIN: Final = re.compile(r"[A-Za-z]")
-_KANA_OR_HANGUL: Final = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
+_KANA_OR_HANGUL: Final = re.compile(f"[{KANA_AND_HANGUL}]")
 
 
 @final

@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
+from chatmemory.cjk import CJK
 from chatmemory.contracts import Matrix
 from chatmemory.longterm.unit_vectors import unit_rows
 from chatmemory_layers.embedding.hashed_features import LONGEST_READ, hashed_rows
 from chatmemory_layers.embedding.static_rows import bundled_rows
-from chatmemory_layers.skills.transcript import CJK
 
 HASHED_SHARE: Final = 0.3
 """Of the cosine of two English texts; the rest is the rows'.  Measured: recall is flat from 0.2 to 0.5."""

@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
+from chatmemory.cjk import CJK
 from chatmemory.contracts import Matrix
 from chatmemory.longterm.unit_vectors import unit_rows
-from chatmemory_layers.skills.transcript import CJK
 
 DIM: Final = 512  # a power of two: the bits above a hash do not change its place
 # Characters from the beginning of a text; a mean over more says nothing in particular.

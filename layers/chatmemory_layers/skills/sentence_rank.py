@@ -13,8 +13,8 @@ from typing import Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from chatmemory.cjk import CJK
 from chatmemory.stop_words import STOP_CHARACTERS, STOP_WORDS
-from chatmemory_layers.skills.transcript import CJK
 
 Vector: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]

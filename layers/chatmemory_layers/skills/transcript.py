@@ -13,10 +13,8 @@ from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.cjk import CJK
 from chatmemory.messages import ChatMessage, Role
-
-CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
-"""Characters of scripts written without spaces, and Hangul: the inside of a character class."""
 
 LONGEST_ABBREVIATION: Final = (
     8  # characters looked back at; from the start of the line, "a. a. a. ..." is quadratic
