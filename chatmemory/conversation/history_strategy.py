@@ -63,5 +63,9 @@ async def _strategy_by_settings(do: Do[Never, Requirements]) -> HistoryStrategy:
             assert_never(settings.type)
 
 
-history_strategy = Layer.effect(HistoryStrategyTag, _strategy_by_settings())
+history_strategy = Layer.effect(
+    HistoryStrategyTag,
+    _strategy_by_settings(),
+    needs=[StrategySettingsTag, MessageRepositoryTag, SkillRunnerTag, TokenCounterTag],
+)
 """The strategy that ``memory.chat.strategy.type`` names."""

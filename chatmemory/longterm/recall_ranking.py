@@ -42,9 +42,10 @@ class WeightedRanking:
     Where words have found nothing at all, vectors have the whole score, and the other way round.
 
     A memory is a hit when it shares words with the query, ``LEAST_SHARE`` of their weight, or when its similarity
-    reaches *threshold*; a similarity below counts as 0.  One without a vector counts as similar as the others are on average: with 0, a store in which every
-    second memory has a vector would answer 48 % of LoCoMo's questions among the first five instead of 56 %.  Where no
-    memory shares a word, one that contains the text of the query counts like the best of them.
+    reaches *threshold*; a similarity below counts as 0.  One without a vector counts as similar as the others are on
+    average: with 0, a store in which every second memory has a vector would answer 48 % of LoCoMo's questions among the
+    first five instead of 56 %.  Where no memory shares a word, one that contains the text of the query counts like the
+    best of them.
     """
 
     settings: RetrievalSettings
@@ -159,5 +160,5 @@ async def _rank_by_settings(do: Do[Never, RetrievalSettingsTag | EmbedderTag]) -
     return WeightedRanking(settings, threshold)
 
 
-recall_ranker = Layer.effect(RecallRankerTag, _rank_by_settings())
+recall_ranker = Layer.effect(RecallRankerTag, _rank_by_settings(), needs=[RetrievalSettingsTag, EmbedderTag])
 """The default ranking, as ``memory.retrieval`` sets it, with the threshold of the embedder unless that is set too."""

@@ -7,18 +7,34 @@ from pathlib import Path
 import pytest
 
 from chatmemory import (
+    ChatContextService,
     ChatMemoryService,
     EffectFailed,
     ManagedRuntime,
     MessageRepositoryTag,
+    Namespace,
     NewMessage,
+    Settings,
     SkillRequest,
     SkillRunnerTag,
     StrategySettings,
     TestClock,
+    wire,
 )
+from chatmemory.conversation.chat_context import chat_context
+from chatmemory.conversation.chat_memory import chat_memory
+from chatmemory.conversation.history_strategy import history_strategy
+from chatmemory.conversation.token_count import token_counter
 from chatmemory.errors import RepositoryError
+from chatmemory.longterm.extraction.extractors import memory_extractor
+from chatmemory.longterm.long_term_memory import long_term_memory
+from chatmemory.longterm.recall_ranking import recall_ranker
 from chatmemory_layers import stacks
+from chatmemory_layers.configuration import settings_given
+from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
+from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
+from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.functions import skills
 from tests.postgres_server import fresh_database
 
@@ -85,6 +101,16 @@ async def test_the_parts_of_a_stack_can_be_had_too() -> None:
         runner = await runtime.service(SkillRunnerTag)
         messages = tuple(await memory.get_messages("c").or_raise())
         assert await runner.run("conversation-summary", SkillRequest(messages, 100)).or_raise()
+
+
+async def test_the_parts_say_what_they_need_so_that_wire_puts_them_together() -> None:
+    repositories = in_memory_messages | in_memory_memories
+    own = (repositories, extractive, hashed, token_counter, settings_given(Settings()))
+    ours = (chat_memory, long_term_memory, chat_context, history_strategy, memory_extractor, recall_ranker)
+    async with ManagedRuntime(wire(*ours, *own)) as runtime:
+        contexts = await runtime.service(ChatContextService)
+        context = await contexts.build(Namespace("小林"), "c", "你好").or_raise()
+    assert [message.content for message in context.messages] == ["你好"]
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,10 @@ async def _by_settings(do: Do[Never, SkillRunnerTag | ExtractionSettingsTag]) ->
 
 
 rule_extractor: Final = Layer.succeed(MemoryExtractorTag, RuleExtractor())
-skill_extractor: Final = Layer.effect(MemoryExtractorTag, _by_skill())
-memory_extractor: Final = Layer.effect(MemoryExtractorTag, _by_settings())
+skill_extractor: Final = Layer.effect(
+    MemoryExtractorTag, _by_skill(), needs=[SkillRunnerTag, ExtractionSettingsTag]
+)
+memory_extractor: Final = Layer.effect(
+    MemoryExtractorTag, _by_settings(), needs=[SkillRunnerTag, ExtractionSettingsTag]
+)
 """The extractor that ``memory.extraction.extractor`` names."""
