@@ -2,14 +2,15 @@
 
     python benchmarks/memory_contest.py [COUNT ...] [--budget SECONDS]
 
-All get the same texts and vectors, of ``memories.py``, and sync each commit where SQLite is below them
-(``synchronous=FULL``, write-ahead log).  For each COUNT they begin anew and fill one namespace batch by batch, the last
+All get the same texts and vectors, made up in ``memories.py`` with a fixed seed, and sync each commit where SQLite is
+below them (``synchronous=FULL``, write-ahead log).  For each COUNT they begin anew and fill one namespace batch by batch, the last
 hundred one by one; then every question is put to each in turn.  Beside the namespace lie decoys of another user and of
 another application, with the very vectors of the questions: whoever answers with one is out, and so is whoever does
 not find the memory that a question is about.  Whoever has spent the budget on storing stops there.
 
 Peers find by vector alone, chatmemory by words as well; so it runs a second time with words that weigh nothing, and
-there the nearest that it finds can be counted.  A busy machine slows all alike: compare ratios.
+there the nearest that it finds can be counted.  Compare ratios, and on a quiet machine: on a busy one those who hand
+work to a thread, as chatmemory does, wait longer than those who block everybody.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from statistics import median
 import numpy as np
 from attrs import Factory, define
 from contest import MICROSECONDS, Target, durable, in_turns, judge, percentile, show
-from memories import MODEL, NAMESPACE, Question, World
-from memory_contestants import Contestant, GivenLists, Ours, OursByVector, langgraph, mem0
+from memories import DIM, MODEL, NAMESPACE, Question, World
+from memory_contestants import Contestant, GivenLists, Ours, OursByVector, langgraph, mem0, versions
 
 from chatmemory import Embedding, Namespace, NewMemory
 
@@ -65,20 +66,21 @@ class Racer:
         (self.batches if len(memories) > 1 else self.singles).append(seconds)
         self.stored += len(memories)
 
-    async def answer(self, world: World) -> None:
+    async def answer(self, world: World, nearest: Sequence[frozenset[str]]) -> None:
         """Take the question that follows the last one; the answer is looked at."""
-        question = world.questions[len(self.searches) % QUESTIONS]
+        number = len(self.searches) % QUESTIONS
+        question = world.questions[number]
         start = time.perf_counter()
         found = await self.contestant.search(NAMESPACE, question, LIMIT)
         self.searches.append(time.perf_counter() - start)
         assert world.texts[question.about] in found, f"{self.name} missed {question.about}"
         assert question.text not in found, f"{self.name} tells what others have stored"
         if len(self.searches) > 1:  # the first question comes again
-            self.nearest_found += len(nearest(world, question).intersection(found))
+            self.nearest_found += len(nearest[number].intersection(found))
 
 
-def nearest(world: World, question: Question) -> frozenset[str]:
-    """Return the texts next to *question*, by comparing all vectors."""
+def nearest_to(question: Question, world: World) -> frozenset[str]:
+    """Return the texts of *world* next to *question*, by comparing all vectors."""
     best = np.argpartition(-(world.vectors @ question.vector), LIMIT)[:LIMIT]
     return frozenset(world.texts[number] for number in best)
 
@@ -119,7 +121,8 @@ async def contest(kinds: Sequence[type[Contestant]], count: int, *, budget: floa
         await store_decoys(racers, world.questions)
         await store_all(racers, world, given, budget=budget)
         finished = [racer for racer in racers if racer.stored == count]
-        await in_turns(finished, lambda racer: racer.answer(world), rounds=QUESTIONS)
+        nearest = [nearest_to(question, world) for question in world.questions]
+        await in_turns(finished, lambda racer: racer.answer(world, nearest), rounds=QUESTIONS)
         for racer in racers:
             await racer.contestant.close()
     columns = ["median us", "p95 us"]
@@ -162,9 +165,12 @@ def compare(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[floa
 
 async def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    arguments.add_argument("counts", nargs="*", type=int, default=COUNTS, metavar="COUNT")
+    arguments.add_argument(
+        "counts", nargs="*", type=int, default=COUNTS, metavar="COUNT", help="hundreds, 200 at least"
+    )
     arguments.add_argument("--budget", type=float, default=BUDGET_SECONDS, metavar="SECONDS")
     given = arguments.parse_args()
+    print(f"vectors of {DIM} dimensions; {versions()}")
     with tempfile.TemporaryDirectory() as folder, durable():
         kinds: list[type[Contestant]] = [Ours, OursByVector, *langgraph(), *mem0(Path(folder))]
         for count in given.counts:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import sqlite3  # noqa: TID251  asked whether it can load what a peer needs
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -21,6 +22,8 @@ from chatmemory import LongTermMemory, LongTermMemoryService, ManagedRuntime, Na
 from chatmemory.search_terms import memory_terms
 from chatmemory.settings import MemorySettings, RetrievalSettings, Settings, SqliteSettings, StoreSettings
 from chatmemory_layers.stacks import Stack, configured
+
+PACKAGES = ("langgraph-checkpoint-sqlite", "sqlite-vec", "mem0ai", "qdrant-client", "faiss-cpu")
 
 
 class GivenLists:
@@ -216,19 +219,24 @@ class Mem0Embedder:
         return self.given.lists[text]
 
 
+def versions() -> str:
+    """Return the versions of what is installed and counts."""
+    found = [f"SQLite {sqlite3.sqlite_version}"]
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found.append(f"{package} {version(package)}")
+    return ", ".join(found)
+
+
 def langgraph() -> list[type[Contestant]]:
     """Return its stores, none where they cannot run."""
     try:
         import langgraph.store.sqlite  # noqa: F401, PLC0415  optional
     except ImportError:
-        print(
-            "LangGraph's stores are left out, they are not installed: pip install langgraph-checkpoint-sqlite"
-        )
+        print("LangGraph's stores are not installed and left out: pip install langgraph-checkpoint-sqlite")
         return []
     if not hasattr(sqlite3.Connection, "enable_load_extension"):
-        print(
-            "LangGraph's stores are left out: the sqlite3 of this Python cannot load sqlite-vec, that of Debian can"
-        )
+        print("LangGraph's stores are left out: this Python cannot load sqlite-vec; Debian's can")
         return []
     return [LangGraph, LangGraphAsync]
 
