@@ -196,7 +196,7 @@ _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
     "python -m chatmemory_layers.sqlite.legacy_import OLD NEW",
     "closed": "open the store again: its runtime was closed",
     "wrong_loop": "a store belongs to one event loop: open one per loop",
-    "outcome_unknown": "the write may or may not have happened; repeating it with the same message ids is safe",
+    "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",
     "unexpected": "see the cause",
 }
 _WORTH_RETRYING: frozenset[RepositoryProblem] = frozenset({"unavailable", "busy", "full", "outcome_unknown"})
@@ -215,7 +215,7 @@ class RepositoryError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """True when waiting or repair helps; adds are idempotent by message id, so repeating one cannot double it."""
+        """True when waiting or repair helps; what is added or remembered under an id is never there twice."""
         return self.problem in _WORTH_RETRYING
 
     def __str__(self) -> str:
@@ -240,16 +240,17 @@ SkillProblem: TypeAlias = Literal[
 ]
 
 _SKILL_ADVICE: dict[SkillProblem, str] = {
-    "unknown_skill": "register the skill, or correct memory.chat.strategy.skillId",
-    "unauthorized": "check the API key",
-    "not_found": "check the base URL and the model's name",
+    "unknown_skill": "register the skill, or correct the skillId of memory.chat.strategy or memory.extraction",
+    "unauthorized": "check memory.skill.apiKey",
+    "not_found": "check memory.skill.baseUrl and memory.skill.model",
     "rate_limited": "it will be tried again later",
     "unavailable": "it will be tried again later",
-    "timeout": "raise memory.chat.strategy.timeoutSeconds, or use a faster model; it will be tried again later",
+    "timeout": "use a faster model, or raise timeoutSeconds: of memory.skill for one request, of memory.chat.strategy or "
+    "memory.extraction for the whole; it will be tried again later",
     "refused": "the endpoint rejected the request; see the detail",
-    "malformed": "the endpoint answered something that is no chat completion; check the base URL",
+    "malformed": "it answered something else than it was asked for; check memory.skill.baseUrl and the model, or the function",
     "empty": "the skill returned no text; it will be tried again later",
-    "oversized": "the skill returned more than memory.chat.strategy.maxSummaryCharacters; it will be tried again later",
+    "oversized": "have it answer more briefly, or raise memory.chat.strategy.maxSummaryCharacters for summaries",
     "raised": "the skill raised an exception; see the cause",
 }
 _WORTH_RETRYING_SKILL: frozenset[SkillProblem] = frozenset(

@@ -208,15 +208,15 @@ async def test_after_a_second_bad_answer_the_rules_stand_in() -> None:
 @pytest.mark.parametrize(
     ("failure", "note"),
     [
-        (SkillExecutionError("memory-extraction", "rate_limited", "HTTP 429"), "rate limited (HTTP 429)"),
-        (SkillExecutionError("memory-extraction", "empty"), "empty"),
+        (SkillExecutionError("memory-extraction", "rate_limited", "HTTP 429"), "rate limited (HTTP 429): "),
+        (SkillExecutionError("memory-extraction", "empty"), "empty: "),
         ("x" * (MAX_ANSWER_CHARACTERS + 1), f"{MAX_ANSWER_CHARACTERS} allowed"),
     ],
 )
 async def test_a_failing_skill_fails_no_extraction(failure: str | SkillExecutionError, note: str) -> None:
     found, requests = await extract(failure)
     assert (found.proposals, found.extractor, len(requests)) == (await by_rules(), "rules", 1)
-    assert str(found.note).endswith(note)
+    assert note in str(found.note)
 
 
 async def test_a_hanging_skill_is_waited_for_as_long_as_configured() -> None:

@@ -1,5 +1,6 @@
 """Errors are values that say what to do, and whether doing it again is safe."""
 
+import re
 from typing import get_args
 
 import pytest
@@ -7,7 +8,12 @@ import pytest
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,
+    EmbeddingError,
+    EmbeddingProblem,
     GenericMemoryError,
+    MemoryChangedError,
+    MemoryConflictError,
+    MemoryNotFoundError,
     MessageConflictError,
     Problem,
     RepositoryError,
@@ -17,6 +23,7 @@ from chatmemory.errors import (
     VersionConflictError,
     memory_error,
 )
+from chatmemory_layers.configuration import setting_paths
 
 
 @pytest.mark.parametrize("problem", get_args(RepositoryProblem))
@@ -35,6 +42,26 @@ def test_every_problem_of_a_skill_comes_with_advice(problem: SkillProblem) -> No
     assert len(said) > len(start)
 
 
+@pytest.mark.parametrize("problem", get_args(EmbeddingProblem))
+def test_every_problem_of_an_embedder_comes_with_advice(problem: EmbeddingProblem) -> None:
+    said = str(EmbeddingError("small", problem))
+    start = f"embedder 'small': {problem.replace('_', ' ')}: "
+    assert said.startswith(start)
+    assert len(said) > len(start)
+
+
+def test_every_setting_that_an_advice_names_is_there() -> None:
+    advice = [
+        *(str(RepositoryError("x", problem)) for problem in get_args(RepositoryProblem)),
+        *(str(SkillExecutionError("x", problem)) for problem in get_args(SkillProblem)),
+        *(str(EmbeddingError("x", problem)) for problem in get_args(EmbeddingProblem)),
+    ]
+    named = set(re.findall(r"memory(?:\.[a-zA-Z]+)+", " ".join(advice)))
+    known = {".".join(path[:depth]) for path in setting_paths() for depth in range(len(path) + 1)}
+    assert "memory.extraction" in named
+    assert named <= known
+
+
 def test_only_what_time_or_repair_can_cure_may_be_tried_again() -> None:
     again = {
         problem for problem in get_args(RepositoryProblem) if RepositoryError("x", problem).retry_is_safe
@@ -42,6 +69,8 @@ def test_only_what_time_or_repair_can_cure_may_be_tried_again() -> None:
     assert again == {"unavailable", "busy", "full", "outcome_unknown"}
     again = {problem for problem in get_args(SkillProblem) if SkillExecutionError("x", problem).retry_is_safe}
     assert again == {"rate_limited", "unavailable", "timeout", "malformed", "empty"}
+    again = {problem for problem in get_args(EmbeddingProblem) if EmbeddingError("x", problem).retry_is_safe}
+    assert again == {"rate_limited", "unavailable", "timeout", "malformed", "wrong_count", "not_finite"}
     assert GenericMemoryError(RepositoryError("x", "busy")).retry_is_safe
     assert not GenericMemoryError(SkillExecutionError("x", "unauthorized")).retry_is_safe
     for final in (
@@ -49,6 +78,9 @@ def test_only_what_time_or_repair_can_cure_may_be_tried_again() -> None:
         ConversationNotFoundError("c"),
         MessageConflictError("c", ("m",)),
         VersionConflictError("c", expected=1, actual=2),
+        MemoryNotFoundError("m"),
+        MemoryConflictError(("m",)),
+        MemoryChangedError("m", expected=1, actual=2),
     ):
         assert not final.retry_is_safe
 

@@ -75,6 +75,7 @@ def test_a_query_looks_only_for_terms_that_the_same_text_has_when_it_is_stored(t
         ("a-b", "https://host/a-b?x=1"),
         ("password", "pass\u200bword"),
         ("狗", "我养了一只小狗"),
+        ("﨑", "宮﨑Max"),
         ("编程语言", "最喜欢的编程语言是 Python"),
         ("python", "我用Python写代码"),
         ("カフェ", "駅前のｶﾌｪで会う"),

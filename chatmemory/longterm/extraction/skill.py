@@ -3,15 +3,15 @@
 What an answer may be stands in ``answer.py``; the words in which a model is asked, with the skill runner.
 """
 
-from typing import Final, TypeAlias, final
+from typing import Final, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 from returns.result import Success
 
 from chatmemory.contracts import MemoryExtractor, SkillRequest, SkillRunner
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.clock import Clock
-from chatmemory.errors import DataValidationError, SkillExecutionError
+from chatmemory.errors import DataValidationError, SkillExecutionError, SkillProblem
 from chatmemory.longterm.extraction.answer import proposals_of, read_answer
 from chatmemory.message_rules import clean_text
 from chatmemory.messages import ChatMessage, Role
@@ -23,9 +23,6 @@ MAX_ANSWER_CHARACTERS: Final = 16_000  # 16 memories, and then some
 LONGEST_COMPLAINT: Final = (
     1_000  # characters; a model that got a hundred things wrong is not helped by all of them
 )
-
-Reason: TypeAlias = str
-"""Why there is no answer, for a person to read; it quotes nothing that anybody said."""
 
 
 @final
@@ -52,12 +49,12 @@ class SkillExtractor:
         seconds = self.settings.timeout_seconds
         return (
             self._ask(text, role)
-            .timeout(seconds, lambda: f"no answer within {seconds:g} s")
-            .lash(lambda reason: self._by_rules(content, role, reason))
+            .timeout(seconds, lambda: self._failed("timeout", f"no answer within {seconds:g} s"))
+            .lash(lambda error: self._by_rules(content, role, error))
         )
 
     @Effect.gen
-    async def _ask(self, do: Do[Reason], text: str, role: Speaker) -> Extraction:
+    async def _ask(self, do: Do[SkillExecutionError], text: str, role: Speaker) -> Extraction:
         said = self._message(1, role, text)
         answer = await do(self._run(said))
         found = read_answer(answer)
@@ -65,38 +62,31 @@ class SkillExtractor:
             wrong = self._message(3, "system", str(found.failure())[:LONGEST_COMPLAINT])
             found = read_answer(await do(self._run(said, self._message(2, "assistant", answer), wrong)))
         if not isinstance(found, Success):
-            do.fail(f"two answers that hold no memories, the second one wrong at {_places(found.failure())}")
+            wrong_twice = (
+                f"two answers that hold no memories, the second one wrong at {_places(found.failure())}"
+            )
+            do.fail(self._failed("malformed", wrong_twice))
         return Extraction(proposals_of(found.unwrap(), text), self.settings.skill_id)
 
-    def _run(self, *messages: ChatMessage) -> Effect[str, Reason]:
-        request = SkillRequest(messages, MAX_ANSWER_CHARACTERS)
-        return (
-            self.skills.run(self.settings.skill_id, request)
-            .alt(_reason)
-            .bind(
-                lambda answer: (
-                    Effect.succeed(answer)
-                    if len(answer) <= MAX_ANSWER_CHARACTERS
-                    else Effect.fail(
-                        f"it answered with {len(answer)} characters, {MAX_ANSWER_CHARACTERS} allowed"
-                    )
-                )
-            )
+    @Effect.gen
+    async def _run(self, do: Do[SkillExecutionError], *messages: ChatMessage) -> str:
+        answer = await do(
+            self.skills.run(self.settings.skill_id, SkillRequest(messages, MAX_ANSWER_CHARACTERS))
         )
+        if len(answer) > MAX_ANSWER_CHARACTERS:
+            do.fail(self._failed("oversized", f"{len(answer)} characters, {MAX_ANSWER_CHARACTERS} allowed"))
+        return answer
+
+    def _failed(self, problem: SkillProblem, detail: str) -> SkillExecutionError:
+        """Say why there is no answer; *detail* quotes nothing that anybody said."""
+        return SkillExecutionError(self.settings.skill_id, problem, detail)
 
     def _message(self, number: int, role: Role, content: str) -> ChatMessage:
         return ChatMessage(f"extraction-{number}", number, role, content, self.clock.now())
 
-    def _by_rules(self, content: str, role: Speaker, reason: Reason) -> Effect[Extraction]:
-        note = f"the rules stood in for the skill {self.settings.skill_id!r}: {reason}"
-        return self.rules.extract(content, role=role).map(
-            lambda found: Extraction(found.proposals, found.extractor, note)
-        )
-
-
-def _reason(error: SkillExecutionError) -> Reason:
-    """Name the problem without the advice, which is about summaries."""
-    return f"{error.problem.replace('_', ' ')}{error.detail and f' ({error.detail})'}"
+    def _by_rules(self, content: str, role: Speaker, error: SkillExecutionError) -> Effect[Extraction]:
+        note = f"the rules stood in: {error}"
+        return self.rules.extract(content, role=role).map(lambda found: evolve(found, note=note))
 
 
 def _places(error: DataValidationError) -> str:
