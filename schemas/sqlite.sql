@@ -43,13 +43,17 @@ WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL
 
 CREATE UNIQUE INDEX atomic_memory_id ON atomic_memory (memory_id);
 
-CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key) WHERE key IS NOT NULL;
+CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key, superseded_at_us) WHERE key IS NOT NULL
+;
 
 CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
 WHERE memory_type = 'long_term' AND superseded_at_us IS NULL
 ;
 
 CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE session_id IS NOT NULL
+;
+
+CREATE INDEX atomic_memory_short_term ON atomic_memory (user_key, created_at_us) WHERE memory_type = 'short_term'
 ;
 
 CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL
@@ -110,12 +114,6 @@ CREATE TABLE history_work (
 CREATE INDEX history_work_queue ON history_work (due_at_us)
 ;
 
-CREATE VIEW memory AS
-SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type, pinned,
-    provenance, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us, superseded_by, version,
-    row.user_key, search_terms, row.id AS memory_key
-FROM atomic_memory AS row LEFT JOIN memory_space USING (space_key);
-
 CREATE TABLE memory_embedding (
     memory_key INTEGER PRIMARY KEY,
     space_key INTEGER NOT NULL,
@@ -127,6 +125,12 @@ CREATE TABLE memory_embedding (
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
     words, content="memory_searchable", content_rowid="id", tokenize="ascii", detail=none, columnsize=0
 );
+
+CREATE VIEW memory_record AS
+SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type, pinned,
+    provenance, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us, superseded_by, version,
+    row.user_key, search_terms, row.id AS memory_key
+FROM atomic_memory AS row LEFT JOIN memory_space USING (space_key);
 
 CREATE VIEW memory_searchable AS
 SELECT id, replace(' ' || search_terms, ' ', ' ' || user_key || 'u') AS words FROM atomic_memory

@@ -9,6 +9,8 @@ from chatmemory.messages import Json
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS_PER_DAY: Final = 86_400
 US_PER_SECOND: Final = 1_000_000
+END_US: Final = 2**63 - 1
+"""Behind every instant."""
 
 
 def to_us(instant: datetime) -> int:

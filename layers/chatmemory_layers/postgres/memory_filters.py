@@ -1,4 +1,4 @@
-"""Conditions that statements about memories share; each is SQL for a WHERE clause over ``atomic_memory`` or ``memory``.
+"""Conditions that statements about memories share; each is SQL for a WHERE clause over ``atomic_memory`` or its view ``memory_record``.
 
 The parameters have one place in every statement: ``$1`` the user, ``$2`` the app, ``$3`` the instant.
 """

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from chatmemory.contracts import MemoryListing
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace
-from chatmemory_layers.columns import to_us
+from chatmemory_layers.columns import END_US, to_us
 from chatmemory_layers.postgres.connection import Connection
 from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, TRUE, seen_by, true_at
 from chatmemory_layers.postgres.memory_row import memory_of
@@ -18,14 +18,14 @@ from chatmemory_layers.postgres.memory_row import memory_of
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
 SELECT_MEMORY: Final = f"""
-SELECT * FROM memory WHERE {SEEN} AND memory_id = $3
+SELECT * FROM memory_record WHERE {SEEN} AND memory_id = $3
 """
 SELECT_VALUE: Final = f"""
-SELECT * FROM memory WHERE {OWNED} AND app_type = $2 AND key = $4 AND {TRUE}
+SELECT * FROM memory_record WHERE {OWNED} AND app_type = $2 AND key = $4 AND {TRUE}
 ORDER BY created_at_us DESC, memory_id DESC LIMIT 1
 """
 SELECT_LISTED: Final = f"""
-SELECT * FROM memory
+SELECT * FROM memory_record
 WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR app_type = $2)
     AND ($7::text IS NULL OR memory_type = $7) AND ($8::text IS NULL OR category = $8)
     AND ($9::text IS NULL OR session_id = $9) AND ($10::text IS NULL OR $10 = ANY (tags))
@@ -40,15 +40,13 @@ LACKING: Final = f"""
 SELECT_UNEMBEDDED: Final = f"""
 SELECT counted.lacking, page.*
 FROM (SELECT count(*) AS lacking FROM atomic_memory WHERE {LACKING}) AS counted LEFT JOIN LATERAL (
-    SELECT * FROM memory WHERE {LACKING} AND (created_at_us, memory_id) < ($5, $6)
+    SELECT * FROM memory_record WHERE {LACKING} AND (created_at_us, memory_id) < ($5, $6)
     ORDER BY created_at_us DESC, memory_id DESC LIMIT $7
 ) AS page ON TRUE
 ORDER BY page.created_at_us DESC, page.memory_id DESC
 """
 
 Place: TypeAlias = tuple[datetime, str]
-
-_BEHIND_ALL: Final = (2**63 - 1, "")
 
 
 @final
@@ -125,4 +123,4 @@ async def unembedded(connection: Connection, asked: Lacking) -> tuple[tuple[Memo
 
 
 def _behind(after: Place | None) -> tuple[int, str]:
-    return _BEHIND_ALL if after is None else (to_us(after[0]), after[1])
+    return (END_US, "") if after is None else (to_us(after[0]), after[1])

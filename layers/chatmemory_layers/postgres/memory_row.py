@@ -136,7 +136,7 @@ def vector_literal(vector: Vector) -> str:
 
 
 def memory_of(row: Row, user: str) -> Memory:
-    """Make a memory of a row of the view ``memory`` that is the *user*'s."""
+    """Make a memory of a row of the view ``memory_record`` that is the *user*'s."""
     ended_at_us, used_at_us = row["superseded_at_us"], row["last_used_at_us"]
     return Memory(
         id=row["memory_id"],

@@ -68,14 +68,14 @@ WITH asked AS MATERIALIZED (
 ), by_vector AS MATERIALIZED (
     {{nearest}}
 )
-SELECT memory.*, {{similarity}} AS similarity, EXISTS (SELECT FROM by_text) AS matched_text
-FROM memory JOIN (
+SELECT memory_record.*, {{similarity}} AS similarity, EXISTS (SELECT FROM by_text) AS matched_text
+FROM memory_record JOIN (
     SELECT memory_key FROM by_words UNION SELECT memory_key FROM by_text UNION SELECT memory_key FROM by_vector
 ) AS found USING (memory_key)
 """
 _SIMILARITY: Final = """(
     SELECT 1 - (vector::vector <=> (SELECT query FROM asked)) FROM memory_embedding
-    WHERE memory_embedding.memory_key = memory.memory_key AND memory_embedding.space_key = {space_key}
+    WHERE memory_embedding.memory_key = memory_record.memory_key AND memory_embedding.space_key = {space_key}
 )"""
 
 FIND_WITHOUT_VECTORS: Final = _FIND.format(

@@ -30,7 +30,7 @@ RETURNING memory_key
 """
 
 SELECT_SEEN: Final = f"""
-SELECT * FROM memory WHERE {SEEN} AND memory_id = $3
+SELECT * FROM memory_record WHERE {SEEN} AND memory_id = $3
 """
 # None of the dedup key's: it would say that two memories are the same.
 UPDATE_WORDS: Final = """

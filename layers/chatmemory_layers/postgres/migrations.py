@@ -124,7 +124,7 @@ CREATE INDEX history_work_due ON history_work (due_at_us, conversation_id);
     # term_keys: the words of long-term memories, hashed with user_key, so that no user's words lengthen another's search.
     # vector: apart from the rows, so that lists stay quick, and real[], so that it is kept by a server without pgvector;
     # toast_tuple_target keeps up to 2,000 dimensions in their row, where comparing them all takes half as long.
-    # memory: without a join, so that lists come out of an index in their order.
+    # memory_record: without a join, so that lists come out of an index in their order.
     Migration(
         2,
         "long-term memory",
@@ -173,6 +173,7 @@ CREATE TABLE atomic_memory (
 CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id);
 CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key, superseded_at_us) WHERE key IS NOT NULL;
+CREATE INDEX atomic_memory_short_term ON atomic_memory (user_key, created_at_us) WHERE memory_type = 'short_term';
 CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
     WHERE memory_type = 'long_term' AND superseded_at_us IS NULL;
@@ -189,7 +190,7 @@ CREATE TABLE memory_use (
     session_id TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (memory_key, session_id)
 );
-CREATE VIEW memory AS
+CREATE VIEW memory_record AS
 SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
     pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, superseded_at_us, superseded_by,
     version, search_terms, memory_key, user_key, space_key,

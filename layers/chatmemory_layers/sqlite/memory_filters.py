@@ -1,6 +1,6 @@
 """Conditions that statements about memories share, the parameters that they need, and the rows that pass them.
 
-Each is SQL for a WHERE clause over ``atomic_memory`` or the view ``memory``.
+Each is SQL for a WHERE clause over ``atomic_memory`` or the view ``memory_record``.
 """
 
 import json
@@ -15,7 +15,7 @@ from chatmemory_layers.columns import to_us
 Parameters: TypeAlias = dict[str, object]
 
 Row: TypeAlias = tuple[Any, ...]
-"""A row of the view ``memory``; the last column is its key."""
+"""A row of the view ``memory_record``; the last column is its key."""
 
 # See Namespace.sees.
 SEEN = """
@@ -45,7 +45,7 @@ memory_type = 'long_term' AND {SEEN} AND {TRUE} AND (:category IS NULL OR catego
 
 # CROSS: in the order of the keys, and no further than the limit; SQLite would rather walk through all of the user's.
 SELECT_PASSING = f"""
-SELECT memory.* FROM json_each(:keys) AS wanted CROSS JOIN memory ON memory_key = wanted.value
+SELECT memory_record.* FROM json_each(:keys) AS wanted CROSS JOIN memory_record ON memory_key = wanted.value
 WHERE {RECALLABLE} LIMIT :limit
 """  # noqa: S608  conditions, no values
 

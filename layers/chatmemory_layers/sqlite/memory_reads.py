@@ -5,13 +5,13 @@ How memories are found for a recall stands in ``memory_search.py``.
 
 import sqlite3
 from datetime import datetime
-from typing import Final, TypeAlias, final
+from typing import TypeAlias, final
 
 from attrs import frozen
 
 from chatmemory.contracts import MemoryListing
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace
-from chatmemory_layers.columns import to_us
+from chatmemory_layers.columns import END_US, to_us
 from chatmemory_layers.sqlite.memory_filters import (
     HAS_TAGS,
     SEEN,
@@ -25,39 +25,46 @@ from chatmemory_layers.sqlite.memory_row import memory_of
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
-SELECT_MEMORY = f"SELECT * FROM memory WHERE memory_id = :memory_id AND {SEEN}"
-SELECT_VALUE = f"""
-SELECT * FROM memory
-WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND key = :key AND app_type = :app AND {TRUE}
-ORDER BY created_at_us DESC, memory_id DESC LIMIT 1
+SELECT_MEMORY = f"SELECT * FROM memory_record WHERE memory_id = :memory_id AND {SEEN}"
+# +: by the index of keys, or of sessions; SQLite would rather walk through all of the user's, for they come in order.
+_VALUE = """
+SELECT * FROM memory_record
+WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND key = :key AND app_type = :app AND {true}
+ORDER BY +created_at_us DESC, memory_id DESC LIMIT 1
 """
+SELECT_VALUE = _VALUE.format(true="superseded_at_us IS NULL")
+SELECT_VALUE_THEN = _VALUE.format(true=TRUE)
 # Text is compared as UTF-8, which is the order of code points.
-SELECT_LISTED = f"""
-SELECT * FROM memory
-WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < (:after_us, :after_id)
+_LISTED = f"""
+SELECT * FROM memory_record
+WHERE {{narrowed}} AND {SEEN} AND {TRUE} AND ({{place}}, memory_id) < (:after_us, :after_id)
     AND (NOT :exact_app OR app_type = :app)
     AND (:memory_type IS NULL OR memory_type = :memory_type)
     AND (:category IS NULL OR category = :category)
     AND (:session_id IS NULL OR session_id = :session_id)
     AND (:key_prefix IS NULL OR substr(key, 1, length(:key_prefix)) = :key_prefix)
     AND {HAS_TAGS}
-ORDER BY created_at_us DESC, memory_id DESC LIMIT :limit
+ORDER BY {{place}} DESC, memory_id DESC LIMIT :limit
 """
+SELECT_LISTED = _LISTED.format(narrowed="TRUE", place="created_at_us")
+SELECT_LISTED_OF_SESSION = _LISTED.format(narrowed="session_id = :session_id", place="+created_at_us")
+# FF: behind whatever UTF-8 can go on with.
+SELECT_LISTED_OF_KEYS = _LISTED.format(
+    narrowed="key >= :key_prefix AND key < :key_prefix || CAST(x'FF' AS TEXT)", place="+created_at_us"
+)
 SELECT_UNEMBEDDED = f"""
-SELECT * FROM memory
+SELECT * FROM memory_record
 WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
     AND (model, dim) IS NOT (:model, :dim) AND (created_at_us, memory_id) < (:after_us, :after_id)
 ORDER BY created_at_us DESC, memory_id DESC LIMIT :limit
 """
 COUNT_UNEMBEDDED = f"""
-SELECT count(*) FROM memory
+SELECT count(*) FROM memory_record
 WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL AND (model, dim) IS NOT (:model, :dim)
 """
 
 Place: TypeAlias = tuple[datetime, str]
 """Where a memory stands in a listing: when it became true, and its id."""
-
-_END_US: Final = 2**63 - 1  # behind every instant
 
 
 @final
@@ -89,7 +96,8 @@ class Keyed:
 def value(connection: sqlite3.Connection, asked: Keyed) -> Memory | None:
     """See ``MemoryRepository.value``."""
     parameters = {**seen_by(asked.namespace), **true_at(asked.as_of), "key": asked.key}
-    row = connection.execute(SELECT_VALUE, parameters).fetchone()
+    statement = SELECT_VALUE if asked.as_of is None else SELECT_VALUE_THEN
+    row = connection.execute(statement, parameters).fetchone()
     return None if row is None else memory_of(row, asked.namespace)
 
 
@@ -107,8 +115,14 @@ def listed(connection: sqlite3.Connection, listing: MemoryListing) -> tuple[Memo
         "key_prefix": listing.key_prefix,
         "limit": listing.limit,
     }
-    rows = connection.execute(SELECT_LISTED, parameters).fetchall()
+    rows = connection.execute(_statement(listing), parameters).fetchall()
     return tuple([memory_of(row, listing.namespace) for row in rows])
+
+
+def _statement(listing: MemoryListing) -> str:
+    if listing.session_id is not None:
+        return SELECT_LISTED_OF_SESSION
+    return SELECT_LISTED_OF_KEYS if listing.key_prefix else SELECT_LISTED
 
 
 @final
@@ -138,6 +152,6 @@ def unembedded(connection: sqlite3.Connection, asked: Unembedded) -> tuple[tuple
 
 def _behind(place: Place | None) -> Parameters:
     if place is None:
-        return {"after_us": _END_US, "after_id": ""}
+        return {"after_us": END_US, "after_id": ""}
     created_at, memory_id = place
     return {"after_us": to_us(created_at), "after_id": memory_id}

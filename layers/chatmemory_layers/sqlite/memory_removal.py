@@ -17,30 +17,33 @@ from returns.result import Success
 from chatmemory.contracts import Forgetting
 from chatmemory.effect import Outcome
 from chatmemory.memories import ForgetReceipt, Namespace
-from chatmemory_layers.columns import to_us
+from chatmemory_layers.columns import END_US, to_us
 from chatmemory_layers.sqlite.group_commit import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
-SELECT_FORGOTTEN = f"""
+_FORGOTTEN = f"""
+SELECT id, session_id, provenance FROM {{source}}
+WHERE {SEEN}
+    AND (:session_id IS NULL OR session_id = :session_id)
+    AND (:path IS NULL OR json_extract(provenance, '$.path') = :path)
+    AND (:message_id IS NULL OR :message_id IN (SELECT value FROM json_each(provenance, '$.message_ids')))
+"""
+SELECT_FORGOTTEN = _FORGOTTEN.format(source="atomic_memory")
+# A memory, if it is seen, and what it has superseded.  CROSS: SQLite would rather look at all of the user's.
+SELECT_FORGOTTEN_CHAIN = f"""
 WITH RECURSIVE chain (memory_id) AS (
     SELECT memory_id FROM atomic_memory WHERE memory_id = :memory_id AND {SEEN}
     UNION
     SELECT older.memory_id FROM atomic_memory AS older JOIN chain ON older.superseded_by = chain.memory_id
 )
-SELECT id, session_id, provenance FROM atomic_memory
-WHERE {SEEN}
-    AND (:memory_id IS NULL OR memory_id IN chain)
-    AND (:session_id IS NULL OR session_id = :session_id)
-    AND (:path IS NULL OR json_extract(provenance, '$.path') = :path)
-    AND (:message_id IS NULL OR :message_id IN (SELECT value FROM json_each(provenance, '$.message_ids')))
+{_FORGOTTEN.format(source="chain CROSS JOIN atomic_memory USING (memory_id)")}
 """
 SELECT_EXPIRED = f"""
 SELECT id FROM atomic_memory
-WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned
+WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned AND created_at_us < :before_us
     AND (:session_id IS NULL OR session_id = :session_id)
-    AND (:before_us IS NULL OR created_at_us < :before_us)
 """
 COUNT_EMBEDDINGS = """
 SELECT count(*) FROM memory_embedding WHERE memory_key IN (SELECT value FROM json_each(:keys))
@@ -92,7 +95,8 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
         "message_id": forgetting.message_id,
         "path": forgetting.path,
     }
-    rows = transaction.execute(SELECT_FORGOTTEN, parameters).fetchall()
+    statement = SELECT_FORGOTTEN if forgetting.memory_id is None else SELECT_FORGOTTEN_CHAIN
+    rows = transaction.execute(statement, parameters).fetchall()
     if not rows:
         return Success(_NOTHING)
     keys = [key for key, _, _ in rows]
@@ -118,7 +122,7 @@ def expire(transaction: Transaction, expiry: Expiry) -> Outcome[int, Never]:
     parameters = {
         **seen_by(expiry.namespace),
         "session_id": expiry.session_id,
-        "before_us": None if before is None else to_us(before),
+        "before_us": END_US if before is None else to_us(before),
     }
     keys = [key for (key,) in transaction.execute(SELECT_EXPIRED, parameters).fetchall()]
     _remove(transaction, keys)

@@ -1,4 +1,4 @@
-"""How a memory becomes columns of ``atomic_memory`` and comes back from the view ``memory``.
+"""How a memory becomes columns of ``atomic_memory`` and comes back from the view ``memory_record``.
 
 What the columns are is said in ``memory_tables.py``; which rows are read and written, in ``memory_reads.py``,
 ``memory_search.py`` and ``memory_writes.py``.
@@ -16,7 +16,7 @@ _NO_PROVENANCE: Final = Provenance()
 
 
 def memory_of(row: Sequence[Any], namespace: Namespace) -> Memory:
-    """Make a memory of a row of the view ``memory`` that a reader in *namespace* sees."""
+    """Make a memory of a row of the view ``memory_record`` that a reader in *namespace* sees."""
     (
         memory_id,
         app_type,

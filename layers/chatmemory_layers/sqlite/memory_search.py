@@ -34,7 +34,7 @@ SELECT memory_user.user_key, next_seq, space_key FROM memory_user LEFT JOIN memo
 WHERE user_id = :user
 """
 SELECT_BY_TEXT = f"""
-SELECT * FROM memory WHERE {RECALLABLE} AND instr(content, :text)
+SELECT * FROM memory_record WHERE {RECALLABLE} AND instr(content, :text)
 ORDER BY created_at_us DESC, memory_id DESC LIMIT :limit
 """
 # Answered by atomic_memory_recallable alone.

@@ -59,7 +59,13 @@ CREATE_TIMELINE = "CREATE INDEX atomic_memory_timeline ON atomic_memory (user_ke
 CREATE_SESSION = """
 CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE session_id IS NOT NULL
 """
-CREATE_KEY = "CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key) WHERE key IS NOT NULL"
+CREATE_KEY = """
+CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key, superseded_at_us) WHERE key IS NOT NULL
+"""
+# A turn may have to look for what is too old; among all memories that would take ever longer.
+CREATE_SHORT_TERM = """
+CREATE INDEX atomic_memory_short_term ON atomic_memory (user_key, created_at_us) WHERE memory_type = 'short_term'
+"""
 CREATE_SUCCESSOR = """
 CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL
 """
@@ -104,8 +110,8 @@ CREATE TABLE memory_use (
 """
 
 # In the order in which ``memory_row.py`` reads it.
-CREATE_MEMORY = """
-CREATE VIEW memory AS
+CREATE_RECORD = """
+CREATE VIEW memory_record AS
 SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type, pinned,
     provenance, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us, superseded_by, version,
     row.user_key, search_terms, row.id AS memory_key
@@ -169,13 +175,14 @@ MEMORY_STATEMENTS: Final = (
     CREATE_TIMELINE,
     CREATE_SESSION,
     CREATE_KEY,
+    CREATE_SHORT_TERM,
     CREATE_SUCCESSOR,
     CREATE_RECALLABLE,
     CREATE_DEDUP,
     CREATE_SPACE,
     CREATE_EMBEDDING,
     CREATE_USE,
-    CREATE_MEMORY,
+    CREATE_RECORD,
     CREATE_SEARCHABLE,
     CREATE_FTS,
     CREATE_FTS_INSERT,

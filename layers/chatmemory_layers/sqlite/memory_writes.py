@@ -68,7 +68,7 @@ UPDATE_MARKS = """
 UPDATE atomic_memory SET memory_type = coalesce(:memory_type, memory_type), pinned = coalesce(:pinned, pinned)
 WHERE id = :memory_key
 """
-SELECT_MEMORY = "SELECT * FROM memory WHERE memory_key = :memory_key"
+SELECT_MEMORY = "SELECT * FROM memory_record WHERE memory_key = :memory_key"
 
 INSERT_EMBEDDING = "INSERT INTO memory_embedding (memory_key, space_key, seq, vector) VALUES (?, ?, ?, ?)"
 UPSERT_EMBEDDING = """

@@ -14,7 +14,7 @@ from chatmemory_layers.sqlite.memory_filters import RECALLABLE, Parameters, Row,
 
 SELECT_NEWEST = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :match ORDER BY rowid DESC LIMIT :limit"
 SELECT_NEWEST_PASSING = f"""
-SELECT memory.* FROM memory_fts CROSS JOIN memory ON memory_key = memory_fts.rowid
+SELECT memory_record.* FROM memory_fts CROSS JOIN memory_record ON memory_key = memory_fts.rowid
 WHERE memory_fts MATCH :match AND {RECALLABLE}
 ORDER BY memory_fts.rowid DESC LIMIT :limit
 """  # noqa: S608  conditions, no values

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncGenerator
-from types import ModuleType
 from typing import Any
 
 import asyncpg
@@ -23,6 +22,7 @@ from chatmemory_layers.postgres import (
     message_writes,
 )
 from chatmemory_layers.postgres.database import open_database
+from tests.unit.sql_statements import statements_of
 
 MODULES = (conversation_row, message_reads, message_writes, history_work)
 MEMORY_MODULES = (memory_reads, memory_removal, memory_row, memory_space, memory_store, memory_writes)
@@ -52,17 +52,7 @@ ANALYZE
 """
 
 
-def statements_of(module: ModuleType) -> dict[str, str]:
-    """Return the statements that a module defines, by name."""
-    words = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
-    return {
-        f"{module.__name__.rpartition('.')[2]}.{name}": value
-        for name, value in vars(module).items()
-        if isinstance(value, str) and value.lstrip().startswith(words)
-    }
-
-
-STATEMENTS = {name: statement for module in MODULES for name, statement in statements_of(module).items()}
+STATEMENTS = statements_of(*MODULES)
 TABLES = (
     "conversation",
     "chat_message",
@@ -80,7 +70,7 @@ LISTS = {
     memory_reads.SELECT_UNEMBEDDED: "'u1', '', 'm1', 3, 9000, '', 20",
 }
 MEMORY_STATEMENTS = {
-    **{name: statement for module in MEMORY_MODULES for name, statement in statements_of(module).items()},
+    **statements_of(*MEMORY_MODULES),
     "count what can be recalled": memory_search.COUNT_RECALLABLE,
     "find by words": memory_search.FIND_WITHOUT_VECTORS,
     "find by words and vectors": memory_search.FIND_EXACT.format(space_key=1),

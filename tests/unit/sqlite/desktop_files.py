@@ -44,6 +44,7 @@ BESIDE = """
 CREATE TABLE user_profile (id INTEGER PRIMARY KEY, content TEXT, updated_at TEXT);
 CREATE TABLE session_summary(session_id TEXT PRIMARY KEY, title TEXT, snippet TEXT);
 CREATE TABLE "conversation" (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, role TEXT, content TEXT);
+CREATE TABLE memory (id INTEGER PRIMARY KEY, content TEXT);
 CREATE INDEX idx_conversation_session ON conversation(session_id);
 CREATE TABLE prompt_template (name TEXT PRIMARY KEY, body BLOB) WITHOUT ROWID;
 CREATE TABLE format_template(id INTEGER PRIMARY KEY, [style name] TEXT);

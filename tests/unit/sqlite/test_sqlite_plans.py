@@ -1,0 +1,99 @@
+"""Every statement finds its rows through an index, and what names few of many does not walk through all of the user's."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from chatmemory_layers.sqlite import (
+    conversation_row,
+    history_work,
+    legacy_rows,
+    memory_filters,
+    memory_reads,
+    memory_removal,
+    memory_search,
+    memory_user,
+    memory_uses,
+    memory_writes,
+    message_reads,
+    message_writes,
+    vector_search,
+    word_search,
+)
+from chatmemory_layers.sqlite.migrations import migrate
+from tests.unit.sql_statements import statements_of
+
+MODULES = (
+    conversation_row,
+    history_work,
+    legacy_rows,
+    memory_filters,
+    memory_reads,
+    memory_removal,
+    memory_search,
+    memory_user,
+    memory_uses,
+    memory_writes,
+    message_reads,
+    message_writes,
+    vector_search,
+    word_search,
+)
+# What a statement itself makes, the index of words, and JSON that it is given may be read from end to end.
+SCANNED = re.compile(r"SCAN (?!chain$|stale$|\w+ VIRTUAL TABLE)")
+
+
+STATEMENTS = statements_of(*MODULES)
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection)
+        yield connection
+
+
+def plan(store: sqlite3.Connection, statement: str) -> list[str]:
+    names = dict.fromkeys(re.findall(r":(\w+)", statement))
+    rows = store.execute(f"EXPLAIN QUERY PLAN {statement}", names or [None] * statement.count("?"))
+    return [step for _, _, _, step in rows.fetchall()]
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_no_statement_reads_a_whole_table(store: sqlite3.Connection, name: str) -> None:
+    assert [step for step in plan(store, STATEMENTS[name]) if SCANNED.search(step)] == []
+
+
+def test_a_statement_that_reads_a_whole_table_is_noticed(store: sqlite3.Connection) -> None:
+    (step,) = plan(store, "SELECT * FROM atomic_memory WHERE content = :content")
+    assert SCANNED.search(step)
+
+
+@pytest.mark.parametrize(
+    ("statement", "index"),
+    [
+        (memory_reads.SELECT_VALUE, "atomic_memory_key (user_key=? AND key=? AND superseded_at_us=?)"),
+        (memory_reads.SELECT_VALUE_THEN, "atomic_memory_key (user_key=? AND key=?)"),
+        (
+            memory_reads.SELECT_LISTED,
+            "atomic_memory_timeline (user_key=? AND (created_at_us,memory_id)<(?,?))",
+        ),
+        (memory_reads.SELECT_LISTED_OF_SESSION, "atomic_memory_session (user_key=? AND session_id=?)"),
+        (memory_reads.SELECT_LISTED_OF_KEYS, "atomic_memory_key (user_key=? AND key>? AND key<?)"),
+        (memory_removal.SELECT_FORGOTTEN_CHAIN, "atomic_memory_id (memory_id=?)"),
+        (memory_removal.SELECT_EXPIRED, "atomic_memory_short_term (user_key=? AND created_at_us<?)"),
+        (memory_search.COUNT_RECALLABLE, "atomic_memory_recallable (user_key=?)"),
+    ],
+)
+def test_the_index_that_fits_is_the_one_that_is_used(
+    store: sqlite3.Connection, statement: str, index: str
+) -> None:
+    used = {
+        found[1]
+        for step in plan(store, statement)
+        if (found := re.match(r"SEARCH (?:row|atomic_memory) USING INDEX (.*)", step))
+    }
+    assert used == {index}
