@@ -29,7 +29,9 @@ from tests.unit.sqlite.stores import refusal
 ROWS = 10_000
 SELECT_SCHEMA = """
 SELECT type, name, tbl_name, sql FROM sqlite_schema
-WHERE tbl_name NOT IN ('user_profile', 'session_summary', 'conversation', 'prompt_template', 'format_template', 'latest')
+WHERE tbl_name NOT IN (
+    'user_profile', 'session_summary', 'conversation', 'memory', 'prompt_template', 'format_template', 'latest'
+)
     AND name <> 'idx_atomic_session'
 """
 
@@ -78,7 +80,7 @@ async def test_existing_records_retain_default(tmp_path: Path) -> None:
 
 async def test_everything_else_in_the_file_survives_untouched(file: Path) -> None:
     before = beside(file)
-    assert {"conversation", "user_profile", "latest", "stamp"} <= before.keys()
+    assert {"conversation", "memory", "user_profile", "latest", "stamp"} <= before.keys()
     await open_once(file)
     assert beside(file) == before
 
