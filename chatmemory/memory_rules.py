@@ -26,8 +26,10 @@ from chatmemory.message_rules import (
     id_problems,
     instant_problem,
     metadata_problems,
+    sequence_problems,
     text_problem,
 )
+from chatmemory.proposals import MemoryUpdate, StatedFact
 
 MAX_TAGS: Final = 64
 
@@ -44,13 +46,7 @@ def namespace_problems(namespace: object) -> list[Problem]:
 
 def memories_problems(memories: object) -> list[Problem]:
     """Return every broken rule of a batch, each at ``$.memories[index].field``."""
-    if isinstance(memories, (str, bytes)) or not isinstance(memories, Sequence):
-        return [Problem("$.memories", f"expected a sequence of NewMemory, not {type(memories).__name__}")]
-    return [
-        problem
-        for index, memory in enumerate(cast("Sequence[object]", memories))
-        for problem in memory_problems(f"$.memories[{index}]", memory)
-    ]
+    return sequence_problems("$.memories", memories, memory_problems)
 
 
 def memory_problems(path: str, memory: object) -> list[Problem]:
@@ -69,6 +65,7 @@ def memory_problems(path: str, memory: object) -> list[Problem]:
         (f"{path}.role", choice_problem(memory.role, MemoryRole)),
         (f"{path}.session_id", None if memory.session_id is None else id_problem(memory.session_id)),
         (f"{path}.memory_type", choice_problem(memory.memory_type, MemoryType, or_none=True)),
+        (f"{path}.pinned", _flag_problem(memory.pinned)),
         (f"{path}.created_at", None if memory.created_at is None else instant_problem(memory.created_at)),
     ]
     problems = [Problem(place, problem) for place, problem in found if problem is not None]
@@ -79,8 +76,10 @@ def memory_problems(path: str, memory: object) -> list[Problem]:
     return problems
 
 
-def changes_problems(changes: MemoryChanges) -> list[Problem]:
+def changes_problems(changes: object) -> list[Problem]:
     """Return every broken rule of a correction."""
+    if not isinstance(changes, MemoryChanges):
+        return [Problem("$.changes", f"expected MemoryChanges, not {type(changes).__name__}")]
     found: list[Problem] = []
 
     def check(name: str, problem: str | None) -> None:
@@ -100,6 +99,33 @@ def changes_problems(changes: MemoryChanges) -> list[Problem]:
     if not isinstance(changes.tags, Unchanged):
         found += tags_problems("$.changes.tags", changes.tags)
     return found
+
+
+def update_problems(update: object) -> list[Problem]:
+    """Return every broken rule of what a model wants to be stored."""
+    if not isinstance(update, MemoryUpdate):
+        return [Problem("$.update", f"expected MemoryUpdate, not {type(update).__name__}")]
+    return [
+        *flag_problems("$.update.should_store", update.should_store),
+        *sequence_problems("$.update.memories", update.memories, _fact_problems),
+    ]
+
+
+def content_problems(path: str, content: object) -> list[Problem]:
+    """Return what keeps *content* from being what a memory says."""
+    problem = _content_problem(content)
+    return [] if problem is None else [Problem(path, problem)]
+
+
+def flag_problems(path: str, value: object) -> list[Problem]:
+    """Return the problem of an argument that has to be a bool, if any."""
+    problem = _flag_problem(value)
+    return [] if problem is None else [Problem(path, problem)]
+
+
+def ids_problems(path: str, ids: object) -> list[Problem]:
+    """Return what is wrong with a sequence of ids."""
+    return sequence_problems(path, ids, id_problems)
 
 
 def value_problems(path: str, value: object) -> list[Problem]:
@@ -140,6 +166,10 @@ def choice_problems(path: str, value: object, choices: Any, *, or_none: bool = F
     return [] if problem is None else [Problem(path, problem)]
 
 
+def _flag_problem(value: object) -> str | None:
+    return None if isinstance(value, bool) else f"expected True or False, not {value!r}"
+
+
 def _content_problem(content: object) -> str | None:
     if isinstance(content, str) and not content.strip():
         return "a memory says something: at least one character that is no space"
@@ -155,12 +185,23 @@ def _confidence_problem(confidence: object) -> str | None:
 def _provenance_problems(path: str, provenance: object) -> list[Problem]:
     if not isinstance(provenance, Provenance):
         return [Problem(path, f"expected Provenance, not {type(provenance).__name__}")]
-    found = [
-        (f"{path}.message_ids[{index}]", id_problem(one)) for index, one in enumerate(provenance.message_ids)
-    ]
+    problems = ids_problems(f"{path}.message_ids", provenance.message_ids)
     for name, text in (("extractor", provenance.extractor), ("path", provenance.path)):
-        found.append((f"{path}.{name}", None if text is None else text_problem(text)))
-    return [Problem(place, problem) for place, problem in found if problem is not None]
+        if text is not None and (problem := text_problem(text)) is not None:
+            problems.append(Problem(f"{path}.{name}", problem))
+    return problems
+
+
+def _fact_problems(path: str, fact: object) -> list[Problem]:
+    if not isinstance(fact, StatedFact):
+        return [Problem(path, f"expected StatedFact, not {type(fact).__name__}")]
+    found = [
+        ("key", id_problem(fact.key)),
+        ("category", choice_problem(fact.category, Category)),
+        ("confidence", _confidence_problem(fact.confidence)),
+    ]
+    problems = [Problem(f"{path}.{name}", problem) for name, problem in found if problem is not None]
+    return problems + value_problems(f"{path}.value", fact.value)
 
 
 def _embedding_problems(path: str, embedding: object) -> list[Problem]:

@@ -6,7 +6,7 @@ Each function returns problems with their paths instead of raising, so that a ca
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, cast, get_args
 
@@ -67,6 +67,19 @@ def id_problems(path: str, text: object, *, or_none: bool = False) -> list[Probl
     """Return the problem of an id argument, if any."""
     problem = None if text is None and or_none else id_problem(text)
     return [] if problem is None else [Problem(path, problem)]
+
+
+def sequence_problems(
+    path: str, given: object, member_problems: Callable[[str, object], list[Problem]]
+) -> list[Problem]:
+    """Return what keeps *given* from being a sequence, or the problems of its members."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        return [Problem(path, f"expected a sequence, not {type(given).__name__}")]
+    return [
+        problem
+        for index, member in enumerate(cast("Sequence[object]", given))
+        for problem in member_problems(f"{path}[{index}]", member)
+    ]
 
 
 def limit_problems(path: str, limit: object, *, most: int = MAX_LIMIT) -> list[Problem]:

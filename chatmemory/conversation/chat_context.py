@@ -26,10 +26,16 @@ from chatmemory.conversation.context_assembly import ContextAssembly, Materials
 from chatmemory.effect import Do, Effect, Layer, catch
 from chatmemory.effect.ids import Ids, IdsTag
 from chatmemory.effect.random import RandomTag
-from chatmemory.errors import ConversationNotFoundError, DataValidationError, GenericMemoryError, RecallError
+from chatmemory.errors import (
+    ConversationNotFoundError,
+    DataValidationError,
+    GenericMemoryError,
+    Problem,
+    RecallError,
+)
 from chatmemory.memories import Namespace, Recall
 from chatmemory.memory_rules import namespace_problems
-from chatmemory.message_rules import id_problems, refuse, text_problems
+from chatmemory.message_rules import id_problems, refuse, sequence_problems, text_problems
 from chatmemory.messages import ChatMessage
 from chatmemory.settings import ContextSettings, ContextSettingsTag
 
@@ -65,6 +71,7 @@ class ChatContextLive:
             id_problems("$.conversation_id", conversation_id),
             text_problems("$.user_message", user_message),
             id_problems("$.message_id", message_id, or_none=True),
+            _instructions_problems(instructions),
         )
         said = await do(self._said(conversation_id, message_id))
         recalled = await self._recalled(namespace, user_message)
@@ -102,6 +109,17 @@ class ChatContextLive:
     @Effect.gen
     async def _recalled(self, do: Do[RecallError], namespace: Namespace, query: str) -> Recall | None:
         return await do(self.memories.recall(namespace, query)) if self.settings.recall else None
+
+
+def _instructions_problems(instructions: object) -> list[Problem]:
+    if not isinstance(instructions, Instructions):
+        return [Problem("$.instructions", f"expected Instructions, not {type(instructions).__name__}")]
+    return [
+        *text_problems("$.instructions.system", instructions.system),
+        *text_problems("$.instructions.scenario", instructions.scenario),
+        *sequence_problems("$.instructions.skills", instructions.skills, text_problems),
+        *text_problems("$.instructions.profile", instructions.profile),
+    ]
 
 
 def _nothing_said(_: ConversationNotFoundError) -> Effect[Sequence[ChatMessage]]:

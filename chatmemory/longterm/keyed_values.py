@@ -10,8 +10,8 @@ from chatmemory.errors import GenericMemoryError, RecallError, RememberError
 from chatmemory.longterm.auto_save import statement
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.memories import Duplicate, Memory, MemoryPage, Namespace, NewMemory, Stored
-from chatmemory.memory_rules import namespace_problems, value_problems
-from chatmemory.message_rules import id_problems, instant_problems, refuse, text_problems
+from chatmemory.memory_rules import content_problems, namespace_problems, value_problems
+from chatmemory.message_rules import id_problems, instant_problems, refuse
 from chatmemory.messages import Json
 
 
@@ -34,10 +34,10 @@ class KeyedValues(MemoryParts):
             namespace_problems(namespace),
             id_problems("$.key", key),
             value_problems("$.value", value),
-            text_problems("$.content", content or ""),
+            [] if content is None else content_problems("$.content", content),
         )
         memory = NewMemory(
-            content or statement(key, value),
+            statement(key, value) if content is None else content,
             key=key,
             value=value,
             source="system",

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from chatmemory.errors import Problem
 from chatmemory.memories import Memory
-from chatmemory.message_rules import instant_problem
+from chatmemory.message_rules import id_problem, instant_problem
 
 Place: TypeAlias = tuple[datetime, str]
 """``(created_at, id)`` of a memory."""
@@ -16,15 +16,15 @@ def cursor_of(memory: Memory) -> str:
     return f"{memory.created_at.isoformat()} {memory.id}"
 
 
-def read_cursor(cursor: str | None) -> tuple[Place | None, list[Problem]]:
+def read_cursor(cursor: object) -> tuple[Place | None, list[Problem]]:
     """Return the place that *cursor* names, None for none, and what is wrong with it."""
     if cursor is None:
         return None, []
-    text, _, memory_id = cursor.partition(" ")
+    text, _, memory_id = cursor.partition(" ") if isinstance(cursor, str) else ("", "", "")
     try:
         created_at = datetime.fromisoformat(text)
     except ValueError:
         created_at = None
-    if memory_id and instant_problem(created_at) is None and created_at is not None:
-        return (created_at, memory_id), []
-    return None, [Problem("$.after", "no cursor: give the next of another page")]
+    if created_at is None or instant_problem(created_at) is not None or id_problem(memory_id) is not None:
+        return None, [Problem("$.after", "no cursor: give the next of another page")]
+    return (created_at, memory_id), []

@@ -8,7 +8,7 @@ from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, RecallError
 from chatmemory.longterm.memory_parts import MOST_RECALLED, MemoryParts
 from chatmemory.memories import Category, Namespace, Recall, UseReport
-from chatmemory.memory_rules import choice_problems, namespace_problems, tags_problems
+from chatmemory.memory_rules import choice_problems, ids_problems, namespace_problems, tags_problems
 from chatmemory.message_rules import id_problems, instant_problems, limit_problems, refuse, text_problems
 
 
@@ -55,7 +55,7 @@ class Recalling(MemoryParts):
         refuse(
             do,
             namespace_problems(namespace),
-            *(id_problems(f"$.memory_ids[{index}]", one) for index, one in enumerate(memory_ids)),
+            ids_problems("$.memory_ids", memory_ids),
             id_problems("$.use_id", use_id, or_none=True),
             id_problems("$.session_id", session_id, or_none=True),
         )

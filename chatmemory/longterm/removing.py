@@ -35,7 +35,7 @@ class Removing(MemoryParts):
             namespace_problems(namespace),
             id_problems("$.session_id", session_id, or_none=True),
             id_problems("$.message_id", message_id, or_none=True),
-            text_problems("$.path", path or ""),
+            [] if path is None else text_problems("$.path", path),
             []
             if session_id or message_id or path
             else [

@@ -24,7 +24,7 @@ from chatmemory.memories import (
     RememberReport,
     Skipped,
 )
-from chatmemory.memory_rules import choice_problems, memories_problems, namespace_problems
+from chatmemory.memory_rules import choice_problems, memories_problems, namespace_problems, update_problems
 from chatmemory.message_rules import id_problems, refuse, text_problems
 from chatmemory.proposals import Extraction, MemoryUpdate, Speaker
 
@@ -110,6 +110,7 @@ class Saving(MemoryParts):
             choice_problems("$.role", role, Speaker),
             id_problems("$.session_id", session_id, or_none=True),
             id_problems("$.message_id", message_id, or_none=True),
+            [] if update is None else update_problems(update),
         )
         said = Utterance(role, session_id, message_id)
         if update is None:

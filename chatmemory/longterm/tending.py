@@ -32,7 +32,7 @@ from chatmemory.memories import (
     ReEmbedReport,
     Stored,
 )
-from chatmemory.memory_rules import changes_problems, memory_problems, namespace_problems
+from chatmemory.memory_rules import changes_problems, flag_problems, memory_problems, namespace_problems
 from chatmemory.message_rules import id_problems, limit_problems, refuse
 
 REWRITES: Final = 10  # tries of a correction that names no version, while others change the same memory
@@ -157,7 +157,12 @@ class Tending(MemoryParts):
         memory_type: MemoryType | None = None,
         pinned: bool | None = None,
     ) -> Memory:
-        refuse(do, namespace_problems(namespace), id_problems("$.memory_id", memory_id))
+        refuse(
+            do,
+            namespace_problems(namespace),
+            id_problems("$.memory_id", memory_id),
+            [] if pinned is None else flag_problems("$.pinned", pinned),
+        )
         marked = await do(
             self.repository.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned).alt(
                 GenericMemoryError

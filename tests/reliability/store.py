@@ -1,4 +1,4 @@
-"""``chat_store``: a whole chat memory over any backend, with the skill and the clock that a test chooses.
+"""``chat_store``: a whole memory over any backend, with the skill, the embedder and the clock that a test chooses.
 
 The tests and the programs that they start and kill open their stores with it, so that both mean the same.
 """
@@ -11,7 +11,16 @@ from typing import Final, final
 import anyio
 from attrs import field, frozen
 
-from chatmemory import ChatMemory, ChatMemoryService, Layer, ManagedRuntime, SkillRequest, StrategySettings
+from chatmemory import (
+    ChatMemory,
+    ChatMemoryService,
+    Layer,
+    LongTermMemory,
+    LongTermMemoryService,
+    ManagedRuntime,
+    SkillRequest,
+    StrategySettings,
+)
 from chatmemory.effect.clock import Clock, ClockTag, SystemClock
 from chatmemory.settings import (
     ChatSettings,
@@ -22,7 +31,7 @@ from chatmemory.settings import (
     StoreSettings,
 )
 from chatmemory_layers.skills.functions import SkillFunction, skills
-from chatmemory_layers.stacks import Stack, configured
+from chatmemory_layers.stacks import Embedders, Stack, configured
 
 SUMMARY_SECONDS: Final = 0.01  # long enough to be killed or cancelled in the middle
 LONGEST_LEASE_SECONDS: Final = 120.0  # of the strategies here; work may take 30 s, and a margin
@@ -57,6 +66,7 @@ def chat_store(
     strategy: StrategySettings | None = None,
     *,
     skill: SkillFunction = name_what_is_covered,
+    embedder: Embedders | None = None,
     clock: Clock | None = None,
     timeout_seconds: float = 10.0,
 ) -> Stack:
@@ -70,6 +80,7 @@ def chat_store(
     return configured(
         Settings(memory=MemorySettings(chat=chat, store=store)),
         skills=skills({"conversation-summary": skill}),
+        embedder=embedder,
         surroundings=Layer.succeed(ClockTag, clock or SystemClock()),
     )
 
@@ -87,6 +98,20 @@ async def open_store(
     layer = chat_store(address, strategy, skill=skill, clock=clock, timeout_seconds=timeout_seconds)
     async with ManagedRuntime(layer) as runtime:
         yield await runtime.service(ChatMemoryService)
+
+
+@asynccontextmanager
+async def open_memories(
+    address: str,
+    *,
+    embedder: Embedders | None = None,
+    clock: Clock | None = None,
+    timeout_seconds: float = 10.0,
+) -> AsyncGenerator[LongTermMemory]:
+    """Lend the long-term memory of ``chat_store``."""
+    layer = chat_store(address, embedder=embedder, clock=clock, timeout_seconds=timeout_seconds)
+    async with ManagedRuntime(layer) as runtime:
+        yield await runtime.service(LongTermMemoryService)
 
 
 async def finish_history_work(address: str, strategy: StrategySettings) -> None:

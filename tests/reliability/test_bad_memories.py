@@ -1,0 +1,264 @@
+"""What no memory may be is refused with its place, alike on every backend and without harm; the rest comes back exactly."""
+
+from collections.abc import AsyncGenerator, Callable
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatmemory import (
+    ChatContextBuilder,
+    ChatContextService,
+    DataValidationError,
+    Effect,
+    Embedding,
+    Failure,
+    Instructions,
+    LongTermMemory,
+    ManagedRuntime,
+    MemoryChanges,
+    MemoryUpdate,
+    Namespace,
+    NewMemory,
+    Provenance,
+    StatedFact,
+)
+from chatmemory.memory_rules import MAX_TAGS
+from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
+from tests.postgres_server import fresh_database
+from tests.reliability.store import chat_store, open_memories
+
+MEI = Namespace("小梅", "harbor")
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+NAIVE = datetime(2026, 3, 4, 12)  # noqa: DTZ001  that is what is wrong with it
+SURROGATE = "好\ud800"
+NAN = float("nan")
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
+    if request.param == "postgres":
+        async with fresh_database() as dsn:
+            yield dsn
+    else:
+        yield str(tmp_path / "chat.db") if request.param == "sqlite" else "memory"
+
+
+# By the field that is wrong; what is wrong inside one follows the dot.
+BAD_FIELDS: dict[str, tuple[object, ...]] = {
+    "id": ("", "x" * 513, b"x", 7, "a\0", SURROGATE),
+    "content": (None, b"x", "", " \n\u3000", "a\0b", SURROGATE, "x" * (MAX_CONTENT_CHARACTERS + 1)),
+    "key": ("", 7, SURROGATE),
+    "value": ({"a"}, b"x", NAN, 2**1025),
+    "value.a": ({"a": SURROGATE}, {"a": object()}),
+    "category": ("opinion", "", 7, ["fact"]),
+    "tags": ("tag", None, {"a"}, ("a", "a"), tuple(map(str, range(MAX_TAGS + 1)))),
+    "tags[1]": (("a", ""), ("a", SURROGATE), ("a", 7)),
+    "confidence": (NAN, -0.01, 1.01, float("inf"), True, "0.9", None),
+    "source": (None, "rumour"),
+    "role": (None, "robot"),
+    "session_id": ("", b"x", SURROGATE),
+    "memory_type": ("eternal", 7),
+    "pinned": (None, 1, "false"),
+    "provenance": (None, {"message_ids": ["m1"]}),
+    "provenance.message_ids": (Provenance("m1"), Provenance(None), Provenance({"m1"})),
+    "provenance.message_ids[0]": (Provenance(("",)), Provenance((SURROGATE,))),
+    "provenance.extractor": (Provenance(extractor="\0"),),
+    "provenance.path": (Provenance(path=SURROGATE),),
+    "created_at": (NAIVE, "2026-03-04", datetime.min.replace(tzinfo=timezone(timedelta(hours=1)))),
+    "embedding": ([1.0, 2.0],),
+    "embedding.model": (Embedding("", [1.0]), Embedding(SURROGATE, [1.0])),
+}
+# Told only where vectors are made of them, which is not before the rest of the batch is as it should be.
+BAD_VECTORS: tuple[Any, ...] = (None, 1.0, "1", [], [0.0], [NAN], [1e39], [[1.0]], ["x"], [1.0] * 16_001)
+
+BAD_CALLS: dict[str, Callable[[LongTermMemory], Effect[object, object]]] = {
+    "nobody's namespace": lambda memory: memory.recall("mei", "x"),
+    "no user": lambda memory: memory.list(Namespace("")),
+    "a user that is no text": lambda memory: memory.forget_all(Namespace(None)),
+    "a lone surrogate as app": lambda memory: memory.recall(Namespace("mei", SURROGATE), "x"),
+    "remembering a text": lambda memory: memory.remember(MEI, "hello"),
+    "remembering JSON": lambda memory: memory.remember(MEI, [{"content": "x"}]),
+    "an unknown dedup": lambda memory: memory.remember(MEI, [NewMemory("x")], dedup="fuzzy"),
+    "a turn of bytes": lambda memory: memory.save_conversation_turn(MEI, b"x", "y", session_id="s"),
+    "a turn of no session": lambda memory: memory.save_conversation_turn(MEI, "x", "y", session_id=""),
+    "extracting nothing": lambda memory: memory.extract(None),
+    "an unknown speaker": lambda memory: memory.auto_save(MEI, "x", role="robot"),
+    "an update in JSON": lambda memory: memory.auto_save(MEI, "x", update={"shouldStore": True}),
+    "the word false": lambda memory: memory.auto_save(MEI, "x", update=MemoryUpdate("false")),
+    "an update of texts": lambda memory: memory.auto_save(MEI, "x", update=MemoryUpdate(True, "abc")),
+    "a fact of nothing": lambda memory: save_fact(memory, StatedFact("", "v")),
+    "a fact of unknown kind": lambda memory: save_fact(memory, StatedFact("k", "v", "opinion")),
+    "a doubtless fact": lambda memory: save_fact(memory, StatedFact("k", "v", "fact", "high")),
+    "a fact that is no JSON": lambda memory: save_fact(memory, StatedFact("k", object())),
+    "asking nothing": lambda memory: memory.recall(MEI, None),
+    "asking a lone surrogate": lambda memory: memory.recall(MEI, SURROGATE),
+    "a negative limit": lambda memory: memory.recall(MEI, "x", limit=-1),
+    "too many": lambda memory: memory.recall(MEI, "x", limit=201),
+    "an unknown category": lambda memory: memory.recall(MEI, "x", category="opinion"),
+    "one tag for several": lambda memory: memory.recall(MEI, "x", tags="tag"),
+    "a naive instant": lambda memory: memory.recall(MEI, "x", as_of=NAIVE),
+    "the use of one id": lambda memory: memory.record_use(MEI, "m1"),
+    "the use of none": lambda memory: memory.record_use(MEI, None),
+    "a use without id": lambda memory: memory.record_use(MEI, ["m1"], use_id=""),
+    "a value without key": lambda memory: memory.put_value(MEI, "", 1),
+    "a value that is no JSON": lambda memory: memory.put_value(MEI, "k", {1, 2}),
+    "a value that says nothing": lambda memory: memory.put_value(MEI, "k", 1, content=" "),
+    "a value that says a list": lambda memory: memory.put_value(MEI, "k", 1, content=[]),
+    "values since a naive instant": lambda memory: memory.list_values(MEI, as_of=NAIVE),
+    "values below a number": lambda memory: memory.list_values(MEI, prefix=7),
+    "fewer than none": lambda memory: memory.list(MEI, limit=-1),
+    "a cursor that is no text": lambda memory: memory.list(MEI, after=7),
+    "a cursor of somebody else": lambda memory: memory.list(MEI, after="next"),
+    "a cursor to a lone surrogate": lambda memory: memory.list(
+        MEI, after=f"2026-03-04T12:00:00+00:00 {SURROGATE}"
+    ),
+    "an empty tag": lambda memory: memory.list(MEI, tag=""),
+    "reading without id": lambda memory: memory.get(MEI, ""),
+    "changes in JSON": lambda memory: memory.update(MEI, "before", {"content": "x"}),
+    "a change to nothing": lambda memory: memory.update(MEI, "before", MemoryChanges(content=" ")),
+    "a change to no number": lambda memory: memory.update(MEI, "before", MemoryChanges(confidence=NAN)),
+    "a negative version": lambda memory: memory.update(MEI, "before", MemoryChanges(), expected_version=-1),
+    "superseding by a text": lambda memory: memory.supersede(MEI, "before", "x"),
+    "promoting nothing": lambda memory: memory.promote(MEI, None),
+    "pinned, perhaps": lambda memory: memory.pin(MEI, "before", pinned="no"),
+    "forgetting nothing": lambda memory: memory.forget(MEI, ""),
+    "forgetting from nowhere": lambda memory: memory.forget_where(MEI),
+    "forgetting a path of bytes": lambda memory: memory.forget_where(MEI, session_id="s", path=b""),
+    "the end of no session": lambda memory: memory.end_session(MEI, None),
+    "re-embedding fewer than none": lambda memory: memory.re_embed(MEI, limit=-1),
+    "re-embedding from nowhere": lambda memory: memory.re_embed(MEI, after=b"x"),
+}
+
+BAD_CONTEXTS: dict[str, Callable[[ChatContextBuilder], Effect[object, object]]] = {
+    "nobody's": lambda contexts: contexts.build("mei", "c", "x"),
+    "of no conversation": lambda contexts: contexts.build(MEI, "", "x"),
+    "without a message": lambda contexts: contexts.build(MEI, "c", None),
+    "instructions as text": lambda contexts: contexts.build(MEI, "c", "x", instructions="be kind"),
+    "a system prompt of None": lambda contexts: contexts.build(
+        MEI, "c", "x", instructions=Instructions(system=None)
+    ),
+    "a scenario that no model reads": lambda contexts: contexts.build(
+        MEI, "c", "x", instructions=Instructions(scenario=SURROGATE)
+    ),
+    "a skill for skills": lambda contexts: contexts.build(
+        MEI, "c", "x", instructions=Instructions(skills="be kind")
+    ),
+    "a skill of bytes": lambda contexts: contexts.build(
+        MEI, "c", "x", instructions=Instructions(skills=("a", b"b"))
+    ),
+}
+
+
+def save_fact(memory: LongTermMemory, fact: StatedFact) -> Effect[object, object]:
+    return memory.auto_save(MEI, "x", update=MemoryUpdate(should_store=True, memories=(fact,)))
+
+
+def new_memory(**fields: Any) -> NewMemory:
+    return NewMemory(**{"content": "x", **fields})
+
+
+async def test_a_bad_memory_is_refused_with_its_whole_batch_and_harms_nothing(address: str) -> None:
+    async with open_memories(address) as memory:
+        await memory.remember(MEI, [NewMemory("先前的", id="before")]).or_raise()
+        for place, values in BAD_FIELDS.items():
+            for value in values:
+                bad = new_memory(**{place.partition(".")[0].partition("[")[0]: value})
+                refused = await memory.remember(MEI, [NewMemory("good"), bad])
+                assert isinstance(refused, Failure), (place, value)
+                error = refused.failure()
+                assert isinstance(error, DataValidationError), (place, value)
+                assert [problem.path for problem in error.problems] == [f"$.memories[1].{place}"], error
+                replaced = await memory.supersede(MEI, "before", bad)
+                assert replaced.failure().problems[0].path == f"$.replacement.{place}"
+        assert [one.id for one in (await memory.list(MEI).or_raise()).memories] == ["before"]
+
+
+@pytest.mark.parametrize("vector", BAD_VECTORS, ids=lambda vector: repr(vector)[:20])
+async def test_what_is_no_vector_is_refused_with_its_whole_batch(vector: Any) -> None:
+    async with open_memories("memory") as memory:
+        bad = NewMemory("x", embedding=Embedding("mine", vector))
+        error = (await memory.remember(MEI, [NewMemory("good"), bad])).failure()
+        assert [problem.path for problem in error.problems] == ["$.memories[1].embedding.vector"]
+        assert (await memory.list(MEI).or_raise()).memories == ()
+
+
+async def test_a_bad_argument_is_refused_by_every_method_and_changes_nothing(address: str) -> None:
+    async with open_memories(address) as memory:
+        await memory.remember(MEI, [NewMemory("先前的", id="before")]).or_raise()
+        before = await memory.list(MEI).or_raise()
+        for name, call in BAD_CALLS.items():
+            assert isinstance((await call(memory)).failure(), DataValidationError), name
+        assert await memory.list(MEI).or_raise() == before
+
+
+async def test_a_context_of_bad_parts_is_refused() -> None:
+    async with ManagedRuntime(chat_store("memory")) as runtime:
+        contexts = await runtime.service(ChatContextService)
+        for name, call in BAD_CONTEXTS.items():
+            assert isinstance((await call(contexts)).failure(), DataValidationError), name
+
+
+async def test_hostile_text_comes_back_exactly_is_found_and_is_forgotten(address: str) -> None:
+    texts = [
+        "\ufeff\u202egnirts\u2069 one",
+        "\x01\x1b[31m two \x7f\x85",
+        "three \uffff\U0010ffff",
+        "e\u0301 é four",
+        "👩‍👩‍👧 字 ' \" ; DROP TABLE atomic_memory; -- % _ \\ * ^ NEAR( five",
+        clean_text("six a\0b\ud800"),
+        '{"$.path": [7]} seven',
+    ]
+    east = timezone(timedelta(hours=8, minutes=30))
+    instants = [datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC), NOON.astimezone(east)]
+    user = Namespace("u %_'\"", "应用 %")
+    batch = [
+        NewMemory(
+            text,
+            id=f"id {text}",
+            key=f"k {text}",
+            value={text: [text, 1, 1.0, -0.5, 10**300, True, None]},
+            tags=(text, "字"),
+            session_id=text,
+            provenance=Provenance((text,), text, text),
+            created_at=instants[index % len(instants)],
+        )
+        for index, text in enumerate(texts)
+    ]
+    async with open_memories(address) as memory:
+        report = await memory.remember(user, batch).or_raise()
+        assert report.stored == tuple(new.id for new in batch)
+        for new in batch:
+            stored = await memory.get(user, new.id).or_raise()
+            for name in ("content", "key", "value", "tags", "session_id", "provenance", "created_at"):
+                assert getattr(stored, name) == getattr(new, name)
+            assert new.id in [
+                hit.memory.id for hit in (await memory.recall(user, new.content).or_raise()).hits
+            ]
+            assert [one.id for one in (await memory.list(user, tag=new.content).or_raise()).memories] == [
+                new.id
+            ]
+            assert [
+                one.id for one in (await memory.list_values(user, prefix=new.key).or_raise()).memories
+            ] == [new.id]
+        for new in batch:
+            gone = await memory.forget_where(
+                user, session_id=new.content, message_id=new.content, path=new.content
+            ).or_raise()
+            assert gone.memories == 1
+        assert (await memory.list(user).or_raise()).memories == ()
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["字" * 3_500_000, " ".join(map(str, range(1_400_000))), "x" * 10_000_000],
+    ids=["字", "numbers", "x"],
+)
+async def test_ten_megabytes_are_remembered_recalled_and_forgotten(address: str, content: str) -> None:
+    async with open_memories(address) as memory:
+        await memory.remember(MEI, [NewMemory(content, id="large"), NewMemory("I like tea")]).or_raise()
+        assert (await memory.get(MEI, "large").or_raise()).content == content
+        hits = (await memory.recall(MEI, content).or_raise()).hits
+        assert hits[0].memory.id == "large"
+        assert (await memory.forget(MEI, "large").or_raise()).memories == 1
