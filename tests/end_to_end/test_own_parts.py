@@ -1,4 +1,4 @@
-"""A stranger's backend, strategy, skill and clock are plugged in from outside, with nothing but the public names."""
+"""A stranger's backend, strategy, skill, clock, embedder, extractor and ranking are plugged in from outside."""
 
 import os
 import shutil
@@ -23,4 +23,4 @@ def test_a_package_from_elsewhere_brings_every_part_and_passes_the_laws(tmp_path
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "23 passed" in run.stdout
+    assert "24 passed" in run.stdout

@@ -6,13 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage, StrategySettings, wire
+from chatmemory import (
+    ChatMemory,
+    ChatMemoryService,
+    LongTermMemoryService,
+    ManagedRuntime,
+    Namespace,
+    NewMessage,
+    Settings,
+    StrategySettings,
+    wire,
+)
 from chatmemory.conversation.chat_memory import chat_memory
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import Layer
 from chatmemory.laws import MessageRepositoryLaws
-from chatmemory.settings import StrategySettingsTag
+from chatmemory.longterm.embedding_guard import guarded
+from chatmemory.longterm.long_term_memory import long_term_memory
+from chatmemory.memories import EmbeddingSpace
+from chatmemory.settings import SqliteSettings, SqliteSettingsTag, StrategySettingsTag
+from chatmemory_layers.configuration import settings_given
+from chatmemory_layers.sqlite.database import database
+from chatmemory_layers.sqlite.memory_repository import memory_repository
 from own_parts.folder_repository import in_folder
+from own_parts.memory_parts import embedder, extractor, ranker
 from own_parts.parts import clock, skills, strategy
 
 
@@ -49,3 +66,30 @@ def test_the_parts_work_together_and_after_a_restart(tmp_path: Path) -> None:
     seen = asyncio.run(before_the_restart())
     assert seen == ["headlines: 你好, hello, 上海", "noted", "再见"]
     assert asyncio.run(after_the_restart()) == seen
+
+
+def test_memories_are_found_embedded_and_ranked_by_parts_of_ones_own(tmp_path: Path) -> None:
+    given = settings_given(Settings())
+    file = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "memories.db")))
+    repository = (file >> database) >> memory_repository
+    stack = wire(long_term_memory, given, repository, embedder >> guarded, extractor, ranker, clock)
+    mei = Namespace("梅")
+
+    async def before_the_restart() -> list[str]:
+        async with ManagedRuntime(stack) as runtime:
+            memory = await runtime.service(LongTermMemoryService)
+            for words in ("你好\nnote: 她住在杭州\n", "note: 她爱喝龙井茶\nbye", "hello, nothing to note"):
+                await memory.auto_save(mei, words).or_raise()
+            page = await memory.list(mei).or_raise()
+            assert {one.embedding for one in page.memories} == {EmbeddingSpace("counted-characters", 64)}
+            assert {one.provenance.extractor for one in page.memories} == {"notes"}
+            return [one.content for one in page.memories]
+
+    async def after_the_restart() -> tuple[str, list[str]]:
+        async with ManagedRuntime(stack) as runtime:
+            memory = await runtime.service(LongTermMemoryService)
+            recall = await memory.recall(mei, "她住在杭州").or_raise()
+            return recall.mode, [hit.memory.content for hit in recall.hits]
+
+    assert asyncio.run(before_the_restart()) == ["她爱喝龙井茶", "她住在杭州"]
+    assert asyncio.run(after_the_restart()) == ("hybrid", ["她爱喝龙井茶", "她住在杭州"])
