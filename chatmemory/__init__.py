@@ -37,6 +37,12 @@ if TYPE_CHECKING:
         TokenCounter as TokenCounter,
         TokenCounterTag as TokenCounterTag,
     )
+    from chatmemory.conversation.agent_prompt import (
+        AgentPrompt as AgentPrompt,
+        AgentTurn as AgentTurn,
+        agent_messages as agent_messages,
+        agent_prompt as agent_prompt,
+    )
     from chatmemory.effect import (
         Do as Do,
         Effect as Effect,
@@ -63,6 +69,11 @@ if TYPE_CHECKING:
         RepositoryError as RepositoryError,
         SkillExecutionError as SkillExecutionError,
         VersionConflictError as VersionConflictError,
+    )
+    from chatmemory.longterm.save_form import (
+        SaveForm as SaveForm,
+        fill_form as fill_form,
+        opened_form as opened_form,
     )
     from chatmemory.memories import (
         Duplicate as Duplicate,
@@ -108,6 +119,7 @@ _HOME = {
         "MessageRepositoryTag RecallRanker RecallRankerTag SkillRequest SkillRunner "
         "SkillRunnerTag TokenCounter TokenCounterTag"
     ),
+    "chatmemory.conversation.agent_prompt": "AgentPrompt AgentTurn agent_messages agent_prompt",
     "chatmemory.effect": (
         "Do Effect EffectFailed Failure Layer ManagedRuntime Outcome Success Tag TestClock catch wire"
     ),
@@ -116,6 +128,7 @@ _HOME = {
         "MemoryChangedError MemoryConflictError MemoryNotFoundError MessageConflictError "
         "RepositoryError SkillExecutionError VersionConflictError"
     ),
+    "chatmemory.longterm.save_form": "SaveForm fill_form opened_form",
     "chatmemory.memories": (
         "Duplicate Embedding ForgetReceipt Memory MemoryChanges MemoryPage Namespace NewMemory "
         "Provenance Recall RecallHit RememberReport Skipped Stored"
