@@ -47,37 +47,38 @@ ORDER BY page.created_at_us DESC, page.memory_id DESC
 """
 
 Place: TypeAlias = tuple[datetime, str]
+"""Where a memory stands in a listing: when it became true, and its id."""
 
 
 @final
 @frozen
-class Sought:
-    """A memory that is asked for by its id."""
+class Named:
+    """A memory that a reader in *namespace* asks for."""
 
     namespace: Namespace
     memory_id: str
 
 
-async def get(connection: Connection, sought: Sought) -> Memory | None:
+async def get(connection: Connection, asked: Named) -> Memory | None:
     """See ``MemoryRepository.get``."""
-    rows = await connection.fetch(SELECT_MEMORY, *seen_by(sought.namespace), sought.memory_id)
-    return memory_of(rows[0], sought.namespace.user) if rows else None
+    rows = await connection.fetch(SELECT_MEMORY, *seen_by(asked.namespace), asked.memory_id)
+    return memory_of(rows[0], asked.namespace.user) if rows else None
 
 
 @final
 @frozen
 class Keyed:
-    """A key whose memory is asked for."""
+    """A key of exactly this namespace."""
 
     namespace: Namespace
     key: str
     as_of: datetime | None
 
 
-async def value(connection: Connection, keyed: Keyed) -> Memory | None:
+async def value(connection: Connection, asked: Keyed) -> Memory | None:
     """See ``MemoryRepository.value``."""
-    rows = await connection.fetch(SELECT_VALUE, *true_at(keyed.namespace, keyed.as_of), keyed.key)
-    return memory_of(rows[0], keyed.namespace.user) if rows else None
+    rows = await connection.fetch(SELECT_VALUE, *true_at(asked.namespace, asked.as_of), asked.key)
+    return memory_of(rows[0], asked.namespace.user) if rows else None
 
 
 async def listed(connection: Connection, listing: MemoryListing) -> tuple[Memory, ...]:
@@ -99,8 +100,8 @@ async def listed(connection: Connection, listing: MemoryListing) -> tuple[Memory
 
 @final
 @frozen
-class Lacking:
-    """A stretch of the memories without a vector of *space*."""
+class Unembedded:
+    """A stretch of what a re-embedding still has to do."""
 
     namespace: Namespace
     space: EmbeddingSpace
@@ -108,7 +109,7 @@ class Lacking:
     after: Place | None
 
 
-async def unembedded(connection: Connection, asked: Lacking) -> tuple[tuple[Memory, ...], int]:
+async def unembedded(connection: Connection, asked: Unembedded) -> tuple[tuple[Memory, ...], int]:
     """See ``MemoryRepository.unembedded``."""
     rows = await connection.fetch(
         SELECT_UNEMBEDDED,

@@ -21,17 +21,20 @@ from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, seen_by
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
-# A memory, if it is seen, and what it has superseded; or all that come from somewhere.
-SELECT_FORGOTTEN: Final = f"""
+_FORGOTTEN: Final = f"""
+SELECT memory_key, memory_id, session_id, message_ids FROM {{source}}
+WHERE {SEEN} AND ($3::text IS NULL OR session_id = $3) AND ($4::text IS NULL OR $4 = ANY (message_ids))
+    AND ($5::text IS NULL OR path = $5)
+"""
+SELECT_FORGOTTEN: Final = _FORGOTTEN.format(source="atomic_memory")
+# A memory, if it is seen, and what it has superseded.
+SELECT_FORGOTTEN_CHAIN: Final = f"""
 WITH RECURSIVE chain AS (
-    SELECT memory_id FROM atomic_memory WHERE {SEEN} AND memory_id = $3
+    SELECT memory_id FROM atomic_memory WHERE {SEEN} AND memory_id = $6
     UNION
     SELECT older.memory_id FROM chain JOIN atomic_memory AS older ON older.superseded_by = chain.memory_id
 )
-SELECT memory_key, memory_id, session_id, message_ids FROM atomic_memory
-WHERE {SEEN} AND ($3::text IS NULL OR memory_id IN (SELECT memory_id FROM chain))
-    AND ($4::text IS NULL OR session_id = $4) AND ($5::text IS NULL OR $5 = ANY (message_ids))
-    AND ($6::text IS NULL OR path = $6)
+{_FORGOTTEN.format(source="chain JOIN atomic_memory USING (memory_id)")}
 """
 SELECT_EXPIRED: Final = f"""
 SELECT memory_key, memory_id FROM atomic_memory
@@ -39,7 +42,7 @@ WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned
     AND ($3::text IS NULL OR session_id = $3) AND ($4::bigint IS NULL OR created_at_us < $4)
 """
 
-DELETE_VECTORS: Final = """
+DELETE_EMBEDDINGS: Final = """
 DELETE FROM memory_embedding WHERE memory_key = ANY ($1::text[]::bigint[]) RETURNING memory_key
 """
 DELETE_USES: Final = """
@@ -80,14 +83,16 @@ RETURNING summary_message_id
 
 async def forget(connection: Connection, forgetting: Forgetting) -> Success[ForgetReceipt]:
     """See ``MemoryRepository.forget``, and above for what a server keeps."""
-    gone = await connection.fetch(
-        SELECT_FORGOTTEN,
+    source = (
         *seen_by(forgetting.namespace),
-        forgetting.memory_id,
         forgetting.session_id,
         forgetting.message_id,
         forgetting.path,
     )
+    if forgetting.memory_id is None:
+        gone = await connection.fetch(SELECT_FORGOTTEN, *source)
+    else:
+        gone = await connection.fetch(SELECT_FORGOTTEN_CHAIN, *source, forgetting.memory_id)
     embeddings = await _remove(connection, forgetting.namespace, gone)
     return Success(ForgetReceipt(len(gone), embeddings, await _mark_stale(connection, gone)))
 
@@ -115,7 +120,7 @@ async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[R
     if not gone:
         return 0
     keys = [str(row["memory_key"]) for row in gone]
-    vectors = await connection.fetch(DELETE_VECTORS, keys)
+    vectors = await connection.fetch(DELETE_EMBEDDINGS, keys)
     await connection.execute(DELETE_USES, keys)
     await connection.execute(DELETE_MEMORIES, keys)
     await connection.execute(UPDATE_ORPHANS, [row["memory_id"] for row in gone])

@@ -1,7 +1,7 @@
 """``PostgresMemoryRepository``: ``MemoryRepository`` in one PostgreSQL store.
 
-What its methods do stands in ``memory_store.py``, ``memory_writes.py``, ``memory_removal.py``, ``memory_reads.py`` and
-``memory_search.py``, how it gets to the server in ``database.py``.
+What its methods do stands in ``memory_store.py``, ``memory_writes.py``, ``memory_uses.py``, ``memory_removal.py``,
+``memory_reads.py`` and ``memory_search.py``, how it gets to the server in ``database.py``.
 """
 
 from datetime import datetime
@@ -36,6 +36,7 @@ from chatmemory_layers.postgres import (
     memory_removal,
     memory_search,
     memory_store,
+    memory_uses,
     memory_writes,
 )
 from chatmemory_layers.postgres.database import Database, DatabaseTag, Read, Work
@@ -64,7 +65,7 @@ class PostgresMemoryRepository:
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.get``."""
-        return self._read("read memory", memory_reads.get, memory_reads.Sought(namespace, memory_id))
+        return self._read("read memory", memory_reads.get, memory_reads.Named(namespace, memory_id))
 
     def value(
         self, namespace: Namespace, key: str, *, as_of: datetime | None = None
@@ -75,7 +76,7 @@ class PostgresMemoryRepository:
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
         """See ``MemoryRepository.retire``."""
         retirement = memory_writes.Retirement(namespace, key, now)
-        return self._write("retire memories", namespace, memory_writes.retire, retirement)
+        return self._write("retire value", namespace, memory_writes.retire, retirement)
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
         """See ``MemoryRepository.list``."""
@@ -116,8 +117,8 @@ class PostgresMemoryRepository:
         promote_after: int | None = None,
     ) -> Effect[UseReport, RepositoryError]:
         """See ``MemoryRepository.record_use``."""
-        use = memory_writes.Use(namespace, memory_ids, use_id, session_id, now, promote_after)
-        return self._write("record use", namespace, memory_writes.record_use, use)
+        use = memory_uses.Use(namespace, memory_ids, use_id, session_id, now, promote_after)
+        return self._write("record use", namespace, memory_uses.record_use, use)
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
         """See ``MemoryRepository.forget``; what a server keeps of it is said in ``memory_removal.py``."""
@@ -143,7 +144,7 @@ class PostgresMemoryRepository:
         after: Place | None = None,
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
         """See ``MemoryRepository.unembedded``."""
-        lacking = memory_reads.Lacking(namespace, space, limit, after)
+        lacking = memory_reads.Unembedded(namespace, space, limit, after)
         return self._read_snapshot("read unembedded memories", memory_reads.unembedded, lacking)
 
     def attach(

@@ -1,11 +1,9 @@
-"""What changes a memory that is stored: retire, rewrite, mark, attach, record_use.
+"""What changes a memory that is stored: retire, rewrite, mark, attach.  Each runs in a transaction of the user.
 
-Each runs in a transaction of the user.  How memories come in and go stands in ``memory_store.py`` and
-``memory_removal.py``.
+How memories come in, are used and go stands in ``memory_store.py``, ``memory_uses.py`` and ``memory_removal.py``.
 """
 
 import json
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, final
 
@@ -14,7 +12,7 @@ from attrs import frozen
 from chatmemory.contracts import Attachment, MemoryDraft
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryChangedError
-from chatmemory.memories import EmbeddingSpace, Memory, MemoryType, Namespace, UseReport
+from chatmemory.memories import EmbeddingSpace, Memory, MemoryType, Namespace
 from chatmemory_layers.columns import to_json, to_us
 from chatmemory_layers.postgres.connection import Connection
 from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, seen_by
@@ -23,7 +21,7 @@ from chatmemory_layers.postgres.memory_space import space_keys
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
-RETIRE: Final = f"""
+END_KEY: Final = f"""
 UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $4)
 WHERE {OWNED} AND app_type = $2 AND key = $3 AND superseded_at_us IS NULL
 RETURNING memory_key
@@ -33,7 +31,7 @@ SELECT_SEEN: Final = f"""
 SELECT * FROM memory_record WHERE {SEEN} AND memory_id = $3
 """
 # None of the dedup key's: it would say that two memories are the same.
-UPDATE_WORDS: Final = """
+UPDATE_SAID: Final = """
 UPDATE atomic_memory SET content = $2, key = $3, value = $4, category = $5, confidence = $6, source = $7, extractor = $8,
     path = $9, tags = ARRAY(SELECT json_array_elements_text($10::text::json)),
     message_ids = ARRAY(SELECT json_array_elements_text($11::text::json)), search_terms = $12, term_keys = ARRAY(
@@ -47,17 +45,17 @@ UPDATE atomic_memory SET content = $2, key = $3, value = $4, category = $5, conf
     ), version = version + 1
 WHERE memory_key = $1
 """
-DELETE_VECTOR: Final = """
+DELETE_EMBEDDING: Final = """
 WITH gone AS (DELETE FROM memory_embedding WHERE memory_key = $1)
 UPDATE atomic_memory SET space_key = NULL WHERE memory_key = $1
 """
 
-MARK: Final = f"""
+UPDATE_MARKS: Final = f"""
 UPDATE atomic_memory SET memory_type = coalesce($4, memory_type), pinned = coalesce($5, pinned)
 WHERE {SEEN} AND memory_id = $3
 """
 
-ATTACH: Final = f"""
+UPSERT_EMBEDDINGS: Final = f"""
 WITH read AS MATERIALIZED (
     SELECT * FROM unnest($4::text[], $5::text[]::bigint[], $6::text[]) AS read (memory_id, version, vector)
 ), embedded AS (
@@ -69,24 +67,6 @@ INSERT INTO memory_embedding (memory_key, space_key, vector)
 SELECT memory_key, $3, vector::real[] FROM embedded
 ON CONFLICT (memory_key) DO UPDATE SET space_key = excluded.space_key, vector = excluded.vector
 RETURNING memory_key
-"""
-
-COUNT_USE: Final = f"""
-UPDATE atomic_memory SET use_count = use_count + 1, last_used_at_us = $5, last_use_id = $4
-WHERE {SEEN} AND memory_id = ANY ($3::text[]) AND last_use_id IS DISTINCT FROM $4
-RETURNING memory_key
-"""
-INSERT_USES: Final = """
-INSERT INTO memory_use (memory_key, session_id) SELECT unnest($1::text[]::bigint[]), $2 ON CONFLICT DO NOTHING
-"""
-# What a tool or an assistant said must not promote itself: see MINJA and OWASP ASI06.
-PROMOTE_USED: Final = """
-UPDATE atomic_memory SET memory_type = 'long_term'
-WHERE memory_key = ANY ($1::text[]::bigint[]) AND memory_type = 'short_term' AND source = 'user_stated'
-    AND role = 'user' AND $2 <= (
-        SELECT count(*) FROM memory_use WHERE memory_use.memory_key = atomic_memory.memory_key
-    )
-RETURNING memory_id
 """
 
 
@@ -102,7 +82,7 @@ class Retirement:
 
 async def retire(connection: Connection, request: Retirement) -> Success[bool]:
     """See ``MemoryRepository.retire``."""
-    ended = await connection.fetch(RETIRE, *seen_by(request.namespace), request.key, to_us(request.now))
+    ended = await connection.fetch(END_KEY, *seen_by(request.namespace), request.key, to_us(request.now))
     return Success(bool(ended))
 
 
@@ -126,7 +106,7 @@ async def rewrite(connection: Connection, request: Rewriting) -> Outcome[Memory 
     if version != request.expected_version:
         return Failure(MemoryChangedError(draft.id, expected=request.expected_version, actual=version))
     await connection.execute(
-        UPDATE_WORDS,
+        UPDATE_SAID,
         key,
         draft.content,
         draft.key,
@@ -143,7 +123,7 @@ async def rewrite(connection: Connection, request: Rewriting) -> Outcome[Memory 
     )
     if not request.keep_vector:
         if draft.space is None or draft.vector is None:
-            await connection.execute(DELETE_VECTOR, key)
+            await connection.execute(DELETE_EMBEDDING, key)
         else:
             attachment = Attachment(draft.id, version + 1, draft.vector)
             await attach(connection, Attaching(draft.namespace, draft.space, (attachment,)))
@@ -164,7 +144,7 @@ class Marks:
 async def mark(connection: Connection, marks: Marks) -> Success[Memory | None]:
     """See ``MemoryRepository.mark``."""
     seen = (*seen_by(marks.namespace), marks.memory_id)
-    await connection.execute(MARK, *seen, marks.memory_type, marks.pinned)
+    await connection.execute(UPDATE_MARKS, *seen, marks.memory_type, marks.pinned)
     return Success(await _seen(connection, marks.namespace, marks.memory_id))
 
 
@@ -185,41 +165,8 @@ async def attach(connection: Connection, request: Attaching) -> Success[int]:
     space_key = (await space_keys(connection, [request.space]))[request.space]
     read = [(each.memory_id, str(each.version), vector_literal(each.vector)) for each in request.attachments]
     columns = map(list, zip(*read, strict=True))
-    attached = await connection.fetch(ATTACH, *seen_by(request.namespace), space_key, *columns)
+    attached = await connection.fetch(UPSERT_EMBEDDINGS, *seen_by(request.namespace), space_key, *columns)
     return Success(len(attached))
-
-
-@final
-@frozen
-class Use:
-    """Memories that entered one context."""
-
-    namespace: Namespace
-    memory_ids: Sequence[str]
-    use_id: str
-    session_id: str | None
-    now: datetime
-    promote_after: int | None
-
-
-async def record_use(connection: Connection, use: Use) -> Success[UseReport]:
-    """See ``MemoryRepository.record_use``."""
-    counted = await connection.fetch(
-        COUNT_USE, *seen_by(use.namespace), use.memory_ids, use.use_id, to_us(use.now)
-    )
-    keys = [str(row["memory_key"]) for row in counted]
-    if use.session_id is not None:
-        await connection.execute(INSERT_USES, keys, use.session_id)
-    promoted = set[str]()
-    if use.promote_after is not None:
-        rows = await connection.fetch(PROMOTE_USED, keys, use.promote_after)
-        promoted = {row["memory_id"] for row in rows}
-    return Success(
-        UseReport(
-            len(keys),
-            tuple([memory_id for memory_id in dict.fromkeys(use.memory_ids) if memory_id in promoted]),
-        )
-    )
 
 
 async def _seen(connection: Connection, namespace: Namespace, memory_id: str) -> Memory | None:

@@ -2,7 +2,8 @@
 
 What hangs on a row goes with it, by the triggers of ``memory_tables.py``.  That no byte of a removed memory stays in
 the file is up to ``secure_delete`` for its pages, to ``OPTIMIZE_FTS`` for the index of words, where a deletion is only
-a note until then, and to ``Database.empty_log`` after the commit.
+a note until then, and to ``Database.empty_log`` after the commit.  The name of the user stays in ``memory_user``, whose
+numbers must not come again: other processes know vectors by them.
 """
 
 import json
@@ -48,7 +49,7 @@ WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned AND created_at_us < :
 COUNT_EMBEDDINGS = """
 SELECT count(*) FROM memory_embedding WHERE memory_key IN (SELECT value FROM json_each(:keys))
 """
-ORPHAN_OLDER = """
+UPDATE_ORPHANS = """
 UPDATE atomic_memory SET superseded_by = NULL
 WHERE superseded_by IN (
     SELECT memory_id FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))
@@ -131,7 +132,7 @@ def expire(transaction: Transaction, expiry: Expiry) -> Outcome[int, Never]:
 
 def _remove(transaction: Transaction, keys: list[int]) -> None:
     removed = {"keys": json.dumps(keys)}
-    transaction.execute(ORPHAN_OLDER, removed)
+    transaction.execute(UPDATE_ORPHANS, removed)
     transaction.execute(DELETE_MEMORIES, removed)
 
 

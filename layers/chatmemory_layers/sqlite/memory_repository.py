@@ -1,12 +1,12 @@
 """``SqliteMemoryRepository``: ``MemoryRepository`` in one file.
 
-One line per method: what it does stands in ``memory_writes.py``, ``memory_uses.py``, ``memory_removal.py``,
-``memory_reads.py`` and ``memory_search.py``, how it gets to the disk in ``database.py``.
+One line per method: what it does stands in ``memory_store.py``, ``memory_writes.py``, ``memory_uses.py``,
+``memory_removal.py``, ``memory_reads.py`` and ``memory_search.py``, how it gets to the disk in ``database.py``.
 """
 
 from datetime import datetime
 from functools import partial
-from typing import final
+from typing import TypeVar, final
 
 from attrs import field, frozen
 from returns.result import Success
@@ -32,9 +32,14 @@ from chatmemory.memories import (
     Stored,
     UseReport,
 )
-from chatmemory_layers.sqlite import memory_reads, memory_removal, memory_uses, memory_writes
-from chatmemory_layers.sqlite.database import Database, DatabaseTag
+from chatmemory_layers.sqlite import memory_reads, memory_removal, memory_store, memory_uses, memory_writes
+from chatmemory_layers.sqlite.database import Database, DatabaseTag, Read
+from chatmemory_layers.sqlite.group_commit import Work
 from chatmemory_layers.sqlite.memory_search import MemorySearcher
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+E = TypeVar("E")
 
 
 @final
@@ -49,47 +54,39 @@ class SqliteMemoryRepository:
         self, drafts: tuple[MemoryDraft, ...]
     ) -> Effect[tuple[Stored | Duplicate, ...], MemoryStoreError]:
         """See ``MemoryRepository.store``."""
-        return Effect.from_outcome(
-            partial(self.database.write, "store memories", memory_writes.store, drafts)
-        )
+        return self._write("store memories", memory_store.store, drafts)
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.get``."""
         asked = memory_reads.Named(namespace, memory_id)
-        return Effect.from_outcome(partial(self.database.read, "read memory", memory_reads.get, asked))
+        return self._read("read memory", memory_reads.get, asked)
 
     def value(
         self, namespace: Namespace, key: str, *, as_of: datetime | None = None
     ) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.value``."""
         asked = memory_reads.Keyed(namespace, key, as_of)
-        return Effect.from_outcome(partial(self.database.read, "read value", memory_reads.value, asked))
+        return self._read("read value", memory_reads.value, asked)
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
         """See ``MemoryRepository.retire``."""
         request = memory_writes.Retirement(namespace, key, now)
-        return Effect.from_outcome(
-            partial(self.database.write, "retire value", memory_writes.retire, request)
-        )
+        return self._write("retire value", memory_writes.retire, request)
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
         """See ``MemoryRepository.list``."""
-        return Effect.from_outcome(partial(self.database.read, "list memories", memory_reads.listed, listing))
+        return self._read("list memories", memory_reads.listed, listing)
 
     def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
         """See ``MemoryRepository.search``."""
-        return Effect.from_outcome(
-            partial(self.database.read, "search memories", self.searcher.search, search)
-        )
+        return self._read("search memories", self.searcher.search, search)
 
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
         """See ``MemoryRepository.rewrite``."""
         request = memory_writes.Rewriting(draft, expected_version, keep_vector)
-        return Effect.from_outcome(
-            partial(self.database.write, "rewrite memory", memory_writes.rewrite, request)
-        )
+        return self._write("rewrite memory", memory_writes.rewrite, request)
 
     def mark(
         self,
@@ -101,7 +98,7 @@ class SqliteMemoryRepository:
     ) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.mark``."""
         marks = memory_writes.Marks(namespace, memory_id, memory_type, pinned)
-        return Effect.from_outcome(partial(self.database.write, "mark memory", memory_writes.mark, marks))
+        return self._write("mark memory", memory_writes.mark, marks)
 
     def record_use(
         self,
@@ -115,7 +112,7 @@ class SqliteMemoryRepository:
     ) -> Effect[UseReport, RepositoryError]:
         """See ``MemoryRepository.record_use``."""
         use = memory_uses.Use(namespace, memory_ids, use_id, session_id, now, promote_after)
-        return Effect.from_outcome(partial(self.database.write, "record use", memory_uses.record_use, use))
+        return self._write("record use", memory_uses.record_use, use)
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
         """See ``MemoryRepository.forget``."""
@@ -130,9 +127,7 @@ class SqliteMemoryRepository:
     ) -> Effect[int, RepositoryError]:
         """See ``MemoryRepository.expire``."""
         expiry = memory_removal.Expiry(namespace, session_id, created_before)
-        return Effect.from_outcome(
-            partial(self.database.write, "expire memories", memory_removal.expire, expiry)
-        )
+        return self._write("expire memories", memory_removal.expire, expiry)
 
     def unembedded(
         self,
@@ -144,18 +139,20 @@ class SqliteMemoryRepository:
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
         """See ``MemoryRepository.unembedded``."""
         asked = memory_reads.Unembedded(namespace, space, limit, after)
-        return Effect.from_outcome(
-            partial(self.database.read, "list memories without vector", memory_reads.unembedded, asked)
-        )
+        return self._read("list memories without vector", memory_reads.unembedded, asked)
 
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
     ) -> Effect[int, RepositoryError]:
         """See ``MemoryRepository.attach``."""
         request = memory_writes.Attaching(namespace, space, attachments)
-        return Effect.from_outcome(
-            partial(self.database.write, "attach vectors", memory_writes.attach, request)
-        )
+        return self._write("attach vectors", memory_writes.attach, request)
+
+    def _write(self, operation: str, work: Work[Q, A, E], request: Q) -> Effect[A, E | RepositoryError]:
+        return Effect.from_outcome(partial(self.database.write, operation, work, request))
+
+    def _read(self, operation: str, work: Read[Q, A], request: Q) -> Effect[A, RepositoryError]:
+        return Effect.from_outcome(partial(self.database.read, operation, work, request))
 
     async def _forget(self, forgetting: Forgetting) -> Outcome[ForgetReceipt, RepositoryError]:
         outcome = await self.database.write("forget memories", memory_removal.forget, forgetting)

@@ -1,14 +1,14 @@
 """How a memory becomes columns of ``atomic_memory`` and comes back from the view ``memory_record``.
 
 What the columns are is said in ``memory_tables.py``; which rows are read and written, in ``memory_reads.py``,
-``memory_search.py`` and ``memory_writes.py``.
+``memory_search.py``, ``memory_store.py`` and ``memory_writes.py``.
 """
 
 import json
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
-from chatmemory.contracts import MemoryDraft
+from chatmemory.contracts import MemoryDraft, Vector
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace, Provenance
 from chatmemory_layers.columns import from_json, from_us, to_json
 
@@ -81,6 +81,11 @@ def said_columns(draft: MemoryDraft) -> tuple[object, ...]:
         None if provenance == _NO_PROVENANCE else _provenance_column(provenance),
         draft.terms,
     )
+
+
+def vector_blob(vector: Vector) -> bytes:
+    """Return *vector* as the column holds it: float32, little endian."""
+    return vector.astype("<f4", copy=False).tobytes()
 
 
 def tags_of(text: str) -> tuple[str, ...]:

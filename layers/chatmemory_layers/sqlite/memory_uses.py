@@ -18,7 +18,7 @@ UPDATE atomic_memory SET use_count = use_count + 1, last_used_at_us = :now_us, l
 WHERE memory_id = :memory_id AND last_use_id IS NOT :use_id AND {SEEN}
 RETURNING id, memory_type = 'short_term' AND source = 'user_stated' AND role = 'user'
 """  # noqa: S608  a condition, no value
-INSERT_SESSION = """
+INSERT_USE = """
 INSERT INTO memory_use (memory_key, session_id) VALUES (:memory_key, :session_id) ON CONFLICT DO NOTHING
 """
 COUNT_SESSIONS = "SELECT count(*) FROM memory_use WHERE memory_key = :memory_key"
@@ -49,7 +49,7 @@ def record_use(transaction: Transaction, use: Use) -> Outcome[UseReport, Never]:
         ).fetchall():
             used += 1
             if use.session_id is not None:
-                transaction.execute(INSERT_SESSION, {"memory_key": key, "session_id": use.session_id})
+                transaction.execute(INSERT_USE, {"memory_key": key, "session_id": use.session_id})
             if can_be_promoted and _is_due(transaction, key, use.promote_after):
                 set_marks(transaction, use.namespace.user, key, memory_type="long_term")
                 promoted.append(memory_id)

@@ -17,6 +17,7 @@ from chatmemory_layers.postgres import (
     memory_search,
     memory_space,
     memory_store,
+    memory_uses,
     memory_writes,
     message_reads,
     message_writes,
@@ -25,7 +26,15 @@ from chatmemory_layers.postgres.database import open_database
 from tests.unit.sql_statements import statements_of
 
 MODULES = (conversation_row, message_reads, message_writes, history_work)
-MEMORY_MODULES = (memory_reads, memory_removal, memory_row, memory_space, memory_store, memory_writes)
+MEMORY_MODULES = (
+    memory_reads,
+    memory_removal,
+    memory_row,
+    memory_space,
+    memory_store,
+    memory_uses,
+    memory_writes,
+)
 FILL = """
 INSERT INTO conversation SELECT 'c' || n, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0 FROM generate_series(1, 300) AS n;
 INSERT INTO chat_message
