@@ -304,11 +304,11 @@ _EMBEDDING_ADVICE: dict[EmbeddingProblem, str] = {
     "unavailable": "it will be tried again later",
     "timeout": "raise memory.embedding.timeoutSeconds, or lower memory.embedding.batchSize; it will be tried again later",
     "refused": "the endpoint rejected the request; see the detail",
-    "malformed": "the endpoint answered something that holds no embeddings; check memory.embedding.baseUrl",
-    "wrong_count": "the endpoint answered with too few or too many vectors; none was used",
-    "wrong_dimension": "the endpoint changed the length of its vectors; give the model another name, then re-embed",
-    "not_finite": "the endpoint answered with numbers that are none; none was used",
-    "oversized": "the endpoint answered with more than any vectors need; check memory.embedding.baseUrl",
+    "malformed": "what came back holds no embeddings; check memory.embedding.baseUrl, or the embedder",
+    "wrong_count": "too few or too many vectors came back; none was used",
+    "wrong_dimension": "vectors of one model have one length, and a store keeps no longer ones; name another model differently, then re-embed",
+    "not_finite": "vectors came back with numbers that are none; none was used",
+    "oversized": "more came back than any vectors need; check memory.embedding.baseUrl",
     "raised": "the embedder raised an exception; see the cause",
 }
 _WORTH_EMBEDDING_AGAIN: frozenset[EmbeddingProblem] = frozenset(

@@ -26,6 +26,7 @@ from chatmemory.message_rules import (
     id_problems,
     instant_problem,
     metadata_problems,
+    problem_at,
     sequence_problems,
     text_problem,
 )
@@ -113,14 +114,12 @@ def update_problems(update: object) -> list[Problem]:
 
 def content_problems(path: str, content: object) -> list[Problem]:
     """Return what keeps *content* from being what a memory says."""
-    problem = _content_problem(content)
-    return [] if problem is None else [Problem(path, problem)]
+    return problem_at(path, _content_problem(content))
 
 
 def flag_problems(path: str, value: object) -> list[Problem]:
     """Return the problem of an argument that has to be a bool, if any."""
-    problem = _flag_problem(value)
-    return [] if problem is None else [Problem(path, problem)]
+    return problem_at(path, _flag_problem(value))
 
 
 def ids_problems(path: str, ids: object) -> list[Problem]:
@@ -162,8 +161,7 @@ def choice_problem(value: object, choices: Any, *, or_none: bool = False) -> str
 
 def choice_problems(path: str, value: object, choices: Any, *, or_none: bool = False) -> list[Problem]:
     """Return the problem of an argument that has to be a word of the Literal *choices*, if any."""
-    problem = choice_problem(value, choices, or_none=or_none)
-    return [] if problem is None else [Problem(path, problem)]
+    return problem_at(path, choice_problem(value, choices, or_none=or_none))
 
 
 def _flag_problem(value: object) -> str | None:

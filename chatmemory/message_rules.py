@@ -57,16 +57,19 @@ def id_problem(text: object) -> str | None:
     )
 
 
+def problem_at(path: str, problem: str | None) -> list[Problem]:
+    """Return *problem* with its place, if there is one."""
+    return [] if problem is None else [Problem(path, problem)]
+
+
 def text_problems(path: str, text: object) -> list[Problem]:
     """Return the problem of a text argument, if any."""
-    problem = text_problem(text)
-    return [] if problem is None else [Problem(path, problem)]
+    return problem_at(path, text_problem(text))
 
 
 def id_problems(path: str, text: object, *, or_none: bool = False) -> list[Problem]:
     """Return the problem of an id argument, if any."""
-    problem = None if text is None and or_none else id_problem(text)
-    return [] if problem is None else [Problem(path, problem)]
+    return problem_at(path, None if text is None and or_none else id_problem(text))
 
 
 def sequence_problems(
@@ -104,8 +107,7 @@ def instant_problem(instant: object) -> str | None:
 
 def instant_problems(path: str, instant: object) -> list[Problem]:
     """Return the problem of an optional point in time, if any."""
-    problem = None if instant is None else instant_problem(instant)
-    return [] if problem is None else [Problem(path, problem)]
+    return problem_at(path, None if instant is None else instant_problem(instant))
 
 
 def metadata_problems(path: str, metadata: object) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""Values by key: what 003 calls user-scoped key-value data, kept as memories that supersede each other."""
+"""Values by key: what spec 003 calls user-scoped key-value data, kept as memories that supersede each other."""
 
 from datetime import datetime
 

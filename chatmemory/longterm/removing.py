@@ -1,5 +1,7 @@
 """How memories go: forgotten without a trace, or expired by a policy."""
 
+from typing import Final
+
 from chatmemory.contracts import Forgetting
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, MemoryNotFoundError, MemoryReadError, Problem, RecallError
@@ -7,6 +9,10 @@ from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.memories import ForgetReceipt, Namespace
 from chatmemory.memory_rules import namespace_problems
 from chatmemory.message_rules import id_problems, refuse, text_problems
+
+NOTHING_NAMED: Final = Problem(
+    "$", "name what to forget: a session_id, a message_id or a path; forget_all takes all"
+)
 
 
 class Removing(MemoryParts):
@@ -36,15 +42,10 @@ class Removing(MemoryParts):
             id_problems("$.session_id", session_id, or_none=True),
             id_problems("$.message_id", message_id, or_none=True),
             [] if path is None else text_problems("$.path", path),
-            []
-            if session_id or message_id or path
-            else [
-                Problem(
-                    "$", "name what to forget: a session_id, a message_id or a path; forget_all takes all"
-                )
-            ],
+            [] if session_id or message_id or path else [NOTHING_NAMED],
         )
-        return await do(self._forget(Forgetting(namespace, None, session_id, message_id, path)))
+        where = Forgetting(namespace, session_id=session_id, message_id=message_id, path=path)
+        return await do(self._forget(where))
 
     @Effect.gen
     async def forget_all(self, do: Do[RecallError], namespace: Namespace) -> ForgetReceipt:
