@@ -125,9 +125,8 @@ class VectorPartition:
         """Return a code per row, shape ``(count, words)``; each word turns 64 dimensions that chance has put together."""
         spare = self._order.size - self._mean.size
         padded = np.pad(vectors - self._mean, ((0, 0), (0, spare)))
-        mixed = np.take(
-            padded, self._order, axis=1
-        )  # row by row; an index would make columns, four times as slow
+        # Row by row: indexing would leave columns, and everything takes four times as long.
+        mixed = np.take(padded, self._order, axis=1)
         turned = mixed.reshape(len(vectors), -1, _BITS_PER_WORD) @ self._rotation
         return np.packbits(turned > 0, axis=-1).reshape(len(vectors), -1).view(np.uint64)
 
