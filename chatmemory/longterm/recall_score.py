@@ -1,6 +1,7 @@
 """What a memory is worth by its vector and its age: the formula of spec 001, D2.
 
-Which memories are compared, and what their words add to it, is said in ``recall_ranking.py``.
+Which memories are compared, and what their words add to it, is said in ``recall_ranking.py``: it goes through the
+candidates one by one, and is held to the formula for whole arrays that stands here.
 """
 
 from __future__ import annotations

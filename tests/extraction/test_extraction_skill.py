@@ -213,10 +213,13 @@ async def test_after_a_second_bad_answer_the_rules_stand_in() -> None:
         ("x" * (MAX_ANSWER_CHARACTERS + 1), f"{MAX_ANSWER_CHARACTERS} allowed"),
     ],
 )
-async def test_a_failing_skill_fails_no_extraction(failure: str | SkillExecutionError, note: str) -> None:
+async def test_a_failing_skill_fails_no_extraction_and_is_a_warning(
+    failure: str | SkillExecutionError, note: str, caplog: pytest.LogCaptureFixture
+) -> None:
     found, requests = await extract(failure)
     assert (found.proposals, found.extractor, len(requests)) == (await by_rules(), "rules", 1)
     assert note in str(found.note)
+    assert [record.getMessage() for record in caplog.records] == [found.note]
 
 
 async def test_a_hanging_skill_is_waited_for_as_long_as_configured() -> None:

@@ -3,6 +3,7 @@
 What an answer may be stands in ``answer.py``; the words in which a model is asked, with the skill runner.
 """
 
+import logging
 from typing import Final, final
 
 from attrs import evolve, frozen
@@ -18,6 +19,8 @@ from chatmemory.messages import ChatMessage, Role
 from chatmemory.proposals import Extraction, Speaker
 from chatmemory.recalled_block import without_recalled_blocks
 from chatmemory.settings import ExtractionSettings
+
+log = logging.getLogger(__name__)
 
 MAX_ANSWER_CHARACTERS: Final = 16_000  # 16 memories, and then some
 LONGEST_COMPLAINT: Final = (
@@ -86,6 +89,7 @@ class SkillExtractor:
 
     def _by_rules(self, content: str, role: Speaker, error: SkillExecutionError) -> Effect[Extraction]:
         note = f"the rules stood in: {error}"
+        log.warning("%s", note, extra={"problem": error.problem})
         return self.rules.extract(content, role=role).map(lambda found: evolve(found, note=note))
 
 
