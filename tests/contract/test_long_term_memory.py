@@ -351,8 +351,8 @@ async def test_a_newer_fact_takes_the_place_of_an_older_one(memory: LongTermMemo
     new = await memory.supersede(ALICE, old, NewMemory("I live in Lisbon")).or_raise()
     assert new.superseded == (old,)
     assert [hit.memory.id for hit in (await memory.recall(ALICE, "live in").or_raise()).hits] == [new.id]
-    past = (await memory.recall(ALICE, "live in", as_of=then).or_raise()).hits
-    assert [hit.memory.id for hit in past] == [old]
+    (past,) = (await memory.recall(ALICE, "live in", as_of=then).or_raise()).hits
+    assert (past.memory.id, past.signals.age_days) == (old, 0)
     again = await memory.supersede(ALICE, old, NewMemory("I live in Rome"))
     assert again == Failure(MemoryNotFoundError(old))
 
