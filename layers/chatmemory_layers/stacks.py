@@ -38,6 +38,7 @@ from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.longterm.extraction.extractors import memory_extractor
 from chatmemory.longterm.long_term_memory import long_term_memory
 from chatmemory.longterm.recall_ranking import recall_ranker
+from chatmemory.longterm.timed_embedder import timed
 from chatmemory.observe import observed, observed_long_term
 from chatmemory.settings import (
     ChatSettings,
@@ -148,7 +149,7 @@ def configured(
     Args:
         settings: ``configuration.read_settings`` reads them.
         skills: in the place of the configured ones.
-        embedder: in the place of the configured one; guarded like it.
+        embedder: in the place of the configured one; timed, and guarded like it.
         surroundings: a clock, ids or other references in the place of the real ones.
     """
     given = settings_given(settings) | token_counter
@@ -158,7 +159,7 @@ def configured(
     parts = given.feed_keep(
         _repositories(memory.store)
         | (skills or _skills(memory.skill))
-        | ((embedder or chosen_embedder(memory.embedding)) >> guarded)
+        | ((embedder >> timed if embedder else chosen_embedder(memory.embedding)) >> guarded)
     )
     return (
         parts.feed_keep(history_strategy | memory_extractor | recall_ranker)
