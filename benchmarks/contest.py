@@ -6,6 +6,7 @@ What they do stands in ``append.py`` and ``read.py``, who they are in ``contesta
 from __future__ import annotations
 
 import gc
+import random
 import sqlite3  # noqa: TID251  whose settings are forced on everybody
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -44,12 +45,15 @@ class Target:
 async def in_turns(
     contestants: Sequence[C], lap: Callable[[C], Awaitable[L]], *, rounds: int
 ) -> dict[C, list[L]]:
-    """Run A B C, A B C, ..., so that a neighbour on the machine disturbs all alike; the first round warms up."""
+    """Run each once a round, so that a neighbour on the machine disturbs all alike; the first round warms up.
+
+    The order is drawn for each round: nobody always comes behind the one who empties the processor's caches.
+    """
     laps: dict[C, list[L]] = {contestant: [] for contestant in contestants}
     gc.collect()
     gc.freeze()  # what all have loaded by now: no lap pays for a collection of it
     for round_ in range(1 + rounds):
-        for contestant in contestants:
+        for contestant in random.sample(contestants, len(contestants)):
             gc.collect(0)
             finished = await lap(contestant)
             if round_ > 0:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import random
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -102,7 +103,7 @@ async def store_all(racers: Sequence[Racer], world: World, given: GivenLists, *,
     for start, stop in batches + singles:
         memories = world.memories(start, stop)
         given.learn(memories)
-        for racer in racers:
+        for racer in random.sample(racers, len(racers)):
             if racer.stored == start and racer.spent < budget:
                 await racer.store(memories)
     for racer in racers:
