@@ -45,7 +45,6 @@ from chatmemory.settings import (
     MemorySettings,
     PostgresSettings,
     Settings,
-    SkillSettings,
     SqliteSettings,
     StoreSettings,
     StrategySettings,
@@ -54,8 +53,7 @@ from chatmemory_layers.configuration import SettingsTags, read_settings, setting
 from chatmemory_layers.embedding.chosen import chosen_embedder
 from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
 from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
-from chatmemory_layers.skills.extractive import extractive
-from chatmemory_layers.skills.openai_compatible import openai_compatible
+from chatmemory_layers.skills.chosen import chosen_skills
 from chatmemory_layers.sqlite.database import database as sqlite_database
 from chatmemory_layers.sqlite.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_messages
@@ -158,7 +156,7 @@ def configured(
     memory = settings.memory
     parts = given.feed_keep(
         _repositories(memory.store)
-        | (skills or _skills(memory.skill))
+        | (skills or chosen_skills(memory.skill))
         | ((embedder >> timed if embedder else chosen_embedder(memory.embedding)) >> guarded)
     )
     return (
@@ -208,13 +206,3 @@ def _postgres_repositories() -> Repositories:
     from chatmemory_layers.postgres.message_repository import message_repository  # noqa: PLC0415  likewise
 
     return database >> (message_repository | memory_repository)
-
-
-def _skills(skill: SkillSettings) -> Skills:
-    match skill.runner:
-        case "extractive":
-            return extractive
-        case "openai_compatible":
-            return openai_compatible
-        case _:
-            assert_never(skill.runner)
