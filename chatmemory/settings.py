@@ -169,7 +169,7 @@ class EmbeddingSettings:
         api_key: sent as a bearer token; empty: none is sent.
         model: its name, for the endpoint or sentence-transformers.
         batch_size: texts in one request.
-        timeout_seconds: for one request; an embedder of your own has as long for *batch_size* texts.
+        timeout_seconds: for one request; an embedder of your own has as long for as many texts.
         max_retries: further requests after one that failed for a passing reason.
         pause_after_failure_seconds: how long nobody asks again after a failure (spec 001, R5).
     """
