@@ -3,11 +3,7 @@
 ``CHATMEMORY_KILLS`` says how often each case is killed.
 """
 
-import asyncio
 import os
-import random
-import sys
-from collections import Counter
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -15,15 +11,12 @@ import pytest
 
 from chatmemory import ChatMemory
 from tests.postgres_server import fresh_database
+from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.numbered import check_batches, check_coverage, full_view, ids_of
 from tests.reliability.programs.append_for_ever import names, summarizing
 from tests.reliability.store import finish_history_work, open_store
 
 KILLS = int(os.environ.get("CHATMEMORY_KILLS", "4"))
-STARTING_SECONDS = 20.0
-LONGEST_LIFE_SECONDS = 0.3  # from the first acknowledgement to the kill
-
-Acknowledged = Counter[str]  # batches, by writer
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -33,23 +26,6 @@ async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenera
     else:
         async with fresh_database() as dsn:
             yield dsn
-
-
-async def killed_at_random(address: str, run: str, *words: str) -> Acknowledged:
-    """Start a writer, kill it in the middle of its work, and count the batches that it has acknowledged."""
-    program = ["-m", "tests.reliability.programs.append_for_ever", address, run, *words]
-    child = await asyncio.create_subprocess_exec(sys.executable, *program, stdout=asyncio.subprocess.PIPE)
-    assert child.stdout is not None
-    lines = [await asyncio.wait_for(child.stdout.readline(), STARTING_SECONDS)]
-    asyncio.get_running_loop().call_later(random.uniform(0, LONGEST_LIFE_SECONDS), child.kill)
-    lines += (await child.stdout.read()).splitlines()
-    assert await child.wait() == -9
-    acknowledged = Acknowledged()
-    for line in lines:
-        writer, number = line.decode().split()
-        assert int(number) == acknowledged[writer]
-        acknowledged[writer] += 1
-    return acknowledged
 
 
 async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) -> None:
@@ -64,7 +40,7 @@ async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) ->
 async def test_no_acknowledged_batch_is_lost_or_torn(address: str) -> None:
     runs: dict[str, Acknowledged] = {}
     for kill in range(KILLS):
-        runs[f"run{kill}"] = await killed_at_random(address, f"run{kill}")
+        runs[f"run{kill}"] = await killed_at_random("append_for_ever", address, f"run{kill}")
         async with open_store(address) as memory:
             for run, acknowledged in runs.items():
                 await check_run(memory, run, acknowledged)
@@ -79,7 +55,7 @@ async def test_summaries_that_were_interrupted_are_resumed_and_cover_each_messag
     summaries = 0
     for kill in range(KILLS):
         run = f"run{kill}"
-        acknowledged = await killed_at_random(address, run, *words)
+        acknowledged = await killed_at_random("append_for_ever", address, run, *words)
         await finish_history_work(address, strategy)
         async with open_store(address) as memory:
             if "deleting" not in words:
