@@ -18,6 +18,7 @@ from chatmemory_layers.sqlite.legacy_file import adopt_file
 from chatmemory_layers.sqlite.legacy_rows import adopt_rows
 from chatmemory_layers.sqlite.migrations import check_origin, migrate
 
+LEAST_SQLITE: Final = (3, 35, 0)  # the first with RETURNING
 CACHED_STATEMENTS: Final = 128  # more than there are, so that none is ever compiled twice
 CACHE_KIB: Final = 16 * 1024  # of a connection; scattered conversations outgrow SQLite's 2 MiB soon
 WAL_RETRY_SECONDS: Final = 0.01
@@ -30,9 +31,13 @@ def connect_writer(settings: SqliteSettings) -> sqlite3.Connection:
 
     Raises:
         OSError: it cannot be created.
-        sqlite3.Error: it cannot be opened.
+        sqlite3.Error: it cannot be opened, or SQLite is too old.
         EffectFailed: it is cut off, or no file at all.
     """
+    if sqlite3.sqlite_version_info < LEAST_SQLITE:
+        needed = ".".join(map(str, LEAST_SQLITE))
+        msg = f"Python comes with SQLite {sqlite3.sqlite_version}, {needed} is needed"
+        raise sqlite3.NotSupportedError(msg)
     path = _path(settings)
     if path.is_dir():
         raise EffectFailed(RepositoryError("open the store", "unavailable", "the path is a folder"))

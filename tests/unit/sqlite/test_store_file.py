@@ -54,6 +54,12 @@ async def test_the_file_is_set_up_as_the_settings_say(
         assert await database._reader.run(partial(pragma, "query_only")) == 1
 
 
+async def test_a_sqlite_that_is_too_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    assert "3.35.0 is needed" in str(await refusal(tmp_path / "chat.db"))
+    assert [*tmp_path.iterdir()] == []
+
+
 async def test_what_is_no_store_is_refused_untouched(tmp_path: Path) -> None:
     text, foreign = tmp_path / "letter.txt", tmp_path / "todo.db"
     text.write_text("Dear reader, " * 100)
