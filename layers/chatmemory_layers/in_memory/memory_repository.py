@@ -31,8 +31,9 @@ from chatmemory.memories import (
     UseReport,
 )
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
-from chatmemory_layers.in_memory.memory_row import Place, Row
+from chatmemory_layers.in_memory.memory_row import Row
 from chatmemory_layers.in_memory.memory_search import candidates
+from chatmemory_layers.memory_requests import Place
 
 
 @final

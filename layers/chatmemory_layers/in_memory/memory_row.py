@@ -6,16 +6,14 @@ A row never changes: who changes a memory puts another row in its place, so that
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypeAlias, final
+from typing import final
 
 from attrs import evolve, field, frozen
 
 from chatmemory.contracts import Forgetting, MemoryDraft, MemoryListing, Vector
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace
 from chatmemory_layers.columns import from_json, same_json, to_json
-
-Place: TypeAlias = tuple[datetime, str]
-"""Where a memory stands in a listing: when it became true, and its id."""
+from chatmemory_layers.memory_requests import Place
 
 
 @final

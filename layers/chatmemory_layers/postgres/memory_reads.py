@@ -3,14 +3,12 @@
 How they are found for a recall stands in ``memory_search.py``.
 """
 
-from datetime import datetime
-from typing import Final, TypeAlias, final
-
-from attrs import frozen
+from typing import Final
 
 from chatmemory.contracts import MemoryListing
-from chatmemory.memories import EmbeddingSpace, Memory, Namespace
+from chatmemory.memories import Memory
 from chatmemory_layers.columns import END_US, to_us
+from chatmemory_layers.memory_requests import Keyed, Named, Place, Unembedded
 from chatmemory_layers.postgres.connection import Connection
 from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, TRUE, seen_by, true_at
 from chatmemory_layers.postgres.memory_row import memory_of
@@ -46,33 +44,11 @@ FROM (SELECT count(*) AS lacking FROM atomic_memory WHERE {LACKING}) AS counted 
 ORDER BY page.created_at_us DESC, page.memory_id DESC
 """
 
-Place: TypeAlias = tuple[datetime, str]
-"""Where a memory stands in a listing: when it became true, and its id."""
-
-
-@final
-@frozen
-class Named:
-    """A memory that a reader in *namespace* asks for."""
-
-    namespace: Namespace
-    memory_id: str
-
 
 async def get(connection: Connection, asked: Named) -> Memory | None:
     """See ``MemoryRepository.get``."""
     rows = await connection.fetch(SELECT_MEMORY, *seen_by(asked.namespace), asked.memory_id)
     return memory_of(rows[0], asked.namespace.user) if rows else None
-
-
-@final
-@frozen
-class Keyed:
-    """A key of exactly this namespace."""
-
-    namespace: Namespace
-    key: str
-    as_of: datetime | None
 
 
 async def value(connection: Connection, asked: Keyed) -> Memory | None:
@@ -96,17 +72,6 @@ async def listed(connection: Connection, listing: MemoryListing) -> tuple[Memory
         listing.limit,
     )
     return tuple([memory_of(row, listing.namespace.user) for row in rows])
-
-
-@final
-@frozen
-class Unembedded:
-    """A stretch of what a re-embedding still has to do."""
-
-    namespace: Namespace
-    space: EmbeddingSpace
-    limit: int
-    after: Place | None
 
 
 async def unembedded(connection: Connection, asked: Unembedded) -> tuple[tuple[Memory, ...], int]:

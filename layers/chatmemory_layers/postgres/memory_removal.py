@@ -7,15 +7,13 @@ it keeps those.  Who has to be sure lets the owner of the tables run ``VACUUM FU
 """
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Final, final
-
-from attrs import frozen
+from typing import Final
 
 from chatmemory.contracts import Forgetting
 from chatmemory.effect import Success
 from chatmemory.memories import ForgetReceipt, Namespace
 from chatmemory_layers.columns import to_us
+from chatmemory_layers.memory_requests import Expiry
 from chatmemory_layers.postgres.connection import Connection, Row
 from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, seen_by
 
@@ -95,16 +93,6 @@ async def forget(connection: Connection, forgetting: Forgetting) -> Success[Forg
         gone = await connection.fetch(SELECT_FORGOTTEN_CHAIN, *source, forgetting.memory_id)
     embeddings = await _remove(connection, forgetting.namespace, gone)
     return Success(ForgetReceipt(len(gone), embeddings, await _mark_stale(connection, gone)))
-
-
-@final
-@frozen
-class Expiry:
-    """Which short-term memories go; None: of any session, of any age."""
-
-    namespace: Namespace
-    session_id: str | None
-    created_before: datetime | None
 
 
 async def expire(connection: Connection, expiry: Expiry) -> Success[int]:

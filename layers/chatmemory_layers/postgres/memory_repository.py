@@ -31,6 +31,18 @@ from chatmemory.memories import (
     Stored,
     UseReport,
 )
+from chatmemory_layers.memory_requests import (
+    Attaching,
+    Expiry,
+    Keyed,
+    Marks,
+    Named,
+    Place,
+    Retirement,
+    Rewriting,
+    Unembedded,
+    Use,
+)
 from chatmemory_layers.postgres import (
     memory_reads,
     memory_removal,
@@ -40,7 +52,6 @@ from chatmemory_layers.postgres import (
     memory_writes,
 )
 from chatmemory_layers.postgres.database import Database, DatabaseTag, Read, Work
-from chatmemory_layers.postgres.memory_reads import Place
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -65,17 +76,17 @@ class PostgresMemoryRepository:
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.get``."""
-        return self._read("read memory", memory_reads.get, memory_reads.Named(namespace, memory_id))
+        return self._read("read memory", memory_reads.get, Named(namespace, memory_id))
 
     def value(
         self, namespace: Namespace, key: str, *, as_of: datetime | None = None
     ) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.value``."""
-        return self._read("read value", memory_reads.value, memory_reads.Keyed(namespace, key, as_of))
+        return self._read("read value", memory_reads.value, Keyed(namespace, key, as_of))
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
         """See ``MemoryRepository.retire``."""
-        retirement = memory_writes.Retirement(namespace, key, now)
+        retirement = Retirement(namespace, key, now)
         return self._write("retire value", namespace, memory_writes.retire, retirement)
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
@@ -91,7 +102,7 @@ class PostgresMemoryRepository:
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
         """See ``MemoryRepository.rewrite``."""
-        rewriting = memory_writes.Rewriting(draft, expected_version, keep_vector)
+        rewriting = Rewriting(draft, expected_version, keep_vector)
         return self._write("rewrite memory", draft.namespace, memory_writes.rewrite, rewriting)
 
     def mark(
@@ -103,7 +114,7 @@ class PostgresMemoryRepository:
         pinned: bool | None = None,
     ) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.mark``."""
-        marks = memory_writes.Marks(namespace, memory_id, memory_type, pinned)
+        marks = Marks(namespace, memory_id, memory_type, pinned)
         return self._write("mark memory", namespace, memory_writes.mark, marks)
 
     def record_use(
@@ -117,7 +128,7 @@ class PostgresMemoryRepository:
         promote_after: int | None = None,
     ) -> Effect[UseReport, RepositoryError]:
         """See ``MemoryRepository.record_use``."""
-        use = memory_uses.Use(namespace, memory_ids, use_id, session_id, now, promote_after)
+        use = Use(namespace, memory_ids, use_id, session_id, now, promote_after)
         return self._write("record use", namespace, memory_uses.record_use, use)
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
@@ -132,7 +143,7 @@ class PostgresMemoryRepository:
         created_before: datetime | None = None,
     ) -> Effect[int, RepositoryError]:
         """See ``MemoryRepository.expire``."""
-        expiry = memory_removal.Expiry(namespace, session_id, created_before)
+        expiry = Expiry(namespace, session_id, created_before)
         return self._write("expire memories", namespace, memory_removal.expire, expiry)
 
     def unembedded(
@@ -144,14 +155,14 @@ class PostgresMemoryRepository:
         after: Place | None = None,
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
         """See ``MemoryRepository.unembedded``."""
-        lacking = memory_reads.Unembedded(namespace, space, limit, after)
+        lacking = Unembedded(namespace, space, limit, after)
         return self._read_snapshot("read unembedded memories", memory_reads.unembedded, lacking)
 
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
     ) -> Effect[int, RepositoryError]:
         """See ``MemoryRepository.attach``."""
-        attaching = memory_writes.Attaching(namespace, space, attachments)
+        attaching = Attaching(namespace, space, attachments)
         return self._write("attach vectors", namespace, memory_writes.attach, attaching)
 
     def _write(

@@ -1,14 +1,11 @@
 """How uses of memories are counted, and how use promotes one."""
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Final, final
-
-from attrs import frozen
+from typing import Final
 
 from chatmemory.effect import Success
-from chatmemory.memories import Namespace, UseReport
+from chatmemory.memories import UseReport
 from chatmemory_layers.columns import to_us
+from chatmemory_layers.memory_requests import Use
 from chatmemory_layers.postgres.connection import Connection
 from chatmemory_layers.postgres.memory_filters import SEEN, seen_by
 
@@ -29,19 +26,6 @@ WHERE memory_key = ANY ($1::text[]::bigint[]) AND memory_type = 'short_term' AND
     )
 RETURNING memory_id
 """
-
-
-@final
-@frozen
-class Use:
-    """Memories that entered one context."""
-
-    namespace: Namespace
-    memory_ids: Sequence[str]
-    use_id: str
-    session_id: str | None
-    now: datetime
-    promote_after: int | None
 
 
 async def record_use(connection: Connection, use: Use) -> Success[UseReport]:

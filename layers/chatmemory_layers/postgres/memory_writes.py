@@ -4,16 +4,14 @@ How memories come in, are used and go stands in ``memory_store.py``, ``memory_us
 """
 
 import json
-from datetime import datetime
-from typing import Final, final
+from typing import Final
 
-from attrs import frozen
-
-from chatmemory.contracts import Attachment, MemoryDraft
+from chatmemory.contracts import Attachment
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryChangedError
-from chatmemory.memories import EmbeddingSpace, Memory, MemoryType, Namespace
+from chatmemory.memories import Memory, Namespace
 from chatmemory_layers.columns import to_json, to_us
+from chatmemory_layers.memory_requests import Attaching, Marks, Retirement, Rewriting
 from chatmemory_layers.postgres.connection import Connection
 from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, seen_by
 from chatmemory_layers.postgres.memory_row import memory_of, vector_literal
@@ -70,30 +68,10 @@ RETURNING memory_key
 """
 
 
-@final
-@frozen
-class Retirement:
-    """A key whose memories are true no longer."""
-
-    namespace: Namespace
-    key: str
-    now: datetime
-
-
 async def retire(connection: Connection, request: Retirement) -> Success[bool]:
     """See ``MemoryRepository.retire``."""
     ended = await connection.fetch(END_KEY, *seen_by(request.namespace), request.key, to_us(request.now))
     return Success(bool(ended))
-
-
-@final
-@frozen
-class Rewriting:
-    """A correction; ``keep_vector``: it says the same to the embedder."""
-
-    draft: MemoryDraft
-    expected_version: int
-    keep_vector: bool
 
 
 async def rewrite(connection: Connection, request: Rewriting) -> Outcome[Memory | None, MemoryChangedError]:
@@ -130,32 +108,11 @@ async def rewrite(connection: Connection, request: Rewriting) -> Outcome[Memory 
     return Success(await _seen(connection, draft.namespace, draft.id))
 
 
-@final
-@frozen
-class Marks:
-    """What a person says of a memory; None: as it was."""
-
-    namespace: Namespace
-    memory_id: str
-    memory_type: MemoryType | None
-    pinned: bool | None
-
-
 async def mark(connection: Connection, marks: Marks) -> Success[Memory | None]:
     """See ``MemoryRepository.mark``."""
     seen = (*seen_by(marks.namespace), marks.memory_id)
     await connection.execute(UPDATE_MARKS, *seen, marks.memory_type, marks.pinned)
     return Success(await _seen(connection, marks.namespace, marks.memory_id))
-
-
-@final
-@frozen
-class Attaching:
-    """Vectors of *space* for memories of *namespace*."""
-
-    namespace: Namespace
-    space: EmbeddingSpace
-    attachments: tuple[Attachment, ...]
 
 
 async def attach(connection: Connection, request: Attaching) -> Success[int]:

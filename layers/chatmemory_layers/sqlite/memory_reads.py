@@ -4,14 +4,11 @@ How memories are found for a recall stands in ``memory_search.py``.
 """
 
 import sqlite3
-from datetime import datetime
-from typing import TypeAlias, final
-
-from attrs import frozen
 
 from chatmemory.contracts import MemoryListing
-from chatmemory.memories import EmbeddingSpace, Memory, Namespace
+from chatmemory.memories import Memory
 from chatmemory_layers.columns import END_US, to_us
+from chatmemory_layers.memory_requests import Keyed, Named, Place, Unembedded
 from chatmemory_layers.sqlite.memory_filters import (
     HAS_TAGS,
     SEEN,
@@ -63,34 +60,12 @@ SELECT count(*) FROM memory_record
 WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL AND (model, dim) IS NOT (:model, :dim)
 """
 
-Place: TypeAlias = tuple[datetime, str]
-"""Where a memory stands in a listing: when it became true, and its id."""
-
-
-@final
-@frozen
-class Named:
-    """A memory that a reader in *namespace* asks for."""
-
-    namespace: Namespace
-    memory_id: str
-
 
 def get(connection: sqlite3.Connection, asked: Named) -> Memory | None:
     """See ``MemoryRepository.get``."""
     parameters = {**seen_by(asked.namespace), "memory_id": asked.memory_id}
     row = connection.execute(SELECT_MEMORY, parameters).fetchone()
     return None if row is None else memory_of(row, asked.namespace)
-
-
-@final
-@frozen
-class Keyed:
-    """A key of exactly this namespace."""
-
-    namespace: Namespace
-    key: str
-    as_of: datetime | None
 
 
 def value(connection: sqlite3.Connection, asked: Keyed) -> Memory | None:
@@ -119,23 +94,6 @@ def listed(connection: sqlite3.Connection, listing: MemoryListing) -> tuple[Memo
     return tuple([memory_of(row, listing.namespace) for row in rows])
 
 
-def _statement(listing: MemoryListing) -> str:
-    if listing.session_id is not None:
-        return SELECT_LISTED_OF_SESSION
-    return SELECT_LISTED_OF_KEYS if listing.key_prefix else SELECT_LISTED
-
-
-@final
-@frozen
-class Unembedded:
-    """A stretch of what a re-embedding still has to do."""
-
-    namespace: Namespace
-    space: EmbeddingSpace
-    limit: int
-    after: Place | None
-
-
 def unembedded(connection: sqlite3.Connection, asked: Unembedded) -> tuple[tuple[Memory, ...], int]:
     """See ``MemoryRepository.unembedded``."""
     parameters = {
@@ -148,6 +106,12 @@ def unembedded(connection: sqlite3.Connection, asked: Unembedded) -> tuple[tuple
     rows = connection.execute(SELECT_UNEMBEDDED, parameters).fetchall()
     (count,) = connection.execute(COUNT_UNEMBEDDED, parameters).fetchone()
     return tuple([memory_of(row, asked.namespace) for row in rows]), count
+
+
+def _statement(listing: MemoryListing) -> str:
+    if listing.session_id is not None:
+        return SELECT_LISTED_OF_SESSION
+    return SELECT_LISTED_OF_KEYS if listing.key_prefix else SELECT_LISTED
 
 
 def _behind(place: Place | None) -> Parameters:

@@ -9,16 +9,15 @@ numbers must not come again: other processes know vectors by them.
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
-from typing import Any, Final, Never, final
+from typing import Any, Final, Never
 
-from attrs import frozen
 from returns.result import Success
 
 from chatmemory.contracts import Forgetting
 from chatmemory.effect import Outcome
-from chatmemory.memories import ForgetReceipt, Namespace
+from chatmemory.memories import ForgetReceipt
 from chatmemory_layers.columns import END_US, to_us
+from chatmemory_layers.memory_requests import Expiry
 from chatmemory_layers.sqlite.group_commit import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
 
@@ -105,16 +104,6 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
     _remove(transaction, keys)
     transaction.execute(OPTIMIZE_FTS)
     return Success(ForgetReceipt(len(keys), embeddings, _mark_stale(transaction, rows)))
-
-
-@final
-@frozen
-class Expiry:
-    """Short-term memories of this session and older than that; None: of any."""
-
-    namespace: Namespace
-    session_id: str | None
-    created_before: datetime | None
 
 
 def expire(transaction: Transaction, expiry: Expiry) -> Outcome[int, Never]:

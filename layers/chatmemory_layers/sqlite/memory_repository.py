@@ -32,6 +32,18 @@ from chatmemory.memories import (
     Stored,
     UseReport,
 )
+from chatmemory_layers.memory_requests import (
+    Attaching,
+    Expiry,
+    Keyed,
+    Marks,
+    Named,
+    Place,
+    Retirement,
+    Rewriting,
+    Unembedded,
+    Use,
+)
 from chatmemory_layers.sqlite import memory_reads, memory_removal, memory_store, memory_uses, memory_writes
 from chatmemory_layers.sqlite.database import Database, DatabaseTag, Read
 from chatmemory_layers.sqlite.group_commit import Work
@@ -58,19 +70,19 @@ class SqliteMemoryRepository:
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.get``."""
-        asked = memory_reads.Named(namespace, memory_id)
+        asked = Named(namespace, memory_id)
         return self._read("read memory", memory_reads.get, asked)
 
     def value(
         self, namespace: Namespace, key: str, *, as_of: datetime | None = None
     ) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.value``."""
-        asked = memory_reads.Keyed(namespace, key, as_of)
+        asked = Keyed(namespace, key, as_of)
         return self._read("read value", memory_reads.value, asked)
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
         """See ``MemoryRepository.retire``."""
-        request = memory_writes.Retirement(namespace, key, now)
+        request = Retirement(namespace, key, now)
         return self._write("retire value", memory_writes.retire, request)
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
@@ -85,7 +97,7 @@ class SqliteMemoryRepository:
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
         """See ``MemoryRepository.rewrite``."""
-        request = memory_writes.Rewriting(draft, expected_version, keep_vector)
+        request = Rewriting(draft, expected_version, keep_vector)
         return self._write("rewrite memory", memory_writes.rewrite, request)
 
     def mark(
@@ -97,7 +109,7 @@ class SqliteMemoryRepository:
         pinned: bool | None = None,
     ) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.mark``."""
-        marks = memory_writes.Marks(namespace, memory_id, memory_type, pinned)
+        marks = Marks(namespace, memory_id, memory_type, pinned)
         return self._write("mark memory", memory_writes.mark, marks)
 
     def record_use(
@@ -111,7 +123,7 @@ class SqliteMemoryRepository:
         promote_after: int | None = None,
     ) -> Effect[UseReport, RepositoryError]:
         """See ``MemoryRepository.record_use``."""
-        use = memory_uses.Use(namespace, memory_ids, use_id, session_id, now, promote_after)
+        use = Use(namespace, memory_ids, use_id, session_id, now, promote_after)
         return self._write("record use", memory_uses.record_use, use)
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
@@ -126,7 +138,7 @@ class SqliteMemoryRepository:
         created_before: datetime | None = None,
     ) -> Effect[int, RepositoryError]:
         """See ``MemoryRepository.expire``."""
-        expiry = memory_removal.Expiry(namespace, session_id, created_before)
+        expiry = Expiry(namespace, session_id, created_before)
         return self._write("expire memories", memory_removal.expire, expiry)
 
     def unembedded(
@@ -135,17 +147,17 @@ class SqliteMemoryRepository:
         space: EmbeddingSpace,
         *,
         limit: int,
-        after: tuple[datetime, str] | None = None,
+        after: Place | None = None,
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
         """See ``MemoryRepository.unembedded``."""
-        asked = memory_reads.Unembedded(namespace, space, limit, after)
+        asked = Unembedded(namespace, space, limit, after)
         return self._read("list memories without vector", memory_reads.unembedded, asked)
 
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
     ) -> Effect[int, RepositoryError]:
         """See ``MemoryRepository.attach``."""
-        request = memory_writes.Attaching(namespace, space, attachments)
+        request = Attaching(namespace, space, attachments)
         return self._write("attach vectors", memory_writes.attach, request)
 
     def _write(self, operation: str, work: Work[Q, A, E], request: Q) -> Effect[A, E | RepositoryError]:

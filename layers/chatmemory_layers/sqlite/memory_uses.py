@@ -1,14 +1,13 @@
 """How uses of memories are counted, and how use promotes one."""
 
-from datetime import datetime
-from typing import Never, final
+from typing import Never
 
-from attrs import frozen
 from returns.result import Success
 
 from chatmemory.effect import Outcome
-from chatmemory.memories import Namespace, UseReport
+from chatmemory.memories import UseReport
 from chatmemory_layers.columns import to_us
+from chatmemory_layers.memory_requests import Use
 from chatmemory_layers.sqlite.group_commit import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memory_writes import set_marks
@@ -22,19 +21,6 @@ INSERT_USE = """
 INSERT INTO memory_use (memory_key, session_id) VALUES (:memory_key, :session_id) ON CONFLICT DO NOTHING
 """
 COUNT_SESSIONS = "SELECT count(*) FROM memory_use WHERE memory_key = :memory_key"
-
-
-@final
-@frozen
-class Use:
-    """Memories that entered one context."""
-
-    namespace: Namespace
-    memory_ids: tuple[str, ...]
-    use_id: str
-    session_id: str | None
-    now: datetime
-    promote_after: int | None
 
 
 def record_use(transaction: Transaction, use: Use) -> Outcome[UseReport, Never]:

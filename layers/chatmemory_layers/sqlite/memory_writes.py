@@ -5,17 +5,16 @@ How memories come in, are used and go stands in ``memory_store.py``, ``memory_us
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Never, final
+from typing import Never
 
-from attrs import frozen
 from returns.result import Failure, Success
 
-from chatmemory.contracts import Attachment, MemoryDraft, Vector
+from chatmemory.contracts import Vector
 from chatmemory.effect import Outcome
 from chatmemory.errors import MemoryChangedError
 from chatmemory.memories import EmbeddingSpace, Memory, MemoryType, Namespace
 from chatmemory_layers.columns import to_us
+from chatmemory_layers.memory_requests import Attaching, Marks, Retirement, Rewriting
 from chatmemory_layers.sqlite.group_commit import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memory_row import memory_of, said_columns, vector_blob
@@ -47,16 +46,6 @@ DELETE_EMBEDDING = "DELETE FROM memory_embedding WHERE memory_key = :memory_key"
 UPDATE_SPACE_KEY = "UPDATE atomic_memory SET space_key = :space_key WHERE id = :memory_key"
 
 
-@final
-@frozen
-class Retirement:
-    """A key whose memories are true no longer."""
-
-    namespace: Namespace
-    key: str
-    now: datetime
-
-
 def retire(transaction: Transaction, request: Retirement) -> Outcome[bool, Never]:
     """See ``MemoryRepository.retire``."""
     end = {
@@ -66,16 +55,6 @@ def retire(transaction: Transaction, request: Retirement) -> Outcome[bool, Never
         "successor": None,
     }
     return Success(bool(transaction.execute(END_KEY, end).fetchall()))
-
-
-@final
-@frozen
-class Rewriting:
-    """A correction; ``keep_vector``: it says the same to the embedder."""
-
-    draft: MemoryDraft
-    expected_version: int
-    keep_vector: bool
 
 
 def rewrite(transaction: Transaction, request: Rewriting) -> Outcome[Memory | None, MemoryChangedError]:
@@ -94,17 +73,6 @@ def rewrite(transaction: Transaction, request: Rewriting) -> Outcome[Memory | No
     if not request.keep_vector:
         _set_vector(transaction, draft.namespace.user, key, memory_type, draft.space, draft.vector)
     return Success(_memory(transaction, draft.namespace, key))
-
-
-@final
-@frozen
-class Marks:
-    """What a person says of a memory; None: as it was."""
-
-    namespace: Namespace
-    memory_id: str
-    memory_type: MemoryType | None
-    pinned: bool | None
 
 
 def mark(transaction: Transaction, marks: Marks) -> Outcome[Memory | None, Never]:
@@ -131,16 +99,6 @@ def set_marks(
     if memory_type is not None:
         seq = transaction.hold(load_user, user_id).take_seq() if memory_type == "long_term" else None
         transaction.execute(UPDATE_SEQ, {"memory_key": key, "seq": seq})
-
-
-@final
-@frozen
-class Attaching:
-    """Vectors of *space* for memories of *namespace*."""
-
-    namespace: Namespace
-    space: EmbeddingSpace
-    attachments: tuple[Attachment, ...]
 
 
 def attach(transaction: Transaction, request: Attaching) -> Outcome[int, Never]:
