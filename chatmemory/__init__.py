@@ -85,8 +85,6 @@ if TYPE_CHECKING:
         Namespace as Namespace,
         NewMemory as NewMemory,
         Provenance as Provenance,
-        Recall as Recall,
-        RecallHit as RecallHit,
         RememberReport as RememberReport,
         Skipped as Skipped,
         Stored as Stored,
@@ -104,6 +102,10 @@ if TYPE_CHECKING:
         MemoryUpdate as MemoryUpdate,
         ProposedMemory as ProposedMemory,
         StatedFact as StatedFact,
+    )
+    from chatmemory.recall import (
+        Recall as Recall,
+        RecallHit as RecallHit,
     )
     from chatmemory.settings import (
         Settings as Settings,
@@ -131,10 +133,11 @@ _HOME = {
     "chatmemory.longterm.save_form": "SaveForm fill_form opened_form",
     "chatmemory.memories": (
         "Duplicate Embedding ForgetReceipt Memory MemoryChanges MemoryPage Namespace NewMemory "
-        "Provenance Recall RecallHit RememberReport Skipped Stored"
+        "Provenance RememberReport Skipped Stored"
     ),
     "chatmemory.messages": "AddReport ChatMessage Conversation HistoryReport MessagePage NewMessage",
     "chatmemory.proposals": "Extraction MemoryUpdate ProposedMemory StatedFact",
+    "chatmemory.recall": "Recall RecallHit",
     "chatmemory.settings": "Settings StrategySettings",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

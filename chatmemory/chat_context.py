@@ -8,8 +8,8 @@ from typing import Final, Literal, TypeAlias, final
 from attrs import frozen
 
 from chatmemory.errors import RecallError
-from chatmemory.memories import Recall
 from chatmemory.messages import JsonObject
+from chatmemory.recall import Recall
 
 ContextRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
 

@@ -28,7 +28,7 @@ from chatmemory.errors import (
     MessageConflictError,
     VersionConflictError,
 )
-from chatmemory.memories import ForgetReceipt, Memory, MemoryPage, NewMemory, Recall, RememberReport
+from chatmemory.memories import ForgetReceipt, Memory, MemoryPage, NewMemory, RememberReport
 from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.messages import (
@@ -43,6 +43,7 @@ from chatmemory.messages import (
     SummarizationMetadata,
 )
 from chatmemory.proposals import Extraction, MemoryUpdate
+from chatmemory.recall import Recall
 from chatmemory.settings import Settings
 from chatmemory.structure import STAYS_INSIDE, is_any_json, unstructure
 

@@ -19,15 +19,9 @@ from chatmemory.contracts import ChatMemory, ChatMemoryService, LongTermMemory, 
 from chatmemory.effect import Context, Do, Effect, Failure, Layer, Outcome
 from chatmemory.effect.clock import Clock, ClockTag
 from chatmemory.errors import AddError, MemoryChangeError, ReadError
-from chatmemory.memories import (
-    ForgetReceipt,
-    MemoryPage,
-    Recall,
-    ReEmbedReport,
-    RememberReport,
-    UseReport,
-)
+from chatmemory.memories import ForgetReceipt, MemoryPage, ReEmbedReport, RememberReport, UseReport
 from chatmemory.messages import AddReport, ClearReport, Conversation, MessagePage
+from chatmemory.recall import Recall
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer

@@ -10,16 +10,8 @@ from returns.result import Failure, Success
 from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Effect, Layer
 from chatmemory.errors import RecallError
-from chatmemory.memories import (
-    Coverage,
-    Memory,
-    Namespace,
-    Provenance,
-    Recall,
-    RecallHit,
-    Signals,
-    UseReport,
-)
+from chatmemory.memories import Memory, Namespace, Provenance, UseReport
+from chatmemory.recall import Coverage, Recall, RecallHit, Signals
 
 USER = Namespace("小明", "excel")
 SPRING_FESTIVAL = datetime(2026, 2, 17, 9, 30, tzinfo=UTC)

@@ -17,7 +17,6 @@ from chatmemory.memories import (
     MemoryType,
     Namespace,
     NewMemory,
-    Recall,
     ReEmbedReport,
     RememberReport,
     Stored,
@@ -25,6 +24,7 @@ from chatmemory.memories import (
 )
 from chatmemory.messages import Json
 from chatmemory.proposals import Extraction, MemoryUpdate, Speaker
+from chatmemory.recall import Recall
 
 
 class LongTermMemory(Protocol):

@@ -16,7 +16,6 @@ from chatmemory.effect import Effect, Tag
 from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
 from chatmemory.memories import (
     Category,
-    Coverage,
     Duplicate,
     EmbeddingSpace,
     ForgetReceipt,
@@ -30,6 +29,7 @@ from chatmemory.memories import (
     UseReport,
 )
 from chatmemory.messages import Json
+from chatmemory.recall import Coverage
 
 
 @final

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from chatmemory.contracts.memory_repository import Candidates, MemorySearch
 from chatmemory.effect import Tag
-from chatmemory.memories import Recall
+from chatmemory.recall import Recall
 
 
 class RecallRanker(Protocol):

@@ -33,10 +33,11 @@ from chatmemory.errors import (
     Problem,
     RecallError,
 )
-from chatmemory.memories import Namespace, Recall
+from chatmemory.memories import Namespace
 from chatmemory.memory_rules import namespace_problems
 from chatmemory.message_rules import id_problems, refuse, sequence_problems, text_problems
 from chatmemory.messages import ChatMessage
+from chatmemory.recall import Recall
 from chatmemory.settings import ContextSettings, ContextSettingsTag
 
 

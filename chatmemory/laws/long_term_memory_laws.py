@@ -19,7 +19,8 @@ from chatmemory.laws.law import expect, law
 from chatmemory.laws.law_embedder import LawEmbedder
 from chatmemory.laws.long_term_witness import LongTermWitness, ids_of
 from chatmemory.laws.under_test import UnderTest
-from chatmemory.memories import MemoryType, NewMemory, RecallHit
+from chatmemory.memories import MemoryType, NewMemory
+from chatmemory.recall import RecallHit
 from chatmemory.settings import RetrievalSettings, RetrievalSettingsTag
 
 DAY = timedelta(days=1)

@@ -16,7 +16,8 @@ from chatmemory.errors import (
 )
 from chatmemory.laws.asking import Asker
 from chatmemory.laws.law_embedder import LawEmbedder
-from chatmemory.memories import Memory, Namespace, NewMemory, Recall, RememberReport
+from chatmemory.memories import Memory, Namespace, NewMemory, RememberReport
+from chatmemory.recall import Recall
 
 MOST: Final = 50  # more hits than any law can have
 

@@ -15,7 +15,8 @@ from attrs import evolve, field, frozen
 
 from chatmemory.contracts import MemoryListing, MemorySearch, Vector
 from chatmemory.laws.memory_witness import ALL, Found, MemoryObservation, rounded, search_for
-from chatmemory.memories import Coverage, EmbeddingSpace, Memory, Namespace
+from chatmemory.memories import EmbeddingSpace, Memory, Namespace
+from chatmemory.recall import Coverage
 
 
 @final

@@ -9,7 +9,7 @@ from chatmemory.laws.law import expect, law
 from chatmemory.laws.memory_repository_under_test import MemoryRepositoryUnderTest
 from chatmemory.laws.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
 from chatmemory.laws.memory_witness import found, ids_of, rounded
-from chatmemory.memories import Coverage
+from chatmemory.recall import Coverage
 
 MANY = 60  # memories that share words
 FEW = 7  # of the nearest neighbours

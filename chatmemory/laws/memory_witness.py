@@ -27,7 +27,8 @@ from chatmemory.errors import (
 )
 from chatmemory.laws.asking import Asker
 from chatmemory.laws.memory_samples import SPACE, TERMS, VECTORS
-from chatmemory.memories import Coverage, Duplicate, Memory, Namespace, Stored
+from chatmemory.memories import Duplicate, Memory, Namespace, Stored
+from chatmemory.recall import Coverage
 
 NOWHERE: Final = "nowhere"  # a text that no sample contains
 ALL: Final = 1000  # more than any law stores

@@ -27,9 +27,10 @@ from chatmemory.errors import (
 )
 from chatmemory.longterm.memory_cursor import cursor_of, read_cursor
 from chatmemory.longterm.memory_drafts import MemoryDrafts
-from chatmemory.memories import Category, Duplicate, Memory, MemoryPage, MemoryType, Namespace, Recall, Stored
+from chatmemory.memories import Category, Duplicate, Memory, MemoryPage, MemoryType, Namespace, Stored
 from chatmemory.memory_rules import choice_problems, namespace_problems
 from chatmemory.message_rules import id_problems, instant_problems, limit_problems, refuse, text_problems
+from chatmemory.recall import Recall
 from chatmemory.search_terms import query_terms
 from chatmemory.settings import ExpirySettings, ExtractionSettings, PromotionSettings, RetrievalSettings
 

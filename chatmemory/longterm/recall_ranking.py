@@ -21,7 +21,8 @@ from chatmemory.contracts import (
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.longterm.bm25 import bm25
 from chatmemory.longterm.recall_score import time_decay
-from chatmemory.memories import Memory, Recall, RecallHit, RecallMode, Signals
+from chatmemory.memories import Memory
+from chatmemory.recall import Recall, RecallHit, RecallMode, Signals
 from chatmemory.settings import RetrievalSettings, RetrievalSettingsTag
 
 DAY: Final = timedelta(days=1)

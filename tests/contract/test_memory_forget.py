@@ -16,7 +16,8 @@ from chatmemory.contracts import (
 )
 from chatmemory.laws.memory_samples import SPACE, VECTORS, dedup_key, remembered
 from chatmemory.laws.samples import START, batch, said, summary_of
-from chatmemory.memories import Coverage, ForgetReceipt, Namespace, Provenance, Stored
+from chatmemory.memories import ForgetReceipt, Namespace, Provenance, Stored
+from chatmemory.recall import Coverage
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

@@ -9,7 +9,8 @@ import pytest
 from chatmemory.contracts import Candidates, MemoryRepository, MemorySearch
 from chatmemory.laws.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
 from chatmemory.laws.samples import START
-from chatmemory.memories import Coverage, Namespace
+from chatmemory.memories import Namespace
+from chatmemory.recall import Coverage
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

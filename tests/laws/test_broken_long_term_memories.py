@@ -18,7 +18,7 @@ from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.longterm.extraction.extractors import rule_extractor
 from chatmemory.longterm.long_term_memory import long_term_memory
 from chatmemory.longterm.recall_ranking import recall_ranker
-from chatmemory.memories import Recall, RecallHit, Signals
+from chatmemory.recall import Recall, RecallHit, Signals
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 from tests.laws.broken_memories import (

@@ -6,7 +6,8 @@ from chatmemory.contracts import LongTermMemory, LongTermMemoryService
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingProblem
-from chatmemory.memories import Coverage, Namespace, NewMemory
+from chatmemory.memories import Namespace, NewMemory
+from chatmemory.recall import Coverage
 from chatmemory.settings import EmbeddingSettings, MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
 from tests.embeddings_endpoint import MISBEHAVIOURS, embeddings

@@ -27,7 +27,6 @@ from chatmemory.errors import (
 )
 from chatmemory.json_schema import PUBLISHED, json_schema, schema_files
 from chatmemory.memories import (
-    Coverage,
     Duplicate,
     Embedding,
     EmbeddingSpace,
@@ -37,10 +36,7 @@ from chatmemory.memories import (
     Namespace,
     NewMemory,
     Provenance,
-    Recall,
-    RecallHit,
     RememberReport,
-    Signals,
     Skipped,
     Stored,
 )
@@ -56,6 +52,7 @@ from chatmemory.messages import (
     TimestampRange,
 )
 from chatmemory.proposals import Extraction, MemoryUpdate, ProposedMemory, Span, StatedFact
+from chatmemory.recall import Coverage, Recall, RecallHit, Signals
 from chatmemory.structure import structure, unstructure
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"

@@ -10,7 +10,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.contracts import Candidate, Candidates, MemorySearch
-from chatmemory.memories import Coverage
+from chatmemory.recall import Coverage
 from chatmemory_layers.postgres.connection import Connection, Row
 from chatmemory_layers.postgres.memory_filters import SEEN, TRUE, true_at
 from chatmemory_layers.postgres.memory_row import memory_of, vector_literal

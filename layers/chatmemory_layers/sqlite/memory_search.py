@@ -11,7 +11,8 @@ from typing import Final, final
 from attrs import define, field
 
 from chatmemory.contracts import Candidate, Candidates, MemorySearch
-from chatmemory.memories import Coverage, Namespace
+from chatmemory.memories import Namespace
+from chatmemory.recall import Coverage
 from chatmemory_layers.sqlite.memory_filters import (
     RECALLABLE,
     SEEN,

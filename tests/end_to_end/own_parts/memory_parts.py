@@ -18,8 +18,8 @@ from chatmemory import (
 )
 from chatmemory.contracts import Candidate, Candidates, Matrix, MemorySearch
 from chatmemory.effect import Effect
-from chatmemory.memories import RecallMode, Signals
 from chatmemory.proposals import Span, Speaker
+from chatmemory.recall import RecallMode, Signals
 
 NOTE = "note:"
 

@@ -20,7 +20,8 @@ from chatmemory.contracts import (
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.longterm.recall_ranking import WeightedRanking, recall_ranker
 from chatmemory.longterm.recall_score import recall_scores
-from chatmemory.memories import Coverage, EmbeddingSpace, Memory, Namespace, Provenance, Recall
+from chatmemory.memories import EmbeddingSpace, Memory, Namespace, Provenance
+from chatmemory.recall import Coverage, Recall
 from chatmemory.search_terms import query_terms, search_terms
 from chatmemory.settings import RetrievalSettings, RetrievalSettingsTag
 from chatmemory_layers.embedding.static import THRESHOLD, static

@@ -9,7 +9,8 @@ import pytest
 from chatmemory import Failure, RepositoryError
 from chatmemory.contracts import Attachment, Forgetting, MemoryListing, MemoryRepository, MemorySearch
 from chatmemory.laws.memory_samples import dedup_key, remembered, unit
-from chatmemory.memories import Coverage, Duplicate, EmbeddingSpace, Namespace, Provenance, Stored
+from chatmemory.memories import Duplicate, EmbeddingSpace, Namespace, Provenance, Stored
+from chatmemory.recall import Coverage
 from chatmemory.settings import PostgresSettings
 from chatmemory_layers.postgres.database import Database, open_database
 from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository

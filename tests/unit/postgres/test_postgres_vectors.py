@@ -11,7 +11,8 @@ import pytest
 
 from chatmemory.contracts import Candidates, MemoryDraft, MemoryRepository, MemorySearch, Vector
 from chatmemory.laws.memory_samples import remembered, unit
-from chatmemory.memories import Coverage, EmbeddingSpace, Namespace
+from chatmemory.memories import EmbeddingSpace, Namespace
+from chatmemory.recall import Coverage
 from chatmemory.settings import PostgresSettings
 from chatmemory_layers.postgres import memory_search
 from chatmemory_layers.postgres.connection import Connection, Row
