@@ -1,7 +1,7 @@
 """What is remembered: memories, their namespace and provenance, what became of a write, receipts.
 
-Values only; those of recall stand in ``recall.py``.  The rules for input stand in ``memory_rules.py``; what can be done with memories, in ``contracts``; what
-an extractor proposes before it is a memory, in ``proposals.py``.
+Values only.  The rules for input stand in ``memory_rules.py``; what can be done with memories, in ``contracts``; what
+recall answers, in ``recall.py``; what an extractor proposes before it is a memory, in ``proposals.py``.
 """
 
 from collections.abc import Sequence
@@ -161,6 +161,15 @@ class Memory:
         return self.namespace.app
 
 
+@final
+@frozen
+class MemoryPage:
+    """Memories, newest first; *next* is the cursor of the page after this one, None at the end."""
+
+    memories: tuple[Memory, ...]
+    next: str | None
+
+
 class Unchanged(Enum):
     """The type of ``UNCHANGED``."""
 
@@ -186,9 +195,6 @@ class MemoryChanges:
     def given(self) -> dict[str, Any]:
         """Return what is to change, by the names of the fields."""
         return {name: value for name, value in asdict(self, recurse=False).items() if value is not UNCHANGED}
-
-
-# --- What became of a write --------------------------------------------------------------------------------------
 
 
 @final
@@ -288,16 +294,4 @@ class ReEmbedReport:
 
     embedded: int
     remaining: int
-    next: str | None
-
-
-# --- Reading -----------------------------------------------------------------------------------------------------
-
-
-@final
-@frozen
-class MemoryPage:
-    """Memories, newest first; *next* is the cursor of the page after this one, None at the end."""
-
-    memories: tuple[Memory, ...]
     next: str | None
