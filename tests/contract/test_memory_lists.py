@@ -32,12 +32,16 @@ async def test_the_newest_comes_first_and_of_equally_new_ones_the_last_id(memori
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-async def test_pages_join_to_the_whole_list(memories: MemoryRepository, size: int) -> None:
-    drafts = [note(f"{index}", created_at=START + (index // 3) * DAY) for index in range(8)]
+@pytest.mark.parametrize("filters", [{}, {"session_id": "会议"}, {"key_prefix": "城"}])
+async def test_pages_join_to_the_whole_list(
+    memories: MemoryRepository, filters: dict[str, Any], size: int
+) -> None:
+    asked_for = partial(note, session_id="会议", key="城\U0010ffff\U0010ffff")  # no character comes behind it
+    drafts = [asked_for(f"{index}", created_at=START + (index // 3) * DAY) for index in range(8)]
     await memories.store(tuple(drafts)).or_raise()
     joined: list[str] = []
     after = None
-    while page := await memories.list(MemoryListing(MING, size, after=after)).or_raise():
+    while page := await memories.list(MemoryListing(MING, size, after=after, **filters)).or_raise():
         joined += [memory.id for memory in page]
         after = (page[-1].created_at, page[-1].id)
     assert joined == ["7", "6", "5", "4", "3", "2", "1", "0"]

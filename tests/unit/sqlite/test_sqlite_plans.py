@@ -2,11 +2,15 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
 
+from chatmemory.contracts import Forgetting, MemoryListing
+from chatmemory.memories import Namespace
+from chatmemory_layers.columns import EPOCH
+from chatmemory_layers.memory_requests import Keyed
 from chatmemory_layers.sqlite import (
     conversation_row,
     history_work,
@@ -24,9 +28,11 @@ from chatmemory_layers.sqlite import (
     vector_search,
     word_search,
 )
+from chatmemory_layers.sqlite.group_commit import Transaction
 from chatmemory_layers.sqlite.migrations import migrate
 from tests.unit.sql_statements import statements_of
 
+MING = Namespace("小明")
 MODULES = (
     conversation_row,
     history_work,
@@ -99,3 +105,43 @@ def test_the_index_that_fits_is_the_one_that_is_used(
         if (found := re.match(r"SEARCH (?:row|atomic_memory) USING INDEX (.*)", step))
     }
     assert used == {index}
+
+
+@pytest.mark.parametrize(
+    ("asked", "statement"),
+    [
+        (lambda store: memory_reads.value(store, Keyed(MING, "城市", None)), memory_reads.SELECT_VALUE),
+        (lambda store: memory_reads.value(store, Keyed(MING, "城市", EPOCH)), memory_reads.SELECT_VALUE_THEN),
+        (lambda store: memory_reads.listed(store, MemoryListing(MING, 5)), memory_reads.SELECT_LISTED),
+        (
+            lambda store: memory_reads.listed(store, MemoryListing(MING, 5, key_prefix="")),
+            memory_reads.SELECT_LISTED,
+        ),
+        (
+            lambda store: memory_reads.listed(store, MemoryListing(MING, 5, key_prefix="城")),
+            memory_reads.SELECT_LISTED_OF_KEYS,
+        ),
+        (
+            lambda store: memory_reads.listed(store, MemoryListing(MING, 5, session_id="会议")),
+            memory_reads.SELECT_LISTED_OF_SESSION,
+        ),
+        (
+            lambda store: memory_removal.forget(Transaction(store), Forgetting(MING)),
+            memory_removal.SELECT_FORGOTTEN,
+        ),
+        (
+            lambda store: memory_removal.forget(Transaction(store), Forgetting(MING, memory_id="1")),
+            memory_removal.SELECT_FORGOTTEN_CHAIN,
+        ),
+    ],
+)
+def test_what_names_few_is_looked_for_by_the_statement_that_finds_few(
+    store: sqlite3.Connection, asked: Callable[[sqlite3.Connection], object], statement: str
+) -> None:
+    executed: list[str] = []
+    store.set_trace_callback(executed.append)
+    asked(store)
+    store.set_trace_callback(None)
+    # What is executed is shown with values in the place of names.
+    shape = "(?s:.+)".join(map(re.escape, re.split(r":\w+", statement)))
+    assert [bool(re.fullmatch(shape, shown)) for shown in executed] == [True]
