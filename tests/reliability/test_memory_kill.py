@@ -4,50 +4,19 @@
 """
 
 import os
-import random
-import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import closing
-from datetime import timedelta
 from pathlib import Path
 
-import asyncpg
 import pytest
 
-from chatmemory import LongTermMemory, Memory, Namespace
-from chatmemory_layers.embedding.hashed import MODEL, hashed
+from chatmemory import Namespace
+from chatmemory_layers.embedding.hashed import hashed
 from tests.postgres_server import fresh_database
 from tests.reliability.killed import Acknowledged, killed_at_random
-from tests.reliability.programs.remember_for_ever import COUNTER, OLDER, TURNS, batch, id_of
 from tests.reliability.store import open_memories
+from tests.reliability.turns import TURNS, check_turns, disagreements
 
 KILLS = int(os.environ.get("CHATMEMORY_KILLS", "4"))
-ASKED = 30  # memories of a run that are recalled after the kill
-
-CHECK_WORDS = "INSERT INTO memory_fts (memory_fts, rank) VALUES ('integrity-check', 1)"
-# A vector belongs to a memory, which names its space, and has a number while it can be searched.
-SQLITE_DISAGREEMENTS = """
-SELECT 'vector', memory_key FROM memory_embedding AS vector LEFT JOIN atomic_memory AS memory ON memory.id = memory_key
-    WHERE memory.space_key IS NOT vector.space_key OR (seq IS NOT NULL) IS NOT (memory_type = 'long_term')
-UNION ALL
-SELECT 'memory', id FROM atomic_memory
-    WHERE space_key IS NOT NULL AND id NOT IN (SELECT memory_key FROM memory_embedding)
-UNION ALL
-SELECT 'use', memory_key FROM memory_use WHERE memory_key NOT IN (SELECT id FROM atomic_memory)
-UNION ALL
-SELECT 'number', user_key FROM memory_user
-    WHERE next_seq <= (SELECT max(seq) FROM memory_embedding JOIN memory_space USING (space_key)
-        WHERE memory_space.user_key = memory_user.user_key)
-"""
-POSTGRES_DISAGREEMENTS = """
-SELECT 'vector', memory_key FROM memory_embedding AS vector LEFT JOIN atomic_memory AS memory USING (memory_key)
-    WHERE memory.space_key IS DISTINCT FROM vector.space_key
-UNION ALL
-SELECT 'memory', memory_key FROM atomic_memory
-    WHERE space_key IS NOT NULL AND memory_key NOT IN (SELECT memory_key FROM memory_embedding)
-UNION ALL
-SELECT 'use', memory_key FROM memory_use WHERE memory_key NOT IN (SELECT memory_key FROM atomic_memory)
-"""
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -59,87 +28,6 @@ async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenera
             yield dsn
 
 
-async def disagreements(address: str) -> list[tuple[object, ...]]:
-    """Return where the rows, the index of words and the vectors of a store disagree."""
-    if address.startswith("postgresql:"):
-        server = await asyncpg.connect(address)
-        try:
-            return [tuple(row) for row in await server.fetch(POSTGRES_DISAGREEMENTS)]
-        finally:
-            await server.close()
-    with closing(sqlite3.connect(address)) as connection:
-        connection.execute(CHECK_WORDS)
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        return connection.execute(SQLITE_DISAGREEMENTS).fetchall()
-
-
-async def true_now(memory: LongTermMemory, user: Namespace) -> dict[str, Memory]:
-    memories: dict[str, Memory] = {}
-    after = None
-    while True:
-        page = await memory.list(user, limit=500, after=after).or_raise()
-        memories |= {one.id: one for one in page.memories}
-        after = page.next
-        if after is None:
-            return memories
-
-
-def numbers(memories: dict[str, Memory], writer: str) -> list[int]:
-    """Return the turns of *writer* that left memories, in order, each once."""
-    return sorted({int(id_.split("/")[2]) for id_ in memories if f"/{writer}/" in id_})
-
-
-async def check_run(memory: LongTermMemory, user: Namespace, acknowledged: Acknowledged) -> None:
-    """Assert that what is stored is what was acknowledged; a turn on its way may be there too, whole."""
-    memories = await true_now(memory, user)
-
-    def counts(writer: str) -> set[int]:
-        return {acknowledged[writer], acknowledged[writer] + 1}
-
-    remembered = numbers(memories, "remember")
-    assert remembered == list(range(len(remembered)))
-    assert len(remembered) in counts("remember")
-    assert set(numbers(memories, "forget")) <= {acknowledged["forget"]}
-    for writer in ("remember", "forget"):
-        for number in numbers(memories, writer):
-            whole = batch(user, writer, number)
-            assert [memories[new.id].content for new in whole if new.id] == [new.content for new in whole]
-
-    if superseding := numbers(memories, "supersede"):
-        (newest,) = superseding
-        assert newest + 1 in counts("supersede")
-        for number in range(newest):
-            older = await memory.get(user, id_of(user, "supersede", number)).or_raise()
-            assert older.superseded_by == id_of(user, "supersede", number + 1)
-    assert superseding or not acknowledged["supersede"]
-
-    value = await memory.get_value(user, COUNTER).or_raise()
-    assert (0 if value is None else value.value + 1) in counts("put")
-    if value is not None and value.value:
-        before = await memory.get_value(
-            user, COUNTER, as_of=value.created_at - timedelta(microseconds=1)
-        ).or_raise()
-        assert before is not None
-        assert before.superseded_by == value.id
-
-    embedded = numbers(memories, "re_embed")
-    assert len(embedded) in counts("re_embed")
-    for number in embedded:
-        space = memories[id_of(user, "re_embed", number)].embedding
-        assert space is not None
-        assert space.model in ({MODEL} if number < acknowledged["re_embed"] else {MODEL, OLDER.model})
-
-    used = memories.get(id_of(user, "use", 0))
-    assert (0 if used is None else used.access_count) in counts("use")
-
-    for one in random.sample(sorted(memories.values(), key=lambda one: one.id), min(ASKED, len(memories))):
-        recalled = await memory.recall(user, one.content).or_raise()
-        (hit,) = [hit for hit in recalled.hits if hit.memory.id == one.id]
-        assert hit.signals.lexical == 1
-        if one.key is None and one.embedding is not None and one.embedding.model == MODEL:
-            assert hit.signals.similarity == pytest.approx(1, abs=1e-4)
-
-
 async def test_no_acknowledged_memory_is_lost_torn_or_back_again(address: str) -> None:
     runs: dict[str, Acknowledged] = {}
     for kill in range(KILLS):
@@ -147,6 +35,6 @@ async def test_no_acknowledged_memory_is_lost_torn_or_back_again(address: str) -
         runs[user] = await killed_at_random("remember_for_ever", address, user)
         async with open_memories(address, embedder=hashed) as memory:
             for earlier, acknowledged in runs.items():
-                await check_run(memory, Namespace(earlier), acknowledged)
+                await check_turns(memory, Namespace(earlier), acknowledged)
         assert await disagreements(address) == []
     assert set().union(*runs.values()) == {turn.__name__ for turn in TURNS}
