@@ -74,9 +74,13 @@ class MemoryDrafts:
         *,
         dedup: DedupPolicy = "none",
         embed: bool = True,
+        path: str = "$.memories[{}]",
     ) -> Drafted:
-        """Draft *memories*, which obey the rules; those that bring no vector get the embedder's, if it is to *embed*."""
-        placed = _given(do, memories)
+        """Draft *memories*, which obey the rules; those that bring no vector get the embedder's, if it is to *embed*.
+
+        *path* is where the caller has each of them by its index, for what may be wrong with its vector.
+        """
+        placed = _given(do, memories, path)
         missing = [index for index, given in enumerate(placed) if given is None] if embed else []
         made = await do(self.embed([text_to_embed(memories[index]) for index in missing]))
         for index, one in zip(missing, made.placed, strict=True):
@@ -125,7 +129,7 @@ class MemoryDrafts:
         )
 
 
-def _given(do: Do[DataValidationError], memories: Sequence[NewMemory]) -> list[Placed | None]:
+def _given(do: Do[DataValidationError], memories: Sequence[NewMemory], path: str) -> list[Placed | None]:
     """Return the vectors that callers have brought; refuse the batch when one is no vector."""
     placed: list[Placed | None] = []
     problems: list[Problem] = []
@@ -133,7 +137,7 @@ def _given(do: Do[DataValidationError], memories: Sequence[NewMemory]) -> list[P
         if memory.embedding is None:
             placed.append(None)
             continue
-        vector = unit_vector(f"$.memories[{index}].embedding.vector", memory.embedding)
+        vector = unit_vector(f"{path.format(index)}.embedding.vector", memory.embedding)
         if isinstance(vector, Problem):
             problems.append(vector)
         else:

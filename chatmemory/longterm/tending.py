@@ -131,7 +131,7 @@ class Tending(MemoryParts):
             memory_problems("$.replacement", replacement),
         )
         older = await do(self._find(namespace, memory_id))
-        drafted = await do(self.drafts.draft(older.namespace, [replacement]))
+        drafted = await do(self.drafts.draft(older.namespace, [replacement], path="$.replacement"))
         drafts = tuple(evolve(draft, replaces=memory_id) for draft in drafted.drafts)
         # mypy does not solve the variable of a function for a union of three.
         (outcome,) = await do(self.repository.store(drafts).alt(lambda error: memory_error(error)))  # noqa: PLW0108

@@ -353,6 +353,9 @@ async def test_a_newer_fact_takes_the_place_of_an_older_one(memory: LongTermMemo
     assert [hit.memory.id for hit in (await memory.recall(ALICE, "live in").or_raise()).hits] == [new.id]
     (past,) = (await memory.recall(ALICE, "live in", as_of=then).or_raise()).hits
     assert (past.memory.id, past.signals.age_days) == (old, 0)
+    no_vector = await memory.supersede(ALICE, new.id, NewMemory("Rome", embedding=Embedding("m", [0.0])))
+    assert isinstance(no_vector, Failure)
+    assert "@ $.replacement.embedding.vector" in str(no_vector.failure())
     again = await memory.supersede(ALICE, old, NewMemory("I live in Rome"))
     assert again == Failure(MemoryNotFoundError(old))
 
