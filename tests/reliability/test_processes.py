@@ -1,25 +1,31 @@
-"""Several processes write to one SQLite file at once: none fails, no batch is torn, each finds its own order kept."""
+"""Several processes write to one SQLite file at once: none fails, nothing is torn, each finds what it wrote."""
 
 import asyncio
 import sys
+from collections import Counter
 from pathlib import Path
 
+from chatmemory import Namespace
+from chatmemory_layers.embedding.hashed import hashed
 from tests.reliability.numbered import check_batches, full_view
+from tests.reliability.programs import remember_some
 from tests.reliability.programs.append_some import SHARED
-from tests.reliability.store import open_store
+from tests.reliability.store import open_memories, open_store
+from tests.reliability.turns import TURNS, check_turns, disagreements, true_now
 
 PROCESSES = 8
 BATCHES = 20
+ROUNDS = 3
 MIGRATIONS = 5
 
 
-async def run_at_once(address: str, writers: list[str], *, batches: int) -> None:
+async def run_at_once(program: str, address: str, writers: list[str], *, times: int) -> None:
     """Start a process for each writer, let all loose at one moment, and see that each ends well and says nothing."""
     pipe = asyncio.subprocess.PIPE
-    program = ["-m", "tests.reliability.programs.append_some", address]
+    command = ["-m", f"tests.reliability.programs.{program}", address]
     children = [
         await asyncio.create_subprocess_exec(
-            sys.executable, *program, writer, str(batches), stdin=pipe, stdout=pipe, stderr=pipe
+            sys.executable, *command, writer, str(times), stdin=pipe, stdout=pipe, stderr=pipe
         )
         for writer in writers
     ]
@@ -35,16 +41,28 @@ async def run_at_once(address: str, writers: list[str], *, batches: int) -> None
 async def test_eight_processes_append_to_one_file(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
     writers = [f"process{number}" for number in range(PROCESSES)]
-    await run_at_once(address, writers, batches=BATCHES)
+    await run_at_once("append_some", address, writers, times=BATCHES)
     async with open_store(address) as memory:
         assert check_batches(await full_view(memory, SHARED)) == dict.fromkeys(writers, BATCHES)
         for writer in writers:
             assert check_batches(await full_view(memory, writer)) == {writer: BATCHES}
 
 
+async def test_eight_processes_remember_and_recall_in_one_file(tmp_path: Path) -> None:
+    address = str(tmp_path / "chat.db")
+    writers = [f"process{number}" for number in range(PROCESSES)]
+    await run_at_once("remember_some", address, writers, times=ROUNDS)
+    done = Counter({turn.__name__: ROUNDS for turn in TURNS})
+    async with open_memories(address, embedder=hashed) as memory:
+        for writer in writers:
+            await check_turns(memory, Namespace(writer), done)
+        assert len(await true_now(memory, remember_some.SHARED)) == PROCESSES * ROUNDS
+    assert await disagreements(address) == []
+
+
 async def test_two_processes_create_and_migrate_one_file(tmp_path: Path) -> None:
     for number in range(MIGRATIONS):
         address = str(tmp_path / f"chat{number}.db")
-        await run_at_once(address, ["one", "other"], batches=1)
+        await run_at_once("append_some", address, ["one", "other"], times=1)
         async with open_store(address) as memory:
             assert check_batches(await full_view(memory, SHARED)) == {"one": 1, "other": 1}
