@@ -217,13 +217,10 @@ async def migrate(connection: Connection) -> None:
     Raises:
         EffectFailed: with a ``RepositoryError``; the store was written by a newer version, or is none.
     """
-    encoding = (await connection.fetch("SELECT current_setting('server_encoding') AS encoding"))[0][
-        "encoding"
-    ]
-    if encoding != "UTF8":  # others lack characters, and order ids otherwise than by code point
-        raise EffectFailed(
-            RepositoryError("open the store", "not_a_store", f"the database is {encoding}, not UTF8")
-        )
+    (server,) = await connection.fetch("SELECT current_setting('server_encoding') AS encoding")
+    if server["encoding"] != "UTF8":  # others lack characters, and order ids otherwise than by code point
+        detail = f"the database is {server['encoding']}, not UTF8"
+        raise EffectFailed(RepositoryError("open the store", "not_a_store", detail))
     # Asked before anything is locked or created: a store that is up to date opens on a read-only server.
     applied = await _applied(connection)
     for migration in MIGRATIONS:
@@ -241,9 +238,8 @@ async def _apply(connection: Connection, migration: Migration) -> None:
 
 async def _applied(connection: Connection) -> frozenset[int]:
     """Return the numbers of the steps that the store has, once they are known to be ours."""
-    if not (await connection.fetch("SELECT to_regclass('chatmemory_migration') IS NOT NULL AS it_is"))[0][
-        "it_is"
-    ]:
+    (ledger,) = await connection.fetch("SELECT to_regclass('chatmemory_migration') AS oid")
+    if ledger["oid"] is None:
         return frozenset()
     rows = await connection.fetch("SELECT number, checksum FROM chatmemory_migration")
     known = {migration.number: migration.checksum for migration in MIGRATIONS}

@@ -29,10 +29,8 @@ async def find_vectors(connection: Connection) -> bool:
     if not rows:
         try:
             await connection.execute(CREATE_EXTENSION)
-        except (
-            asyncpg.PostgresError
-        ) as error:  # not offered, not permitted, read-only - or made just now by another
-            refusal = str(error)
+        except asyncpg.PostgresError as error:
+            refusal = str(error)  # not offered, not permitted, read-only - or made just now by another
         rows = await connection.fetch(SELECT_VERSION)
     if rows and tuple(map(int, rows[0]["extversion"].split(".")[:2])) >= _LEAST_VERSION:
         return True

@@ -57,9 +57,8 @@ def _copy(path: Path, target: Path) -> None:
         closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as reader,
         closing(sqlite3.connect(target)) as writer,
     ):
-        writer.execute(
-            "PRAGMA journal_mode = OFF"
-        )  # a journal that outlives its writer would meet the next copy
+        # A journal that outlives its writer would meet the next copy.
+        writer.execute("PRAGMA journal_mode = OFF")
         reader.backup(writer)
 
 
