@@ -1,6 +1,8 @@
 """What no memory may be is refused with its place, alike on every backend and without harm; the rest comes back exactly."""
 
+import sqlite3
 from collections.abc import AsyncGenerator, Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from chatmemory import (
 )
 from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory_layers.embedding.hashed import hashed
 from tests.postgres_server import fresh_database
 from tests.reliability.store import chat_store, open_memories
 
@@ -262,3 +265,24 @@ async def test_ten_megabytes_are_remembered_recalled_and_forgotten(address: str,
         hits = (await memory.recall(MEI, content).or_raise()).hits
         assert hits[0].memory.id == "large"
         assert (await memory.forget(MEI, "large").or_raise()).memories == 1
+
+
+async def test_a_damaged_vector_costs_its_own_memory_the_similarity_and_no_other(tmp_path: Path) -> None:
+    path = str(tmp_path / "chat.db")
+    texts = [f"第{number}条 topic{number}" for number in range(50)]
+    async with open_memories(path, embedder=hashed) as memory:
+        await memory.remember(MEI, [NewMemory(text, id=text) for text in texts]).or_raise()
+    damaged = 7
+    with closing(sqlite3.connect(path)) as connection:
+        noise = b"\xff" * 4 + bytes.fromhex("0000807f") * 2 + bytes.fromhex("ffff7f7f") * 4
+        connection.execute(
+            "UPDATE memory_embedding SET vector = ? || substr(vector, ?) WHERE seq = ?",
+            (noise, len(noise) + 1, damaged + 1),
+        )
+        connection.execute("UPDATE memory_embedding SET vector = CAST(vector AS BLOB)")
+        connection.commit()
+    async with open_memories(path, embedder=hashed) as memory:
+        for number, text in enumerate(texts):
+            first = (await memory.recall(MEI, text).or_raise()).hits[0]
+            assert first.memory.id == text
+            assert first.signals.similarity == pytest.approx(0 if number == damaged else 1, abs=1e-4)

@@ -74,6 +74,11 @@ class VectorPartition:
         """Take in keys with their vectors, float32, little endian; the mean is that of the first ones."""
         keys = [key for key, _ in rows]
         vectors = self._matrix([blob for _, blob in rows])
+        # A page of the file that is damaged would spoil the mean, and by it the codes of all the others.
+        with np.errstate(invalid="ignore", over="ignore"):
+            is_sound = np.isfinite(vectors.sum())
+        if not is_sound:
+            vectors = np.where(np.isfinite(vectors), vectors, 0)
         if self._mean_count == 0:
             self._mean = vectors.mean(axis=0)
             self._mean_count = len(keys)
@@ -106,8 +111,10 @@ class VectorPartition:
             portion *= _GROWTH_OF_PORTION
 
     def cosines(self, blobs: Mapping[int, bytes], vector: Vector) -> dict[int, float]:
-        """Return the cosine of *vector*, of length 1 as all are, and each stored one, by their keys."""
-        similarities: list[float] = (self._matrix(blobs.values()) @ vector).tolist()
+        """Return the cosine of *vector*, of length 1 as all are, and each stored one, by their keys; 0 for a damaged one."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = self._matrix(blobs.values()) @ vector
+        similarities: list[float] = np.nan_to_num(found, nan=0, posinf=0, neginf=0).tolist()
         return dict(zip(blobs, similarities, strict=True))
 
     def _matrix(self, blobs: Collection[bytes]) -> Matrix:
