@@ -114,7 +114,10 @@ class VectorPartition:
         """Return the cosine of *vector*, of length 1 as all are, and each stored one, by their keys; 0 for a damaged one."""
         with np.errstate(invalid="ignore", over="ignore"):
             found = self._matrix(blobs.values()) @ vector
-        similarities: list[float] = np.nan_to_num(found, nan=0, posinf=0, neginf=0).tolist()
+            is_sound = np.isfinite(found.sum())
+        similarities: list[float] = (
+            found if is_sound else np.nan_to_num(found, nan=0, posinf=0, neginf=0)
+        ).tolist()
         return dict(zip(blobs, similarities, strict=True))
 
     def _matrix(self, blobs: Collection[bytes]) -> Matrix:
