@@ -51,6 +51,11 @@ def with_app(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
     return [(*row[:6], row[6] or "", row[7]) for row in rows]
 
 
+def dump_of(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return [*connection.iterdump()]
+
+
 def schema_of(path: Path) -> dict[tuple[str, str], str]:
     """Read how what we use is defined, however it is laid out."""
     with closing(sqlite3.connect(path)) as connection:
@@ -96,9 +101,9 @@ async def test_a_migrated_file_has_the_schema_of_a_fresh_one(tmp_path: Path, ver
 
 async def test_migrating_again_changes_nothing(file: Path) -> None:
     await open_once(file)
-    before = [*sqlite3.connect(file).iterdump()]
+    before = dump_of(file)
     await open_once(file)
-    assert [*sqlite3.connect(file).iterdump()] == before
+    assert dump_of(file) == before
 
 
 async def test_long_term_memories_of_version_6_stay_long_term(tmp_path: Path) -> None:
@@ -237,13 +242,13 @@ def backups(file: Path) -> list[Path]:
 async def test_the_file_is_copied_before_its_first_change(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before = [*sqlite3.connect(file).iterdump()]
+    before = dump_of(file)
     with caplog.at_level(logging.WARNING):
         await open_once(file)
         await open_once(file)
     (backup,) = backups(file)
     assert backup.name == file.name + ".v5.backup"
-    assert [*sqlite3.connect(backup).iterdump()] == before
+    assert dump_of(backup) == before
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     assert [record.args for record in caplog.records] == [(file, backup)]
 
