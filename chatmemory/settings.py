@@ -5,7 +5,7 @@ Where settings are read from is none of this module's business: ``chatmemory_lay
 """
 
 from math import inf
-from typing import Literal, final
+from typing import Final, Literal, final
 
 from attrs import field, frozen, validators
 
@@ -14,6 +14,12 @@ from chatmemory.effect import Tag
 _positive = validators.ge(1)
 _not_negative = validators.ge(0)
 _some_time = validators.gt(0.0)
+
+MOST_RECALLED: Final = 200
+"""The highest limit of a recall."""
+
+LONGEST_DAYS: Final = 36_525  # a century: an age beyond the calendar would be no date
+MOST_MESSAGES: Final = 1_000_000
 
 
 @final
@@ -149,7 +155,7 @@ class RetrievalSettings:
         lexical_share: how much of the score the words have, the rest is the vectors'.
     """
 
-    limit: int = field(default=5, validator=_positive)
+    limit: int = field(default=5, validator=[_positive, validators.le(MOST_RECALLED)])
     similarity_threshold: float | None = field(
         default=None, validator=validators.optional([validators.ge(-1.0), validators.le(1.0)])
     )
@@ -225,7 +231,9 @@ class ExpirySettings:
     """
 
     at_session_end: bool = False
-    short_term_days: float = field(default=0.0, validator=validators.ge(0.0))
+    short_term_days: float = field(
+        default=0.0, validator=[validators.ge(0.0), validators.le(float(LONGEST_DAYS))]
+    )
 
 
 @final
@@ -245,7 +253,7 @@ class ContextSettings:
     tokens: int = field(default=8000, validator=_positive)
     memory_share: float = field(default=0.25, validator=[validators.ge(0.0), validators.le(1.0)])
     memory_role: Literal["system", "user"] = "system"
-    window_messages: int = field(default=50, validator=_not_negative)
+    window_messages: int = field(default=50, validator=[_not_negative, validators.le(MOST_MESSAGES)])
     recall: bool = True
 
 

@@ -32,10 +32,13 @@ from chatmemory.memory_rules import choice_problems, namespace_problems
 from chatmemory.message_rules import id_problems, instant_problems, limit_problems, refuse, text_problems
 from chatmemory.recall import Recall
 from chatmemory.search_terms import query_terms
-from chatmemory.settings import ExpirySettings, ExtractionSettings, PromotionSettings, RetrievalSettings
-
-MOST_RECALLED: Final = 200
-"""The highest limit of a recall."""
+from chatmemory.settings import (
+    MOST_RECALLED,
+    ExpirySettings,
+    ExtractionSettings,
+    PromotionSettings,
+    RetrievalSettings,
+)
 
 CANDIDATES: Final = 50
 """Of each way of searching, for answers up to this length; a longer one is chosen from ``MOST_RECALLED``.

@@ -14,6 +14,7 @@ from chatmemory import (
     ChatContextService,
     DataValidationError,
     Effect,
+    EffectFailed,
     Embedding,
     Failure,
     Instructions,
@@ -26,8 +27,10 @@ from chatmemory import (
     Provenance,
     StatedFact,
 )
+from chatmemory.effect.config import ConfigError
 from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory_layers import stacks
 from chatmemory_layers.embedding.hashed import hashed
 from tests.postgres_server import fresh_database
 from tests.reliability.store import chat_store, open_memories
@@ -286,3 +289,23 @@ async def test_a_damaged_vector_costs_its_own_memory_the_similarity_and_no_other
             first = (await memory.recall(MEI, text).or_raise()).hits[0]
             assert first.memory.id == text
             assert first.signals.similarity == pytest.approx(0 if number == damaged else 1, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("section", "setting"),
+    [
+        ("retrieval", "limit = 201"),
+        ("expiry", "shortTermDays = 800000.0"),
+        ("context", "windowMessages = 1000001"),
+    ],
+)
+async def test_a_setting_that_no_call_could_obey_is_refused_when_the_stack_opens(
+    section: str, setting: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "chatmemory.toml"
+    file.write_text(f"[memory.{section}]\n{setting}\n")
+    with pytest.raises(EffectFailed) as failed:
+        async with ManagedRuntime(stacks.from_configuration(file, environment={})):
+            pass
+    assert isinstance(failed.value.error, ConfigError)
+    assert f"memory.{section}.{setting.split(maxsplit=1)[0]}: " in str(failed.value.error)
