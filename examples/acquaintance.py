@@ -50,15 +50,14 @@ async def acquaintance(store: Path) -> None:
                 for outcome in report.outcomes:
                     if isinstance(outcome, Stored):
                         kept = await memory.get(MEI, outcome.id).or_raise()
-                        print(
-                            f"          -> {kept.category}: {kept.key} = {kept.value}  ({kept.confidence:.0%} sure)"
-                        )
+                        print(f"          -> {kept.category}: {kept.key} = {kept.value}")
 
     headline(
         "The program has ended.  Another one opens the file and asks, in other words, in two languages, offline"
     )
     async with ManagedRuntime(stacks.embedded(store)) as runtime:
         memory = await runtime.service(LongTermMemoryService)
+        print("[score: how well words and vector match, less the age of a memory; where it was said]")
         for question in ASKED:
             recalled = await memory.recall(MEI, question, limit=1).or_raise()
             print(f"? {question}")

@@ -27,7 +27,7 @@ STRATEGY = StrategySettings(type="summarize", summarize_every_n=20, keep_last=6,
 
 
 async def on_call(store: Path) -> None:
-    """Play the conversation into *store*, look at it, restart, and look again."""
+    """Play the conversation into *store*, look at it, restart, and see that nothing is gone."""
     messages = [
         read_json(line, NewMessage).unwrap() for line in SCRIPT.read_text(encoding="utf-8").splitlines()
     ]
@@ -38,7 +38,8 @@ async def on_call(store: Path) -> None:
     async with ManagedRuntime(stacks.embedded(store, strategy=STRATEGY)) as runtime:
         memory = await runtime.service(ChatMemoryService)
         await play(memory, messages)
-        before = await look(memory)
+        before = await views(memory)
+        await look(memory, *before)
 
     headline("The program has ended.  Another one opens the same file")
     async with ManagedRuntime(stacks.embedded(store, strategy=STRATEGY)) as runtime:
@@ -47,9 +48,8 @@ async def on_call(store: Path) -> None:
         print(
             f"The last {len(report.duplicates)} messages are sent again, in case they were lost: nothing is stored twice."
         )
-        after = await look(memory)
-        print()
-        print(f"The same as before the restart: {'yes' if after == before else 'NO'}")
+        same = await views(memory) == before
+        print(f"Both views are the same as before the restart: {'yes' if same else 'NO'}")
         await ask_for_a_stranger(memory)
 
 
@@ -65,11 +65,14 @@ async def play(memory: ChatMemory, messages: Sequence[NewMessage]) -> None:
             )
 
 
-async def look(memory: ChatMemory) -> tuple[Sequence[ChatMessage], Sequence[ChatMessage]]:
-    """Print both views and where the summary comes from, and return the views."""
+async def views(memory: ChatMemory) -> tuple[Sequence[ChatMessage], Sequence[ChatMessage]]:
+    """Return what a model gets, and everything that was kept."""
     view = await memory.get_messages(CONVERSATION).or_raise()
-    full = await memory.get_messages(CONVERSATION, view="full").or_raise()
+    return view, await memory.get_messages(CONVERSATION, view="full").or_raise()
 
+
+async def look(memory: ChatMemory, view: Sequence[ChatMessage], full: Sequence[ChatMessage]) -> None:
+    """Print both views and where the summary comes from."""
     headline(f"What a model gets: get_messages(), {len(view)} messages")
     for message in view:
         if message.role == "summary":
@@ -97,7 +100,6 @@ async def look(memory: ChatMemory) -> tuple[Sequence[ChatMessage], Sequence[Chat
             )
     chain = await memory.get_summarizations_of(CONVERSATION, "m07").or_raise()
     print("m07 stands in", ", which stands in ".join(named(link.summary_message_id) for link in chain))
-    return view, full
 
 
 async def ask_for_a_stranger(memory: ChatMemory) -> None:
