@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import trio
 
 from chatmemory import (
     AddReport,
@@ -229,6 +230,36 @@ async def test_what_may_only_be_read_is_read_and_refuses_writes(
 async def test_a_store_cannot_be_made_in_a_folder_that_may_only_be_read(public_folder: Path) -> None:
     public_folder.chmod(0o555)
     assert run("read_only_store", str(public_folder / "chat.db")) == ["open read_only"]
+
+
+def test_a_file_needs_asyncio_and_says_so_on_trio(tmp_path: Path) -> None:
+    async def open_it() -> None:
+        async with open_store(str(tmp_path / "chat.db")):
+            pass
+
+    with pytest.raises(EffectFailed) as failed:
+        trio.run(open_it)
+    assert failed.value.error == RepositoryError("open the store", "wrong_loop", "aiosqlite needs asyncio")
+
+
+@pytest.mark.parametrize("what_happens", ["deleted", "moved", "replaced"])
+async def test_a_file_that_is_gone_acknowledges_nothing_more(file: Path, what_happens: str) -> None:
+    elsewhere = file.with_name("elsewhere.db")
+    async with open_store(str(file)) as memory:
+        if what_happens == "deleted":
+            file.unlink()
+        else:
+            file.rename(elsewhere)
+        if what_happens == "replaced":
+            shutil.copy(elsewhere, file)
+        refused = (await memory.add_messages("c", [NewMessage("user", "late")])).failure()
+        assert isinstance(refused, GenericMemoryError)
+        assert isinstance(refused.reason, RepositoryError)
+        assert refused.reason.problem == "unavailable"
+        assert "open it again" in str(refused)
+        if what_happens == "moved":
+            elsewhere.rename(file)
+            assert isinstance(await memory.add_messages("c", [NewMessage("user", "back")]), Success)
 
 
 async def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path) -> None:

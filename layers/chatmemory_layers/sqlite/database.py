@@ -20,7 +20,7 @@ from chatmemory.errors import RepositoryError
 from chatmemory.settings import SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.sqlite.group_commit import GroupCommit, Work
 from chatmemory_layers.sqlite.sqlite_problem import repository_error
-from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, prepare
+from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, find_again, prepare
 from chatmemory_layers.sqlite.worker_connection import WorkerConnection
 
 log = logging.getLogger(__name__)
@@ -40,11 +40,13 @@ class Database:
     Their functions run whole on a thread, in one hop.  No reader waits for a writer.
     """
 
-    def __init__(self, writer: WorkerConnection, reader: WorkerConnection) -> None:
-        """Belong to the running event loop."""
+    def __init__(
+        self, writer: WorkerConnection, reader: WorkerConnection, is_there: Callable[[], bool]
+    ) -> None:
+        """Belong to the running event loop; see ``GroupCommit``."""
         self._loop = asyncio.get_running_loop()
         self._writer = writer
-        self._commits = GroupCommit(writer)
+        self._commits = GroupCommit(writer, is_there)
         self._reader = reader
         self._is_closed = False
 
@@ -121,17 +123,23 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
         EffectFailed: with the ``RepositoryError`` that says why it cannot be opened.
     """
     try:
+        asyncio.get_running_loop()
+    except RuntimeError as error:  # trio
+        refusal = RepositoryError("open the store", "wrong_loop", "aiosqlite needs asyncio", cause=error)
+        raise EffectFailed(refusal) from error
+    try:
         writer = await WorkerConnection.opened(
             partial(connect_writer, settings), partial(prepare, settings=settings)
         )
         try:
+            is_there = find_again(settings)
             reader = await WorkerConnection.opened(partial(connect_reader, settings))
         except BaseException:
             writer.stop()
             raise
     except (sqlite3.Error, OSError) as error:
         raise EffectFailed(repository_error("open the store", error)) from error
-    opened = Database(writer, reader)
+    opened = Database(writer, reader, is_there)
     try:
         yield opened
     finally:

@@ -8,7 +8,7 @@ import asyncio
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar, cast, final
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast, final
 
 from returns.result import Failure
 
@@ -16,6 +16,8 @@ from chatmemory.effect.outcome import Outcome
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.sqlite_problem import repository_error
 from chatmemory_layers.sqlite.worker_connection import WorkerConnection, tell
+
+GONE: Final = "the file was moved, replaced or deleted while it was open: close the store and open it again"
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -109,9 +111,10 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 class GroupCommit:
     """The writes of one event loop, on their way to one connection."""
 
-    def __init__(self, connection: WorkerConnection) -> None:
-        """Belong to the running event loop."""
+    def __init__(self, connection: WorkerConnection, is_there: Callable[[], bool]) -> None:
+        """Belong to the running event loop; *is_there* tells whether the file can still be found where it was opened."""
         self._connection = connection
+        self._is_there = is_there
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Job] = deque()  # appended to by the loop, taken from by the thread
         self._is_draining = False  # known to the loop only, so that no lock is needed
@@ -138,6 +141,10 @@ class GroupCommit:
         while self._waiting:
             group = [self._waiting.popleft() for _ in range(len(self._waiting))]
             answers = commit_group(self._connection.native, group)
+            if not self._is_there():  # what was committed goes with the last who has the file open
+                answers = [
+                    Failure(RepositoryError(operation, "unavailable", GONE)) for operation, *_ in group
+                ]
             tell(self._loop, self._settle, group, answers, not self._waiting)
 
     def _settle(self, group: Sequence[Job], answers: Sequence[Any], is_last: bool) -> None:

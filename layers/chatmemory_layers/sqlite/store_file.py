@@ -7,6 +7,7 @@ What its tables are is said in ``migrations.py``, how a file of the desktop appl
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
@@ -92,6 +93,23 @@ def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
     connection.execute("PRAGMA secure_delete = ON")  # the bytes of what is forgotten go with it
     migrate(connection)
     adopt_rows(connection, settings.legacy_user)
+
+
+def find_again(settings: SqliteSettings) -> Callable[[], bool]:
+    """Return what tells whether the path still leads to the file that it leads to now.
+
+    SQLite does not notice when it is moved or deleted, and goes on with a file that nobody will open again.
+    """
+    path = _path(settings)
+    opened = path.stat()
+
+    def is_there() -> bool:
+        try:
+            return os.path.samestat(path.stat(), opened)
+        except OSError:
+            return False
+
+    return is_there
 
 
 def _path(settings: SqliteSettings) -> Path:
