@@ -6,6 +6,7 @@ It opens the store when a line arrives on stdin, so that several of them can be 
 """
 
 import asyncio
+import logging
 import os
 import sys
 from typing import Final
@@ -32,4 +33,6 @@ async def main(address: str, writer: str, turns: str) -> None:
 
 
 if __name__ == "__main__":
+    # While seven others read, the log cannot always be emptied after a forget; the next one does it.
+    logging.getLogger("chatmemory_layers.sqlite.database").setLevel(logging.ERROR)
     asyncio.run(main(*sys.argv[1:]))
