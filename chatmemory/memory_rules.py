@@ -129,6 +129,8 @@ def ids_problems(path: str, ids: object) -> list[Problem]:
 
 def value_problems(path: str, value: object) -> list[Problem]:
     """Return every place in *value* that JSON could not give back exactly."""
+    if value is None:  # which nearly every memory has
+        return []
     return [
         Problem(problem.path.replace(f"{path}.value", path, 1), problem.message)
         for problem in metadata_problems(path, {"value": value})
@@ -137,6 +139,8 @@ def value_problems(path: str, value: object) -> list[Problem]:
 
 def tags_problems(path: str, tags: object) -> list[Problem]:
     """Return what is wrong with tags: at most 64, each like an id, none twice."""
+    if tags == ():  # which nearly every memory has
+        return []
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Sequence):
         return [Problem(path, f"expected a sequence of text, not {type(tags).__name__}")]
     given = cast("Sequence[object]", tags)
