@@ -1,7 +1,7 @@
 """``TimedEmbedder``: an embedder that answers in time or fails, for one that sets itself no limit.
 
-Those that ship with the package need none: an endpoint has its own, and what runs here comes to an end.  It costs a
-task for each call.  What a failure leads to stands in ``embedding_guard.py``.
+Those that ship with the package need none: an endpoint has its own, and what runs here comes to an end.  What
+a failure leads to stands in ``embedding_guard.py``.
 """
 
 from collections.abc import Sequence
