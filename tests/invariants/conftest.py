@@ -24,6 +24,7 @@ from chatmemory.settings import MemorySettings, PostgresSettings, SqliteSettings
 from chatmemory_layers import stacks
 from tests.postgres_server import fresh_database
 
+LEGACY_USER = SqliteSettings().legacy_user
 USER = Namespace("小王", "Excel")
 """Whose memories the tests are about, in the app that asks for them."""
 

@@ -22,8 +22,8 @@ from chatmemory import (
 from chatmemory.conversation.agent_prompt import agent_prompt
 from chatmemory.settings import ContextSettings, MemorySettings
 from chatmemory_layers import stacks
-from tests.invariants.conftest import USER
-from tests.invariants.desktop_file import LEGACY_USER, write_version_5
+from tests.invariants.conftest import LEGACY_USER, USER
+from tests.unit.sqlite.desktop_files import desktop_file, rows_of
 
 LONG = "把 B 列按季度汇总" * 40  # shares its first 50 characters with whatever begins so
 
@@ -46,7 +46,7 @@ def schema_version(file: Path) -> int:
 
 async def test_database_upgrade_from_version_5(tmp_path: Path) -> None:
     file = tmp_path / "desktop.db"
-    write_version_5(file)
+    desktop_file(file)
     assert schema_version(file) == 5
     async with ManagedRuntime(stacks.embedded(file)):
         pass
@@ -59,7 +59,8 @@ async def test_database_upgrade_from_version_5(tmp_path: Path) -> None:
 
 async def test_existing_records_retain_default(tmp_path: Path) -> None:
     file = tmp_path / "desktop.db"
-    written = write_version_5(file)
+    desktop_file(file)
+    written = [content for (content,) in rows_of(file, "content")]
     async with ManagedRuntime(stacks.embedded(file)) as runtime:
         found = await all_memories(await runtime.service(LongTermMemoryService), Namespace(LEGACY_USER))
     assert {memory.memory_type for memory in found} == {"short_term"}

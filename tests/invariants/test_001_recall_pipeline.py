@@ -28,9 +28,9 @@ from chatmemory.memories import Embedding
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag, MemorySettings, RetrievalSettings
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.chosen import chosen_embedder
-from tests.invariants.conftest import USER
+from tests.invariants.conftest import LEGACY_USER, USER
 from tests.invariants.counting_embedder import CountingEmbedder, given
-from tests.invariants.desktop_file import LEGACY_USER, write_version_5
+from tests.unit.sqlite.desktop_files import desktop_file
 
 HALF_AN_HOUR = timedelta(minutes=30)
 
@@ -282,7 +282,7 @@ async def test_r3_分条存储_单条对话从_1_条变_2_条(memory: LongTermMe
 
 async def test_r4_数据库迁移版本_6_向后兼容_桌面应用照常写入(tmp_path: Path) -> None:
     file = tmp_path / "desktop.db"
-    write_version_5(file)
+    desktop_file(file)
     async with ManagedRuntime(stacks.embedded(file)):
         pass
     connection = sqlite3.connect(file)
