@@ -8,6 +8,7 @@
     ├── MemoryNotFoundError         the namespace sees no memory of this id
     ├── MemoryConflictError         a memory id is taken by another content
     ├── MemoryChangedError          somebody changed the memory between the caller's read and its write
+    ├── PromptNotFoundError         nothing is indexed from this source of past chats
     └── GenericMemoryError          what lies beneath the service failed; ``reason`` says how
         ├── RepositoryError         the store: busy, full, damaged, unreachable, outcome unknown ...
         ├── SkillExecutionError     the model: refused, too slow, empty, oversized, malformed ...
@@ -167,6 +168,23 @@ class MemoryChangedError:
             f"memory {self.memory_id!r} is at version {self.actual}, not {self.expected}: "
             f"read it again and change it with expected_version={self.actual}"
         )
+
+
+@final
+@frozen
+class PromptNotFoundError:
+    """Nothing is indexed from this source."""
+
+    source: str
+    tag: Literal["PromptNotFoundError"] = "PromptNotFoundError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """True: it may be indexed meanwhile."""
+        return True
+
+    def __str__(self) -> str:
+        return f"nothing is indexed from {self.source!r}: name a source as search and recall print it, or index it first"
 
 
 RepositoryProblem: TypeAlias = Literal[
@@ -364,6 +382,7 @@ MemoryReadError: TypeAlias = DataValidationError | MemoryNotFoundError | Generic
 MemoryChangeError: TypeAlias = (
     DataValidationError | MemoryNotFoundError | MemoryConflictError | MemoryChangedError | GenericMemoryError
 )
+PastChatsError: TypeAlias = DataValidationError | PromptNotFoundError | GenericMemoryError
 MemoryStoreError: TypeAlias = MemoryConflictError | MemoryNotFoundError | RepositoryError
 
 

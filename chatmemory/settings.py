@@ -259,6 +259,30 @@ class ContextSettings:
 
 @final
 @frozen(kw_only=True)
+class PastChatsSettings:
+    """``memory.pastChats``: histories of other tools, indexed and recalled.
+
+    Attributes:
+        path: the SQLite file of the index; empty: in the data folder of the platform.
+        redact_secrets: whether keys, tokens and passwords of well-known shapes are taken out before anything is stored.
+        exclude: globs of paths that are never indexed, parted by commas.
+        recall_tokens: how long a recall is, at most, when the caller names no budget.
+        hook_tokens: likewise for a recall that goes into a prompt by itself.
+        busy_timeout_seconds: how long a write waits for writers of other processes.
+        use_sqlite_vec: whether sqlite-vec compares vectors where it can be loaded; the answers are the same.
+    """
+
+    path: str = ""
+    redact_secrets: bool = True
+    exclude: str = ""
+    recall_tokens: int = field(default=2000, validator=_positive)
+    hook_tokens: int = field(default=600, validator=_positive)
+    busy_timeout_seconds: float = field(default=30.0, validator=_some_time)
+    use_sqlite_vec: bool = True
+
+
+@final
+@frozen(kw_only=True)
 class MemorySettings:
     """``memory``."""
 
@@ -269,6 +293,7 @@ class MemorySettings:
     promotion: PromotionSettings = field(factory=PromotionSettings)
     expiry: ExpirySettings = field(factory=ExpirySettings)
     context: ContextSettings = field(factory=ContextSettings)
+    past_chats: PastChatsSettings = field(factory=PastChatsSettings)
     skill: SkillSettings = field(factory=SkillSettings)
     store: StoreSettings = field(factory=StoreSettings)
 
@@ -319,3 +344,7 @@ class ExpirySettingsTag(Tag[ExpirySettings]):
 
 class ContextSettingsTag(Tag[ContextSettings]):
     """Where layers provide ``ContextSettings``."""
+
+
+class PastChatsSettingsTag(Tag[PastChatsSettings]):
+    """Where layers provide ``PastChatsSettings``."""

@@ -22,6 +22,7 @@ from chatmemory.settings import (
     EmbeddingSettingsTag,
     ExpirySettingsTag,
     ExtractionSettingsTag,
+    PastChatsSettingsTag,
     PostgresSettingsTag,
     PromotionSettingsTag,
     RetrievalSettingsTag,
@@ -43,6 +44,7 @@ SettingsTags: TypeAlias = (
     | ContextSettingsTag
     | PromotionSettingsTag
     | ExpirySettingsTag
+    | PastChatsSettingsTag
     | SkillSettingsTag
     | SqliteSettingsTag
     | PostgresSettingsTag
@@ -97,6 +99,7 @@ def settings_given(settings: Settings) -> Layer[SettingsTags]:
         | Layer.succeed(ContextSettingsTag, memory.context)
         | Layer.succeed(PromotionSettingsTag, memory.promotion)
         | Layer.succeed(ExpirySettingsTag, memory.expiry)
+        | Layer.succeed(PastChatsSettingsTag, memory.past_chats)
         | Layer.succeed(SkillSettingsTag, memory.skill)
         | Layer.succeed(SqliteSettingsTag, memory.store.sqlite)
         | Layer.succeed(PostgresSettingsTag, memory.store.postgres)

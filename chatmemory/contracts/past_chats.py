@@ -1,0 +1,125 @@
+"""The services of past chats: ``PastChats`` finds what was said before, ``PastChatsIndex`` keeps the index true.
+
+They are two because a recall before a task must be over in a moment: it needs neither files nor formats.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from chatmemory.effect import Effect, Tag
+from chatmemory.errors import PastChatsError
+from chatmemory.messages import JsonObject
+from chatmemory.past_chats import (
+    Finding,
+    IndexProgress,
+    IndexReport,
+    IndexRequest,
+    PastChatsStatistics,
+    PastRecall,
+    PromptSearchResult,
+)
+from chatmemory.prompts import EVERYTHING, Prompt, PromptFilter
+
+SearchMode: TypeAlias = Literal["hybrid", "lexical"]
+
+
+class PastChats(Protocol):
+    """Finds what was said before."""
+
+    def search(
+        self,
+        query: str,
+        /,
+        *,
+        which: PromptFilter = EVERYTHING,
+        limit: int = 10,
+        mode: SearchMode = "hybrid",
+    ) -> Effect[PromptSearchResult, PastChatsError]:
+        """Return the turns that *query* means, best first; text of any kind is a query.
+
+        Turns with the very same text are one hit.  With an embedder that fails, words alone decide, and the result
+        says so.
+        """
+        ...
+
+    def recall(
+        self, query: str, /, *, which: PromptFilter = EVERYTHING, limit: int = 5, tokens: int | None = None
+    ) -> Effect[PastRecall, PastChatsError]:
+        """Return what worked and what failed before, as a block that a model can be given; *tokens* at most."""
+        ...
+
+    def show(
+        self, source: str, /, *, before: int = 3, after: int = 3
+    ) -> Effect[tuple[Prompt, ...], PastChatsError]:
+        """Return the turns around a source as ``recall`` and ``search`` name it: ``path#turn``, or a conversation's id.
+
+        Fails with ``PromptNotFoundError`` for a source that is not indexed.
+        """
+        ...
+
+    def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
+        """Count what is kept."""
+        ...
+
+    def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
+        """Look after the index without writing anything."""
+        ...
+
+
+class PastChatsIndex(Protocol):
+    """Keeps the index true."""
+
+    def index(
+        self, request: IndexRequest, /, *, on_progress: Callable[[IndexProgress], None] = lambda _: None
+    ) -> Effect[IndexReport, PastChatsError]:
+        """Read what is new or changed in histories.
+
+        Each file is one transaction: a run that is killed has kept every file that it had finished, and the next run
+        goes on.  One bad file stops nothing.  A file that is gone loses no turns.
+        """
+        ...
+
+    def re_embed(
+        self, *, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+    ) -> Effect[int, PastChatsError]:
+        """Make the vectors of the present model where another one's are; goes on where it was interrupted."""
+        ...
+
+    def reindex(self) -> Effect[int, PastChatsError]:
+        """Build the index of words anew; return the number of turns."""
+        ...
+
+    def export(self, which: PromptFilter = EVERYTHING, /) -> Iterator[JsonObject]:
+        """Yield a JSON object for each turn, which ``import_records`` takes.
+
+        Raises:
+            EffectFailed: with an error of ``PastChatsError``.
+        """
+        ...
+
+    def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
+        """Take in what ``export`` wrote; what is there already stays as it is."""
+        ...
+
+    def forget(
+        self,
+        which: PromptFilter = EVERYTHING,
+        /,
+        *,
+        sources: Sequence[str] = (),
+        is_dry_run: bool = False,
+    ) -> Effect[int, PastChatsError]:
+        """Delete turns, and return how many; with neither it is refused."""
+        ...
+
+    def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
+        """Delete the turns of sources that are gone, and those that their sources no longer hold."""
+        ...
+
+
+class PastChatsService(Tag[PastChats]):
+    """Where layers provide ``PastChats``."""
+
+
+class PastChatsIndexService(Tag[PastChatsIndex]):
+    """Where layers provide ``PastChatsIndex``."""

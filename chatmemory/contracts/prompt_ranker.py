@@ -1,0 +1,26 @@
+"""``PromptRanker``: what orders the candidates of a search in past chats.
+
+Candidates with their features go in, hits with named signals come out: a better ranking, a learned one for example,
+takes the place of the default without touching any search.
+"""
+
+from datetime import datetime
+from typing import Protocol
+
+from chatmemory.contracts.prompt_repository import PromptCandidates, PromptSearch
+from chatmemory.effect import Tag
+from chatmemory.past_chats import PromptHit
+
+
+class PromptRanker(Protocol):
+    """Ranks what was found; pure, quick, and without numpy."""
+
+    def rank(
+        self, search: PromptSearch, candidates: PromptCandidates, /, *, now: datetime
+    ) -> tuple[PromptHit, ...]:
+        """Return all candidates that are hits, best first; among equal ones the newer, then the one with the greater id."""
+        ...
+
+
+class PromptRankerTag(Tag[PromptRanker]):
+    """Where layers provide ``PromptRanker``."""

@@ -1,0 +1,222 @@
+"""What past chats answer: reports of an index run, hits of a search, recalled exchanges, findings of the doctor.
+
+Values only.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal, TypeAlias, final
+
+from attrs import field, frozen
+
+from chatmemory.messages import Role
+from chatmemory.prompts import KEPT_KINDS, HistoryIssue, Prompt, SourceChanges, TurnKind
+from chatmemory.recall import RecallMode
+
+
+@final
+@frozen(kw_only=True)
+class IndexRequest:
+    """What is to be indexed.
+
+    Attributes:
+        inputs: files and folders; none: wherever the known tools keep their histories.
+        format: the reader to use for every file; None: each file's content decides.
+        roles: whose turns are kept; none: everybody's.
+        kinds: which kinds of turns are kept.
+        exclude: globs of paths that are left out, beside those of the settings.
+        is_dry_run: read everything, write nothing.
+        is_anew: read files too that have not changed.
+    """
+
+    inputs: tuple[str, ...] = ()
+    format: str | None = None
+    roles: tuple[Role, ...] = ()
+    kinds: frozenset[TurnKind] = KEPT_KINDS
+    exclude: tuple[str, ...] = ()
+    is_dry_run: bool = False
+    is_anew: bool = False
+
+
+@final
+@frozen(kw_only=True)
+class IndexProgress:
+    """How far a run is."""
+
+    files_done: int
+    files: int
+    turns: int
+    source: str
+
+
+@final
+@frozen(kw_only=True)
+class IndexReport:
+    """What an index run did.
+
+    Attributes:
+        files: files that were looked at.
+        read: files that were read, by format.
+        unchanged: files that had not changed.
+        not_histories: files that no reader takes for a history.
+        failed: files that could not be read.
+        missing: files that were indexed once and are gone; their turns stay.
+        turns: what became of the turns.
+        redacted: secrets that were taken out.
+        unknown_records: how many records of each unknown type were left out, by format and type.
+        issues: what kept records or files from being read.
+    """
+
+    files: int
+    read: Mapping[str, int]
+    unchanged: int
+    not_histories: int
+    failed: int
+    missing: int
+    turns: SourceChanges
+    redacted: int
+    unknown_records: Mapping[str, int]
+    issues: tuple[HistoryIssue, ...]
+    started_at: datetime
+    seconds: float
+    is_dry_run: bool = False
+
+
+@final
+@frozen(kw_only=True)
+class PromptSignals:
+    """Why a hit stands where it stands; ``PromptHit.score`` is their sum.
+
+    Attributes:
+        lexical: bm25 as a share of the best candidate's, weighted.
+        semantic: cosine, spread over 0 to 1 between the candidates, weighted.
+        neighbour: from the better of the two turns beside it.
+        conversation: from the best turns of its conversation or session.
+        speaker: for being said by the one person whom the query names.
+        date: for being said on a date that the query names.
+    """
+
+    lexical: float = 0.0
+    semantic: float = 0.0
+    neighbour: float = 0.0
+    conversation: float = 0.0
+    speaker: float = 0.0
+    date: float = 0.0
+
+
+@final
+@frozen(kw_only=True)
+class PromptHit:
+    """A turn that was found.
+
+    Attributes:
+        similarity: raw cosine; None without two vectors.
+        also_in: further conversations with the very same text, which stand behind this hit.
+    """
+
+    prompt: Prompt
+    score: float
+    signals: PromptSignals
+    similarity: float | None = None
+    also_in: tuple[str, ...] = ()
+
+
+@final
+@frozen(kw_only=True)
+class PromptSearchResult:
+    """What was found, best first.
+
+    Attributes:
+        reason: why the mode is what it is, for a person to read.
+    """
+
+    hits: tuple[PromptHit, ...]
+    mode: RecallMode
+    reason: str
+
+
+@final
+@frozen(kw_only=True)
+class Exchange:
+    """What was asked, what was answered, and what showed that it failed, if anything did.
+
+    Attributes:
+        hit: what was found.
+        question: the user's turn that the hit is, or that it answers; None where there is none.
+        answer: the turn that followed the question; None where none did.
+        failure: the turn after the answer, where it corrects it or reports an error.
+    """
+
+    hit: PromptHit
+    question: Prompt | None
+    answer: Prompt | None
+    failure: Prompt | None = None
+
+
+@final
+@frozen(kw_only=True)
+class PastRecall:
+    """What an agent is told before a task.
+
+    Attributes:
+        text: the block that begins with ``# Memory Recall``.
+        tokens: how long *text* is.
+        left_out: exchanges that the budget had no room for.
+    """
+
+    text: str
+    exchanges: tuple[Exchange, ...]
+    mode: RecallMode
+    reason: str
+    tokens: int
+    left_out: int = 0
+
+
+@final
+@frozen(kw_only=True)
+class PastChatsStatistics:
+    """How much is kept."""
+
+    prompts: int
+    embeddings: int
+    conversations: int
+    sources: int
+    missing_sources: int
+    superseded: int
+    by_format: Mapping[str, int]
+    by_role: Mapping[str, int]
+    by_project: Mapping[str, int]
+    models: Mapping[str, int]
+    oldest: datetime | None
+    newest: datetime | None
+    bytes_on_disk: int
+    last_indexed_at: datetime | None = None
+
+
+Severity: TypeAlias = Literal["ok", "warning", "error"]
+
+
+@final
+@frozen(kw_only=True)
+class Finding:
+    """What the doctor saw.
+
+    Attributes:
+        code: stable, ``D001`` ...
+        repair: one line that mends it; "" where nothing is to be done.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    repair: str = ""
+
+
+@final
+@frozen(kw_only=True)
+class IndexRun:
+    """A row of ``index_runs``."""
+
+    started_at: datetime
+    finished_at: datetime
+    report: IndexReport = field(repr=False)
