@@ -1,20 +1,17 @@
-"""Building: carries out a plan, in parallel where its steps do not depend on each other."""
+"""Building: carries out a plan, step by step, or by a crew (``crew.py``) where there is an event loop to work in."""
 
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from typing import Any, final
 
-import anyio
-from anyio.abc import TaskGroup
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context, MissingServiceError
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.hosting import host
 from chatmemory.effect.memo import MemoMap
 from chatmemory.effect.outcome import Cause, Exit, Fail, Failure, Outcome, Success, exit_from_exception
-from chatmemory.effect.plan import Gate, LayerCycleError, Place, Plan, Step, make_plan
+from chatmemory.effect.plan import LayerCycleError, Place, Step, make_plan
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.shape import AnyTag, Leaf, Services, Shape
 from chatmemory.effect.suspended import has_event_loop
@@ -61,7 +58,11 @@ class Site:
 
     async def enter(self, manager: AbstractAsyncContextManager[A]) -> A:
         """Enter *manager* until the leaf is released."""
-        return await (host(manager, self.scope) if has_event_loop() else self.scope.enter(manager))
+        if not has_event_loop():
+            return await self.scope.enter(manager)
+        from chatmemory.effect.hosting import host  # noqa: PLC0415  see suspended.py
+
+        return await host(manager, self.scope)
 
     def build(self, shape: Shape) -> Effect[Services, Any]:
         """Return the effect that builds another shape in the leaf's place."""
@@ -98,7 +99,9 @@ async def build(
     own_scope = scope.fork()
     try:
         if has_event_loop():
-            await _Crew(plan, own_scope, path).work_through()
+            from chatmemory.effect.crew import Crew  # noqa: PLC0415  see suspended.py
+
+            await Crew(plan, lambda step: _build_step(step, own_scope, path)).work_through()
         else:  # without tasks, in an order that works
             for point in plan.points:
                 if isinstance(point, Step):
@@ -127,51 +130,3 @@ async def _build_step(step: Step, scope: Scope, path: tuple[Leaf, ...]) -> None:
     except MissingServiceError as missing:
         missing.name_consumer(f"layer {leaf.name}")
         raise
-
-
-@final
-class _Crew:
-    """Workers that take the steps of a plan as they become ready."""
-
-    def __init__(self, plan: Plan, scope: Scope, path: tuple[Leaf, ...]) -> None:
-        self._scope = scope
-        self._path = path
-        self._failures: list[Exception] = []
-        self._is_help_coming = False
-        self._open = {point: len(point.after) for point in plan.points}
-        self._followers: dict[Step | Gate, list[Step | Gate]] = {point: [] for point in plan.points}
-        for point in plan.points:
-            for earlier in point.after:
-                self._followers[earlier].append(point)
-        self._ready = [point for point in reversed(plan.points) if not point.after]
-
-    async def work_through(self) -> None:
-        async with anyio.create_task_group() as tasks:
-            await self._work(tasks)
-        if self._failures:
-            raise self._failures[0]
-
-    async def _work(self, tasks: TaskGroup) -> None:
-        """Take steps in order, and call for help when more than one is ready.
-
-        So independent steps start from left to right on trio too, which begins tasks in any order, and a step that
-        never waits costs no task.
-        """
-        self._is_help_coming = False
-        while self._ready and not self._failures:
-            point = self._ready.pop()
-            if isinstance(point, Step):
-                if self._ready and not self._is_help_coming:
-                    self._is_help_coming = True
-                    tasks.start_soon(self._work, tasks)
-                try:
-                    await _build_step(point, self._scope, self._path)
-                except Exception as failure:  # noqa: BLE001  raised bare by work_through
-                    self._failures.append(failure)
-                    tasks.cancel_scope.cancel()
-                    return
-            # On top of the stack: a consumer follows its dependency before what stands to the right of both.
-            for follower in reversed(self._followers[point]):
-                self._open[follower] -= 1
-                if self._open[follower] == 0:
-                    self._ready.append(follower)

@@ -11,13 +11,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, final
 
-import anyio
-from anyio.lowlevel import checkpoint
-
 from chatmemory.effect.tag import Reference
 
 if TYPE_CHECKING:
     import asyncio
+
+    import anyio
 
 __all__ = ["Clock", "ClockTag", "SystemClock", "TestClock"]
 
@@ -63,6 +62,8 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         """Return after *seconds*."""
+        import anyio  # noqa: PLC0415  see suspended.py
+
         await anyio.sleep(max(seconds, 0))
 
 
@@ -70,6 +71,7 @@ class SystemClock:
 class TestClock:
     """A clock that stands still until a test moves it, on asyncio and trio alike.
 
+    >>> import anyio
     >>> async def test_a_reminder_comes_after_half_an_hour() -> None:
     ...     clock = TestClock()
     ...     async with anyio.create_task_group() as tasks:
@@ -103,8 +105,10 @@ class TestClock:
 
     async def sleep(self, seconds: float) -> None:
         """Return once the test has moved the clock by *seconds*."""
+        import anyio.lowlevel  # noqa: PLC0415  see suspended.py
+
         if seconds <= 0:
-            await checkpoint()
+            await anyio.lowlevel.checkpoint()
             return
         awake = anyio.Event()
         heapq.heappush(
@@ -150,15 +154,17 @@ class TestClock:
         """Let every other task run until it waits for something."""
         import asyncio  # noqa: PLC0415  programs on trio do without it
 
+        import anyio.lowlevel  # noqa: PLC0415  see suspended.py
+
         try:
             this_task = asyncio.current_task()
         except RuntimeError:  # no such loop: this is trio, which knows by itself
             await anyio.wait_all_tasks_blocked()
             return
         # On asyncio that function looks only every 100 ms; it and this loop rely on the same attribute.
-        await checkpoint()
+        await anyio.lowlevel.checkpoint()
         while any(_can_run(task) for task in asyncio.all_tasks() if task is not this_task):
-            await checkpoint()
+            await anyio.lowlevel.checkpoint()
 
 
 def _can_run(task: asyncio.Task[Any]) -> bool:

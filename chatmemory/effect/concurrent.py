@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import anyio
 from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
@@ -42,6 +41,8 @@ async def run_all(
     if workers <= 1:
         await work_off()
         return failures[0] if failures else Success(values)
+
+    import anyio  # noqa: PLC0415  see suspended.py
 
     async with anyio.create_task_group() as tasks:
 

@@ -6,11 +6,13 @@ The plans themselves are defined in ``schedule.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from random import Random
-from typing import Generic, TypeAlias, final
+from typing import TYPE_CHECKING, Generic, TypeAlias, final
 
 from attrs import frozen
 from typing_extensions import TypeVar
+
+if TYPE_CHECKING:
+    from random import Random
 
 __all__ = ["Driver", "Moment", "Run"]
 

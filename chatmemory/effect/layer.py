@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Generic, Never, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, final, overload
 
-import anyio
 from typing_extensions import TypeVar
 
 from chatmemory.effect.build import LayerFailed, Site, build
@@ -19,9 +18,11 @@ from chatmemory.effect.effect import Effect
 from chatmemory.effect.memo import MemoMap
 from chatmemory.effect.mock import Mock
 from chatmemory.effect.outcome import Cause, Die, EffectFailed, Exit, Failure, Outcome, Success
-from chatmemory.effect.schedule import Schedule
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Suspend
+
+if TYPE_CHECKING:
+    from chatmemory.effect.schedule import Schedule
 
 __all__ = ["Layer"]
 
@@ -410,5 +411,7 @@ def _leaf(
 
 
 async def _sleep_forever() -> Never:
+    import anyio  # noqa: PLC0415  see suspended.py
+
     await anyio.sleep_forever()
     raise AssertionError("nobody sleeps longer than that")

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, final
-
-import anyio
+from typing import TYPE_CHECKING, Any, final
 
 from chatmemory.effect.outcome import Exit, exit_from_exception
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.shape import Leaf, Services
+
+if TYPE_CHECKING:
+    import anyio
 
 __all__ = ["Entry", "MemoMap"]
 
@@ -75,6 +76,8 @@ class Entry:
         If the builder is cancelled, one of those who wait builds it in its place.
         """
         while self._is_being_made:
+            import anyio  # noqa: PLC0415  see suspended.py
+
             self._turn = self._turn or anyio.Event()
             await self._turn.wait()
         if self._services is not None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Generic, Never, Self, final
+from typing import TYPE_CHECKING, Any, Generic, Never, Self, final
 
-import anyio
 from typing_extensions import TypeVar
 
 from chatmemory.effect.build import LayerFailed, build
@@ -22,6 +21,9 @@ from chatmemory.effect.outcome import (
 )
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import run_without_waiting, shield
+
+if TYPE_CHECKING:
+    import anyio
 
 __all__ = ["ManagedRuntime"]
 
@@ -60,6 +62,8 @@ class ManagedRuntime(Generic[R_contra]):
         Raises:
             EffectInterrupted: the runtime is closed, or was closed meanwhile.
         """
+        import anyio  # noqa: PLC0415  see suspended.py
+
         context = self._services()
         with anyio.CancelScope() as cancel_scope:
             self._running.add(cancel_scope)
@@ -103,6 +107,8 @@ class ManagedRuntime(Generic[R_contra]):
     async def _interrupt(self) -> None:
         if not self._running:
             return
+        import anyio  # noqa: PLC0415  see suspended.py
+
         self._idle = anyio.Event()
         for cancel_scope in self._running:
             cancel_scope.cancel()

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from random import Random
-from typing import Any, Generic, final, overload
+from typing import TYPE_CHECKING, Any, Generic, final, overload
 
 from attrs import frozen
 from typing_extensions import TypeVar
 
 from chatmemory.effect.driver import Driver, Moment, Run
+
+if TYPE_CHECKING:
+    from random import Random
 
 __all__ = ["Driver", "Moment", "Run", "Schedule"]
 
@@ -35,6 +37,7 @@ class Schedule(Generic[In_contra, Out_co]):
 
     Spans are seconds; making a schedule with a negative one raises ``ValueError``.
 
+    >>> from random import Random
     >>> plan = Schedule.exponential(0.5) & Schedule.recurs(3)
     >>> driver = plan.start(Random(0))
     >>> [driver.next("busy", now=0.0) for _ in range(5)]

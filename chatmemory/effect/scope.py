@@ -10,7 +10,6 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Never, Self, TypeAlias, final
 
-import anyio
 from typing_extensions import TypeVar
 
 from chatmemory.effect.outcome import Exit, Success, exit_from_exception
@@ -92,6 +91,8 @@ class Scope:
 
         with shield():
             if self._parallel:
+                import anyio  # noqa: PLC0415  see suspended.py
+
                 async with anyio.create_task_group() as tasks:
                     for finalizer in self._finalizers.values():
                         tasks.start_soon(run, finalizer)

@@ -1,13 +1,17 @@
-"""Running a coroutine to its end without an event loop, and what a coroutine must do to allow it."""
+"""Running a coroutine to its end without an event loop, and what a coroutine must do to allow it.
+
+Loading anyio and asyncio takes longer than many a command, so the kernel imports them where something waits: work that
+never waits runs without them.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any, cast
 
-import anyio
 from typing_extensions import TypeVar
 
 __all__ = ["SuspendedError", "has_event_loop", "run_without_waiting", "shield"]
@@ -48,8 +52,11 @@ def run_without_waiting(work: Coroutine[Any, Any, A]) -> A:
 
 def has_event_loop() -> bool:
     """Tell whether this code may wait: in a task, and not under ``run_without_waiting``."""
-    if _IS_NOT_TO_WAIT.get():
+    # A loop runs only where its library was imported.
+    if _IS_NOT_TO_WAIT.get() or not ("asyncio" in sys.modules or "trio" in sys.modules):
         return False
+    import anyio  # noqa: PLC0415  see above
+
     try:
         anyio.get_cancelled_exc_class()
     except RuntimeError:
@@ -64,5 +71,7 @@ def shield() -> AbstractContextManager[object, None]:
     """
     if not has_event_loop():
         return nullcontext()
+    import anyio  # noqa: PLC0415  see above
+
     # A cancel scope may swallow an exception, says its type; not one that nobody cancels.
     return cast("AbstractContextManager[object, None]", anyio.CancelScope(shield=True))
