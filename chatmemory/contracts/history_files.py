@@ -17,10 +17,12 @@ class FoundFiles:
 
     Attributes:
         issues: folders that could not be entered, links that lead in circles, pipes and the like.
+        roots: the files and folders that were looked through, whole paths, also where nothing is there any more.
     """
 
     files: tuple[HistoryFile, ...]
     issues: tuple[HistoryIssue, ...] = ()
+    roots: tuple[str, ...] = ()
 
 
 class TrackedReader(HistoryReader, Protocol):
@@ -49,6 +51,10 @@ class HistoryFiles(Protocol):
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:
         """Return what reads *file*; nothing is opened yet."""
+        ...
+
+    def is_gone(self, source: str, /) -> bool:
+        """Tell whether there is no such file, or no such member of an archive; False where looking is forbidden."""
         ...
 
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
