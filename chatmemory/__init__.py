@@ -4,8 +4,9 @@ Everything that a user needs by name can be imported from here; each name loads 
 that ``import chatmemory`` costs next to nothing.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from chatmemory.on_demand import names_on_demand
 
 if TYPE_CHECKING:
     from chatmemory.chat_context import (
@@ -111,47 +112,35 @@ if TYPE_CHECKING:
         Settings as Settings,
         StrategySettings as StrategySettings,
     )
-
-_HOME = {
-    "chatmemory.chat_context": "ChatContext Instructions",
-    "chatmemory.contracts": (
-        "ChatContextBuilder ChatContextService ChatMemory ChatMemoryService Embedder EmbedderTag "
-        "HistoryStrategy HistoryStrategyTag LongTermMemory LongTermMemoryService MemoryExtractor "
-        "MemoryExtractorTag MemoryRepository MemoryRepositoryTag MessageRepository "
-        "MessageRepositoryTag RecallRanker RecallRankerTag SkillRequest SkillRunner "
-        "SkillRunnerTag TokenCounter TokenCounterTag"
-    ),
-    "chatmemory.conversation.agent_prompt": "AgentPrompt AgentTurn agent_messages agent_prompt",
-    "chatmemory.effect": (
-        "Do Effect EffectFailed Failure Layer ManagedRuntime Outcome Success Tag TestClock catch wire"
-    ),
-    "chatmemory.errors": (
-        "ConversationNotFoundError DataValidationError EmbeddingError GenericMemoryError "
-        "MemoryChangedError MemoryConflictError MemoryNotFoundError MessageConflictError "
-        "RepositoryError SkillExecutionError VersionConflictError"
-    ),
-    "chatmemory.longterm.save_form": "SaveForm fill_form opened_form",
-    "chatmemory.memories": (
-        "Duplicate Embedding ForgetReceipt Memory MemoryChanges MemoryPage Namespace NewMemory "
-        "Provenance RememberReport Skipped Stored"
-    ),
-    "chatmemory.messages": "AddReport ChatMessage Conversation HistoryReport MessagePage NewMessage",
-    "chatmemory.proposals": "Extraction MemoryUpdate ProposedMemory StatedFact",
-    "chatmemory.recall": "Recall RecallHit",
-    "chatmemory.settings": "Settings StrategySettings",
-}
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    """Import *name* from where it is defined."""
-    if name not in _MODULE_OF:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    value: object = getattr(import_module(_MODULE_OF[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(_MODULE_OF)
+else:
+    __getattr__, __dir__ = names_on_demand(
+        __name__,
+        {
+            "chatmemory.chat_context": "ChatContext Instructions",
+            "chatmemory.contracts": (
+                "ChatContextBuilder ChatContextService ChatMemory ChatMemoryService Embedder EmbedderTag "
+                "HistoryStrategy HistoryStrategyTag LongTermMemory LongTermMemoryService MemoryExtractor "
+                "MemoryExtractorTag MemoryRepository MemoryRepositoryTag MessageRepository "
+                "MessageRepositoryTag RecallRanker RecallRankerTag SkillRequest SkillRunner "
+                "SkillRunnerTag TokenCounter TokenCounterTag"
+            ),
+            "chatmemory.conversation.agent_prompt": "AgentPrompt AgentTurn agent_messages agent_prompt",
+            "chatmemory.effect": (
+                "Do Effect EffectFailed Failure Layer ManagedRuntime Outcome Success Tag TestClock catch wire"
+            ),
+            "chatmemory.errors": (
+                "ConversationNotFoundError DataValidationError EmbeddingError GenericMemoryError "
+                "MemoryChangedError MemoryConflictError MemoryNotFoundError MessageConflictError "
+                "RepositoryError SkillExecutionError VersionConflictError"
+            ),
+            "chatmemory.longterm.save_form": "SaveForm fill_form opened_form",
+            "chatmemory.memories": (
+                "Duplicate Embedding ForgetReceipt Memory MemoryChanges MemoryPage Namespace NewMemory "
+                "Provenance RememberReport Skipped Stored"
+            ),
+            "chatmemory.messages": "AddReport ChatMessage Conversation HistoryReport MessagePage NewMessage",
+            "chatmemory.proposals": "Extraction MemoryUpdate ProposedMemory StatedFact",
+            "chatmemory.recall": "Recall RecallHit",
+            "chatmemory.settings": "Settings StrategySettings",
+        },
+    )

@@ -1,67 +1,83 @@
-"""The kernel: effects, services, layers, in Python's own manners on ``returns`` and ``anyio``."""
+"""The kernel: effects, services, layers, in Python's own manners on ``returns`` and ``anyio``.
 
-from chatmemory.effect.catch import catch, catch_layer
-from chatmemory.effect.clock import Clock, ClockTag, SystemClock, TestClock
-from chatmemory.effect.context import Context, MissingServiceError
-from chatmemory.effect.do import Do
-from chatmemory.effect.effect import Effect
-from chatmemory.effect.ids import Ids, IdsTag, SequentialIds, TimeOrderedIds
-from chatmemory.effect.layer import Layer
-from chatmemory.effect.memo import MemoMap
-from chatmemory.effect.outcome import (
-    Cause,
-    Die,
-    EffectFailed,
-    EffectInterrupted,
-    Exit,
-    Fail,
-    Failure,
-    Interrupt,
-    Outcome,
-    Success,
-)
-from chatmemory.effect.plan import LayerCycleError
-from chatmemory.effect.runtime import ManagedRuntime
-from chatmemory.effect.schedule import Schedule
-from chatmemory.effect.scope import Scope
-from chatmemory.effect.suspended import SuspendedError
-from chatmemory.effect.tag import Reference, Tag
-from chatmemory.effect.wiring import AmbiguousServiceError, wire
+Each name loads its module when it is first used: a command that is over in a moment needs few of them.
+"""
 
-__all__ = [
-    "AmbiguousServiceError",
-    "Cause",
-    "Clock",
-    "ClockTag",
-    "Context",
-    "Die",
-    "Do",
-    "Effect",
-    "EffectFailed",
-    "EffectInterrupted",
-    "Exit",
-    "Fail",
-    "Failure",
-    "Ids",
-    "IdsTag",
-    "Interrupt",
-    "Layer",
-    "LayerCycleError",
-    "ManagedRuntime",
-    "MemoMap",
-    "MissingServiceError",
-    "Outcome",
-    "Reference",
-    "Schedule",
-    "Scope",
-    "SequentialIds",
-    "Success",
-    "SuspendedError",
-    "SystemClock",
-    "Tag",
-    "TestClock",
-    "TimeOrderedIds",
-    "catch",
-    "catch_layer",
-    "wire",
-]
+from typing import TYPE_CHECKING
+
+from chatmemory.on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from chatmemory.effect.catching import (
+        catch as catch,
+        catch_layer as catch_layer,
+    )
+    from chatmemory.effect.clock import (
+        Clock as Clock,
+        ClockTag as ClockTag,
+        SystemClock as SystemClock,
+        TestClock as TestClock,
+    )
+    from chatmemory.effect.context import (
+        Context as Context,
+        MissingServiceError as MissingServiceError,
+    )
+    from chatmemory.effect.do import Do as Do
+    from chatmemory.effect.effect import Effect as Effect
+    from chatmemory.effect.ids import (
+        Ids as Ids,
+        IdsTag as IdsTag,
+        SequentialIds as SequentialIds,
+        TimeOrderedIds as TimeOrderedIds,
+    )
+    from chatmemory.effect.layer import Layer as Layer
+    from chatmemory.effect.memo import MemoMap as MemoMap
+    from chatmemory.effect.outcome import (
+        Cause as Cause,
+        Die as Die,
+        EffectFailed as EffectFailed,
+        EffectInterrupted as EffectInterrupted,
+        Exit as Exit,
+        Fail as Fail,
+        Failure as Failure,
+        Interrupt as Interrupt,
+        Outcome as Outcome,
+        Success as Success,
+    )
+    from chatmemory.effect.plan import LayerCycleError as LayerCycleError
+    from chatmemory.effect.runtime import ManagedRuntime as ManagedRuntime
+    from chatmemory.effect.schedule import Schedule as Schedule
+    from chatmemory.effect.scope import Scope as Scope
+    from chatmemory.effect.suspended import SuspendedError as SuspendedError
+    from chatmemory.effect.tag import (
+        Reference as Reference,
+        Tag as Tag,
+    )
+    from chatmemory.effect.wiring import (
+        AmbiguousServiceError as AmbiguousServiceError,
+        wire as wire,
+    )
+else:
+    __getattr__, __dir__ = names_on_demand(
+        __name__,
+        {
+            "chatmemory.effect.catching": "catch catch_layer",
+            "chatmemory.effect.clock": "Clock ClockTag SystemClock TestClock",
+            "chatmemory.effect.context": "Context MissingServiceError",
+            "chatmemory.effect.do": "Do",
+            "chatmemory.effect.effect": "Effect",
+            "chatmemory.effect.ids": "Ids IdsTag SequentialIds TimeOrderedIds",
+            "chatmemory.effect.layer": "Layer",
+            "chatmemory.effect.memo": "MemoMap",
+            "chatmemory.effect.outcome": (
+                "Cause Die EffectFailed EffectInterrupted Exit Fail Failure Interrupt Outcome Success"
+            ),
+            "chatmemory.effect.plan": "LayerCycleError",
+            "chatmemory.effect.runtime": "ManagedRuntime",
+            "chatmemory.effect.schedule": "Schedule",
+            "chatmemory.effect.scope": "Scope",
+            "chatmemory.effect.suspended": "SuspendedError",
+            "chatmemory.effect.tag": "Reference Tag",
+            "chatmemory.effect.wiring": "AmbiguousServiceError wire",
+        },
+    )

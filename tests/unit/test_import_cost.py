@@ -32,7 +32,7 @@ def modules_loaded_by(statement: str) -> set[str]:
 
 
 def test_import_chatmemory_loads_hardly_anything() -> None:
-    assert len(modules_loaded_by("import chatmemory") - modules_loaded_by("pass")) < 30
+    assert len(modules_loaded_by("import chatmemory") - modules_loaded_by("pass")) <= 30
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,40 @@
-"""What can be imported from chatmemory, when it runs and when it is only read."""
+"""What can be imported from the packages whose names load on demand, when they run and when they are only read."""
 
 import ast
+import pkgutil
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import chatmemory
+import chatmemory.contracts
+import chatmemory.effect
+
+PACKAGES = [chatmemory, chatmemory.contracts, chatmemory.effect]
 
 
-def names_for_type_checkers() -> set[str]:
-    tree = ast.parse(Path(chatmemory.__file__).read_text(encoding="utf-8"))
+def names_for_type_checkers(package: ModuleType) -> set[str]:
+    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     return {name.name for node in block.body if isinstance(node, ast.ImportFrom) for name in node.names}
 
 
-def test_a_program_and_its_type_checker_see_the_same_names() -> None:
-    assert set(dir(chatmemory)) == names_for_type_checkers()
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_program_and_its_type_checker_see_the_same_names(package: ModuleType) -> None:
+    assert set(dir(package)) == names_for_type_checkers(package)
 
 
-@pytest.mark.parametrize("name", dir(chatmemory))
-def test_every_name_is_there(name: str) -> None:
-    assert getattr(chatmemory, name) is not None
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_name_is_there(package: ModuleType) -> None:
+    assert all(getattr(package, name) is not None for name in dir(package))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_name_is_hidden_by_a_module_of_that_name(package: ModuleType) -> None:
+    assert not set(dir(package)) & {module.name for module in pkgutil.iter_modules(package.__path__)}
 
 
 def test_another_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'ChatMemry'"):
-        chatmemory.ChatMemry  # noqa: B018  the point
+    with pytest.raises(AttributeError, match="module 'chatmemory' has no attribute 'ChatMemry'"):
+        getattr(chatmemory, "ChatMemry")  # noqa: B009  as an attribute, a type checker would not let it pass

@@ -1,0 +1,30 @@
+"""Names of a package that load their modules when they are first used, so that nobody waits for what they do not use.
+
+Type checkers do not see this: a package imports the same names under ``TYPE_CHECKING``.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+
+def names_on_demand(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of *package*.
+
+    Args:
+        package: its ``__name__``.
+        homes: the names that each module defines, parted by spaces.
+    """
+    home_of = {name: module for module, names in homes.items() for name in names.split()}
+
+    def get(name: str) -> object:
+        if name not in home_of:
+            msg = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        value: object = getattr(import_module(home_of[name]), name)
+        setattr(sys.modules[package], name, value)  # the next time, nobody asks here
+        return value
+
+    return get, lambda: sorted(home_of)
