@@ -44,18 +44,19 @@ CREATE_TEXT = "CREATE INDEX prompts_text ON prompts (text_hash)"
 
 # vector: int8, each scaled so that its largest magnitude is 127; cosine does not depend on the scale.  A text without
 # features has zeros.  vector_json: the same integers, for programs that read no bytes.  Without an embedder the model is
-# "none", dim 0, and both are empty.
+# "none", dim 0, and both are empty.  The bytes come first: searches read them, and a row may go on in another page.
 CREATE_EMBEDDINGS = """
 CREATE TABLE prompt_embeddings (
     prompt_id INTEGER PRIMARY KEY,
     model TEXT NOT NULL,
     dim INTEGER NOT NULL,
+    vector BLOB NOT NULL,
     vector_json TEXT NOT NULL,
     created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    vector BLOB NOT NULL,
     FOREIGN KEY (prompt_id) REFERENCES prompts (id) ON DELETE CASCADE
 )
 """
+CREATE_EMBEDDINGS_MODEL = "CREATE INDEX prompt_embeddings_model ON prompt_embeddings (model)"
 
 # A small number in the place of a model's name, in every row that a search scans.
 CREATE_MODELS = """
@@ -202,6 +203,7 @@ PROMPT_STATEMENTS: Final = (
     CREATE_SOURCE_ORDER,
     CREATE_TEXT,
     CREATE_EMBEDDINGS,
+    CREATE_EMBEDDINGS_MODEL,
     CREATE_MODELS,
     CREATE_CODES,
     CREATE_GENERATION,
