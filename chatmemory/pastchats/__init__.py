@@ -1,0 +1,1 @@
+"""Past chats: reading the histories of many tools, keeping their turns, finding them again."""
