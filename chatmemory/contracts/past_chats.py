@@ -3,7 +3,7 @@
 They are two because a recall before a task must be over in a moment: it needs neither files nor formats.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from chatmemory.effect import Effect, Tag
@@ -61,6 +61,12 @@ class PastChats(Protocol):
         """Count what is kept."""
         ...
 
+    def export(
+        self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
+    ) -> Effect[int, PastChatsError]:
+        """Give *to* a JSON object for each turn, which ``PastChatsIndex.import_records`` takes; return how many."""
+        ...
+
     def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
         """Look after the index without writing anything."""
         ...
@@ -68,6 +74,10 @@ class PastChats(Protocol):
 
 class PastChatsIndex(Protocol):
     """Keeps the index true."""
+
+    def prepare(self) -> Effect[None, PastChatsError]:
+        """Do nothing but what opening the index does: make it where there is none, and migrate it."""
+        ...
 
     def index(
         self, request: IndexRequest, /, *, on_progress: Callable[[IndexProgress], None] = lambda _: None
@@ -89,16 +99,8 @@ class PastChatsIndex(Protocol):
         """Build the index of words anew; return the number of turns."""
         ...
 
-    def export(self, which: PromptFilter = EVERYTHING, /) -> Iterator[JsonObject]:
-        """Yield a JSON object for each turn, which ``import_records`` takes.
-
-        Raises:
-            EffectFailed: with an error of ``PastChatsError``.
-        """
-        ...
-
     def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
-        """Take in what ``export`` wrote; what is there already stays as it is."""
+        """Take in what ``PastChats.export`` wrote; what is there already stays as it is."""
         ...
 
     def forget(

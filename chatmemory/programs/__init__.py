@@ -1,0 +1,1 @@
+"""Programs written against contracts; ``chatmemory_layers.main`` wires them."""

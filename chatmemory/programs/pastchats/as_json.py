@@ -1,0 +1,96 @@
+"""Values as JSON, as ``--json`` prints them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+
+import attrs
+
+from chatmemory.programs.pastchats.sources import source_of
+
+if TYPE_CHECKING:
+    from chatmemory.past_chats import PastRecall, PromptHit, PromptSearchResult
+    from chatmemory.prompts import Prompt
+
+
+def json_text(value: object) -> str:
+    """Return *value*, attrs classes included, as JSON in one line that stays readable in any script."""
+    return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def prompt_object(prompt: Prompt) -> dict[str, Any]:
+    """Return a kept turn as programs want it."""
+    return {
+        "source": source_of(prompt),
+        "path": prompt.source,
+        "turn": prompt.turn_index,
+        "conversation": prompt.conversation_id,
+        "project": prompt.project,
+        "format": prompt.format,
+        "role": prompt.role,
+        "speaker": prompt.speaker,
+        "timestamp": prompt.timestamp,
+        "content": prompt.content,
+        "superseded": prompt.is_superseded,
+        "metadata": prompt.metadata,
+    }
+
+
+def hit_object(hit: PromptHit) -> dict[str, Any]:
+    """Return a hit with its signals, whose sum is the hybrid score."""
+    return {
+        "hybrid_score": hit.score,
+        "signals": attrs.asdict(hit.signals),
+        "similarity": hit.similarity,
+        "also_in": hit.also_in,
+        **prompt_object(hit.prompt),
+    }
+
+
+def search_object(query: str, result: PromptSearchResult) -> dict[str, Any]:
+    """Return the answer to a search."""
+    return {
+        "query": query,
+        "mode": result.mode,
+        "reason": result.reason,
+        "results": [{"rank": rank, **hit_object(hit)} for rank, hit in enumerate(result.hits, 1)],
+    }
+
+
+def recall_object(query: str, recall: PastRecall) -> dict[str, Any]:
+    """Return what was recalled, as text and piece by piece."""
+    return {
+        "query": query,
+        "mode": recall.mode,
+        "reason": recall.reason,
+        "tokens": recall.tokens,
+        "left_out": recall.left_out,
+        "text": recall.text,
+        "memories": [
+            {
+                "question": exchange.question and prompt_object(exchange.question),
+                "what_worked": exchange.answer and prompt_object(exchange.answer),
+                "what_failed": exchange.failure and prompt_object(exchange.failure),
+                "hit": hit_object(exchange.hit),
+            }
+            for exchange in recall.exchanges
+        ],
+    }
+
+
+def _plain(value: object) -> object:
+    if attrs.has(cast("type[attrs.AttrsInstance]", type(value))):
+        return {
+            name: _plain(inner)
+            for name, inner in attrs.asdict(cast("attrs.AttrsInstance", value), recurse=False).items()
+        }
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in cast("Sequence[object]", value)]
+    return value

@@ -1,0 +1,155 @@
+"""Values as text for a person at a terminal.  What comes from histories is shown as text: it moves no cursor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+import attrs
+import click
+
+from chatmemory.programs.pastchats.sources import source_of
+
+if TYPE_CHECKING:
+    from chatmemory.past_chats import (
+        Finding,
+        IndexReport,
+        PastChatsStatistics,
+        PromptHit,
+        PromptSearchResult,
+    )
+    from chatmemory.prompts import Prompt
+
+EXCERPT_CHARACTERS: Final = 400
+SHOWN_ISSUES: Final = 10
+
+# Control characters but tab and newline, and what changes the direction of text.
+_UNSHOWN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_COLOUR: Final = {"ok": "green", "warning": "yellow", "error": "red"}
+
+
+def shown(text: str) -> str:
+    """Return *text* without what a terminal would obey."""
+    return _UNSHOWN.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def search_text(query: str, result: PromptSearchResult) -> str:
+    """Return the hits, best first, and how they were found."""
+    if not result.hits:
+        return f"nothing found for {shown(query)!r} ({result.reason})"
+    return "\n\n".join(
+        [*(_hit(rank, hit) for rank, hit in enumerate(result.hits, 1)), f"{result.mode}: {result.reason}"]
+    )
+
+
+def _hit(rank: int, hit: PromptHit) -> str:
+    prompt = hit.prompt
+    signals = attrs.asdict(hit.signals)
+    why = "  ".join(f"{name} {value:.2f}" for name, value in signals.items() if value)
+    lines = [
+        f"{click.style(f'{rank}.', bold=True)} {_about(prompt)}",
+        f"   Source: {shown(source_of(prompt))}",
+        f"   Score: {hit.score:.3f}  ({why})",
+    ]
+    if hit.also_in:
+        others = len(hit.also_in)
+        lines.append(f"   also in {others} conversation{'s' if others > 1 else ''}")
+    return "\n".join(lines) + "\n" + _indented(excerpt(prompt.content))
+
+
+def excerpt(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
+    """Return the beginning of *text*, and say when there is more."""
+    text = shown(text).strip()
+    return text if len(text) <= characters else f"{text[:characters].rstrip()} ... ({len(text)} characters)"
+
+
+def _about(prompt: Prompt) -> str:
+    when = "undated" if prompt.timestamp is None else f"{prompt.timestamp:%Y-%m-%d %H:%M}"
+    who = prompt.role if prompt.speaker is None else prompt.speaker
+    parts = [who, prompt.project, when, prompt.format, *(["superseded"] if prompt.is_superseded else [])]
+    return " · ".join(shown(part) for part in parts if part)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"   {line}".rstrip() for line in text.split("\n"))
+
+
+def turns_text(turns: tuple[Prompt, ...], source: str) -> str:
+    """Return turns one below the other; the one that was asked for is marked."""
+    return "\n\n".join(
+        f"{'>' if source_of(turn) == source else ' '} #{turn.turn_index} {_about(turn)}\n{_indented(shown(turn.content))}"
+        for turn in turns
+    )
+
+
+def report_text(report: IndexReport) -> str:
+    """Return what an index run did."""
+    turns = report.turns
+    done = "would be indexed" if report.is_dry_run else "indexed"
+    lines = [
+        (
+            f"{turns.new} new turns {done}, {turns.updated} updated, {turns.unchanged} unchanged, "
+            f"{turns.duplicates} known from other files ({report.seconds:.1f} s)"
+        ),
+        (
+            f"{report.files} files: {sum(report.read.values())} read{_counted(report.read)}, {report.unchanged} unchanged, "
+            f"{report.not_histories} no chat history, {report.failed} failed, {report.missing} gone"
+        ),
+    ]
+    if turns.superseded:
+        lines.append(f"{turns.superseded} turns are no longer in their files; they stay, marked")
+    if report.redacted:
+        lines.append(f"{report.redacted} secrets redacted")
+    if report.unknown_records:
+        lines.append(f"records of unknown types left out{_counted(report.unknown_records)}")
+    return "\n".join(lines)
+
+
+def issue_lines(report: IndexReport, *, verbose: bool) -> Iterator[str]:
+    """Yield what could not be read; what is simply no chat history only when *verbose*."""
+    told = [
+        issue
+        for issue in report.issues
+        if verbose or issue.code not in {"unknown_format", "not_a_transcript"}
+    ]
+    few = told if verbose else told[:SHOWN_ISSUES]
+    yield from (shown(str(issue)) for issue in few)
+    if len(told) > len(few):
+        yield f"... and {len(told) - len(few)} more; --verbose shows all"
+
+
+def statistics_text(statistics: PastChatsStatistics, path: str) -> str:
+    """Return how much is kept."""
+    span = (
+        ""
+        if statistics.oldest is None or statistics.newest is None
+        else f", {statistics.oldest:%Y-%m-%d} to {statistics.newest:%Y-%m-%d}"
+    )
+    lines = [
+        f"{shown(path)}: {statistics.bytes_on_disk / 1_000_000:.1f} MB",
+        f"{statistics.prompts} turns of {statistics.conversations} conversations{span}",
+        f"{statistics.sources} files, {statistics.missing_sources} of them gone; {statistics.superseded} turns superseded",
+        f"{statistics.embeddings} embeddings{_counted(statistics.models)}",
+        *(f"by {name}{_counted(counts)}" for name, counts in (
+            ("format", statistics.by_format), ("role", statistics.by_role), ("project", statistics.by_project))),
+    ]  # fmt: skip
+    if statistics.last_indexed_at is not None:
+        lines.append(f"last indexed {statistics.last_indexed_at:%Y-%m-%d %H:%M} UTC")
+    return "\n".join(lines)
+
+
+def findings_text(findings: tuple[Finding, ...]) -> str:
+    """Return what the doctor saw, each with its repair."""
+    return "\n".join(
+        f"{click.style(f'{finding.severity:7}', fg=_COLOUR[finding.severity])} {finding.code} {shown(finding.message)}"
+        + (f"\n        repair: {finding.repair}" if finding.repair else "")
+        for finding in findings
+    )
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    if not counts:
+        return ""
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ": " + ", ".join(f"{shown(name)} {count}" for name, count in most)

@@ -1,0 +1,36 @@
+"""What a command returns to the shell: a number for each kind of failure, the only table of its kind."""
+
+from typing import Final, assert_never
+
+from chatmemory.effect.config_error import ConfigError
+from chatmemory.errors import (
+    DataValidationError,
+    EmbeddingError,
+    GenericMemoryError,
+    PastChatsError,
+    PromptNotFoundError,
+)
+
+FINDINGS: Final = 1  # doctor saw an error; index could read nothing of what it was given
+USAGE: Final = 2  # a misspelt option, a missing argument; click's number
+INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
+BROKEN_PIPE: Final = 141  # 128 + SIGPIPE
+
+EXPLANATION: Final = """\
+Exit codes: 0 done (also when nothing was found), 1 doctor or index found errors, 2 wrong usage, 3 invalid input,
+4 unknown source, 5 the index cannot be used, 6 the embedder failed, 7 invalid configuration."""
+
+
+def exit_code(error: PastChatsError | ConfigError) -> int:
+    """Return the number of *error*."""
+    match error:
+        case DataValidationError():
+            return 3
+        case PromptNotFoundError():
+            return 4
+        case GenericMemoryError():
+            return 6 if isinstance(error.reason, EmbeddingError) else 5
+        case ConfigError():
+            return 7
+        case _:
+            assert_never(error)

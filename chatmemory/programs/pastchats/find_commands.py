@@ -1,0 +1,101 @@
+"""``search``, ``recall`` and ``show``: what was said before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from chatmemory.programs.pastchats.as_json import json_text, prompt_object, recall_object, search_object
+from chatmemory.programs.pastchats.as_text import search_text, turns_text
+from chatmemory.programs.pastchats.options import (
+    as_json_option,
+    filter_options,
+    query_of,
+    query_options,
+    with_host,
+)
+
+if TYPE_CHECKING:
+    from chatmemory.programs.pastchats.host import Host
+    from chatmemory.prompts import PromptFilter
+
+
+@click.command()
+@query_options
+@filter_options
+@click.option(
+    "--limit", "-n", type=click.IntRange(1, 200), default=10, show_default=True, help="Hits at most."
+)
+@click.option("--lexical", is_flag=True, help="By words alone, without vectors.")
+@as_json_option
+@with_host
+def search(
+    host: Host, words: tuple[str, ...], query: str | None, which: PromptFilter, *, limit: int, lexical: bool, as_json: bool
+) -> None:  # fmt: skip
+    """Find turns by words and meaning, best first, each with the signals that put it there.
+
+    \b
+      pastchats-memory search retry strategy
+      pastchats-memory search --query "sqlite database is locked" --project webhooks --since 90d
+      pastchats-memory search 中文全文检索 --role assistant --json | jq '.results[0].source'
+    """
+    asked = query_of(words, query)
+    result = host.read(
+        lambda chats: chats.search(asked, which=which, limit=limit, mode="lexical" if lexical else "hybrid")
+    )
+    click.echo(json_text(search_object(asked, result)) if as_json else search_text(asked, result))
+
+
+@click.command()
+@query_options
+@filter_options
+@click.option(
+    "--limit", "-n", type=click.IntRange(1, 50), default=5, show_default=True, help="Memories at most."
+)
+@click.option(
+    "--tokens",
+    type=click.IntRange(1),
+    help="How long the answer is at most.  [default: memory.pastChats.recallTokens]",
+)
+@as_json_option
+@with_host
+def recall(
+    host: Host, words: tuple[str, ...], query: str | None, which: PromptFilter, *, limit: int, tokens: int | None, as_json: bool
+) -> None:  # fmt: skip
+    """Say what worked and what failed before, with sources: for an agent, before its task.
+
+    \b
+      pastchats-memory recall --query "build webhook retries"
+      pastchats-memory recall --query "flaky test" --project api --tokens 800
+    """
+    asked = query_of(words, query)
+    recalled = host.read(lambda chats: chats.recall(asked, which=which, limit=limit, tokens=tokens))
+    if as_json:
+        click.echo(json_text(recall_object(asked, recalled)))
+    else:
+        click.echo(recalled.text)
+
+
+@click.command()
+@click.argument("source")
+@click.option(
+    "--before", "-B", type=click.IntRange(0, 1000), default=3, show_default=True, help="Turns before it."
+)
+@click.option(
+    "--after", "-A", type=click.IntRange(0, 1000), default=3, show_default=True, help="Turns after it."
+)
+@as_json_option
+@with_host
+def show(host: Host, source: str, *, before: int, after: int, as_json: bool) -> None:
+    """Print the turns around SOURCE, as search and recall name it.
+
+    \b
+      pastchats-memory show ~/.claude/projects/-app/0b7d.jsonl#12
+      pastchats-memory show claude_code:0b7d9a51 --after 20
+    """
+    turns = host.read(lambda chats: chats.show(source, before=before, after=after))
+    if as_json:
+        click.echo(json_text([prompt_object(turn) for turn in turns]))
+    else:
+        click.echo(turns_text(turns, source))

@@ -1,0 +1,59 @@
+"""``Host``: what a command runs its effect on; ``chatmemory_layers.main`` is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
+    from chatmemory.effect import Effect
+    from chatmemory.effect.config_error import ConfigError
+    from chatmemory.errors import PastChatsError
+    from chatmemory.settings import PastChatsSettings
+
+A = TypeVar("A")
+
+
+class CommandError(Exception):
+    """The effect of a command failed with *error*."""
+
+    def __init__(self, error: PastChatsError | ConfigError) -> None:
+        """Keep *error*, whose text is for the person at the terminal."""
+        super().__init__(str(error))
+        self.error = error
+
+
+class Host(Protocol):
+    """Runs what a command asks of the services, and returns what it succeeds with.
+
+    A command imports no kernel and no service: ``--help`` loads neither.  A typed failure is raised as ``CommandError``.
+
+    Attributes:
+        db: the file of the index, where the command line names one.
+        config: the file of the settings, where the command line names one.
+    """
+
+    db: str | None
+    config: str | None
+
+    def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
+        """Ask an index that must exist, and write nothing."""
+        ...
+
+    def write(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
+        """Ask for a change of an index, which is made when it is not there."""
+        ...
+
+    def settings(self) -> PastChatsSettings:
+        """Return the settings at hand."""
+        ...
+
+    def path(self) -> str:
+        """Return where the index lies."""
+        ...
+
+    def now(self) -> datetime:
+        """Return the time, in the time zone of this machine."""
+        ...

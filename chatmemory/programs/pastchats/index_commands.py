@@ -1,0 +1,155 @@
+"""``init``, ``index``, ``reindex``, ``re-embed`` and ``watch``: what keeps the index true."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, cast
+
+import click
+
+from chatmemory.past_chats import IndexReport, IndexRequest
+from chatmemory.programs.pastchats.as_json import json_text
+from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
+from chatmemory.programs.pastchats.exit_codes import FINDINGS
+from chatmemory.programs.pastchats.options import (
+    ROLES,
+    as_json_option,
+    dry_run_option,
+    list_option,
+    with_host,
+)
+from chatmemory.programs.pastchats.progress import ProgressLine
+from chatmemory.prompts import KEPT_KINDS, TurnKind
+
+if TYPE_CHECKING:
+    from chatmemory.messages import Role
+    from chatmemory.programs.pastchats.host import Host
+
+MORE_KINDS: Final[tuple[TurnKind, ...]] = ("tool_result", "thinking", "harness")
+
+
+@click.command()
+@with_host
+def init(host: Host) -> None:
+    """Make an empty index, and say where it lies and what to do next.
+
+    Not needed before index, which makes one by itself.
+    """
+    host.write(lambda chats: chats.prepare())
+    statistics = host.read(lambda chats: chats.statistics())
+    click.echo(statistics_text(statistics, host.path()))
+    click.echo(
+        "next: pastchats-memory index            everything that the known tools keep on this machine",
+        err=True,
+    )
+    click.echo("      pastchats-memory index FOLDER     exports and histories that lie elsewhere", err=True)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option(
+    "--input", "-i", "inputs", multiple=True, metavar="PATH", help="A file, folder or zip; the same as PATH."
+)
+@click.option(
+    "--format",
+    "-f",
+    "format_",
+    metavar="NAME",
+    help="Read every file as this format, whatever it looks like.",
+)
+@list_option(
+    "--roles", choices=ROLES, help="Keep only turns of these roles: user,assistant,system,tool,summary."
+)
+@list_option("--include", choices=MORE_KINDS, help="Keep these kinds too: tool_result,thinking,harness.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these paths out; may be repeated.")
+@click.option("--full", is_flag=True, help="Read files again that have not changed.")
+@dry_run_option
+@click.option("--verbose", "-v", is_flag=True, help="Name every file that was left out.")
+@as_json_option
+@with_host
+def index(
+    host: Host, paths: tuple[str, ...], inputs: tuple[str, ...], format_: str | None, roles: tuple[str, ...],
+    include: tuple[str, ...], exclude: tuple[str, ...], *, full: bool, dry_run: bool, verbose: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Read chat histories into the index; again, what is new or changed.
+
+    Without PATH it looks where Claude Code, Codex, Gemini, Copilot, Cursor, Cline, Continue and other tools keep their
+    histories.  What a file is, its content says.  Nothing is deleted, here or there; it may be stopped at any moment.
+
+    \b
+      pastchats-memory index
+      pastchats-memory index ~/Downloads/chatgpt-export.zip ~/notes/chats
+      pastchats-memory index --dry-run --json
+    """
+    request = IndexRequest(
+        inputs=paths + inputs,
+        format=format_,
+        roles=cast("tuple[Role, ...]", roles),
+        kinds=KEPT_KINDS | cast("frozenset[TurnKind]", frozenset(include)),
+        exclude=exclude,
+        is_dry_run=dry_run,
+        is_anew=full,
+    )
+    report = _indexed(host, request)
+    _tell(report, as_json=as_json, verbose=verbose)
+    if report.failed and not report.read and not report.unchanged:
+        raise click.exceptions.Exit(FINDINGS)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.2),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often to look.",
+)
+@with_host
+def watch(host: Host, paths: tuple[str, ...], every: float) -> None:
+    """Index again and again, whenever histories change, until Ctrl-C.
+
+    \b
+      pastchats-memory watch
+      pastchats-memory watch ~/notes/chats --every 30
+    """
+    request = IndexRequest(inputs=paths)
+    while True:
+        report = _indexed(host, request)
+        if any((report.turns.new, report.turns.updated, report.turns.superseded, report.failed)):
+            _tell(report, as_json=False, verbose=False)
+        time.sleep(every)
+
+
+@click.command()
+@with_host
+def reindex(host: Host) -> None:
+    """Build the index of words anew from the turns that are kept; what doctor advises."""
+    count = host.write(lambda chats: chats.reindex())
+    click.echo(f"{count} turns indexed by their words")
+
+
+@click.command("re-embed")
+@with_host
+def re_embed(host: Host) -> None:
+    """Make the vectors of the embedder that is set now, where those of another one are kept.
+
+    It may be stopped at any moment, and goes on where it was.
+    """
+    with ProgressLine(host.now) as line:
+        count = host.write(lambda chats: chats.re_embed(on_progress=line.counted))
+    click.echo(f"{count} turns embedded anew")
+
+
+def _indexed(host: Host, request: IndexRequest) -> IndexReport:
+
+    with ProgressLine(host.now) as line:
+        return host.write(lambda chats: chats.index(request, on_progress=line.indexed))
+
+
+def _tell(report: IndexReport, *, as_json: bool, verbose: bool) -> None:
+
+    for line in issue_lines(report, verbose=verbose):
+        click.echo(line, err=True)
+    click.echo(json_text(report) if as_json else report_text(report))

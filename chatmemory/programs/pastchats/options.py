@@ -1,0 +1,167 @@
+"""Options that several commands share, and the values that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
+
+import click
+
+from chatmemory.messages import Role
+from chatmemory.programs.pastchats.when import instant
+from chatmemory.prompts import EVERYTHING, PromptFilter
+
+if TYPE_CHECKING:
+    from chatmemory.programs.pastchats.host import Host
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[F], F]
+
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+
+def with_host(command: Callable[..., None]) -> Callable[..., None]:
+    """Give *command* the host as its first argument, and take ``--db`` and ``--config`` here too."""
+
+    @click.option(
+        "--db",
+        metavar="FILE",
+        help="The file of the index.  [env: PASTCHATS_DB]",
+        expose_value=False,
+        callback=_set("db"),
+    )
+    @click.option(
+        "--config",
+        metavar="FILE",
+        help="The file of the settings.  [env: CHATMEMORY_CONFIG]",
+        expose_value=False,
+        callback=_set("config"),
+    )
+    @click.pass_obj
+    @wraps(command)
+    def run(host: Host, /, *args: Any, **kwargs: Any) -> None:
+        command(host, *args, **kwargs)
+
+    return run
+
+
+def as_json_option(command: F) -> F:
+    """Add ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(command)
+
+
+def dry_run_option(command: F) -> F:
+    """Add ``--dry-run``."""
+    return click.option("--dry-run", "-n", is_flag=True, help="Only say what would be done.")(command)
+
+
+def query_options(command: F) -> F:
+    """Add the query, as words or as ``--query``."""
+    words = click.argument("words", nargs=-1, metavar="[QUERY]...")
+    option = click.option("--query", "-q", metavar="TEXT", help="What to look for; the same as QUERY.")
+    return words(option(command))
+
+
+def query_of(words: tuple[str, ...], query: str | None) -> str:
+    """Return what was asked for.
+
+    Raises:
+        UsageError: nothing was.
+    """
+    if query is None and not words:
+        msg = "what is to be looked for?  For example: --query 'webhook retries'"
+        raise click.UsageError(msg)
+    return " ".join([*words, *([] if query is None else [query])])
+
+
+def filter_options(command: F) -> F:
+    """Add the options that narrow what is meant, and give ``which: PromptFilter`` in their place."""
+
+    @click.option(
+        "--project",
+        "-p",
+        "projects",
+        multiple=True,
+        metavar="NAME",
+        help="Only of this project; may be repeated, like the next four.",
+    )
+    @click.option("--role", "-r", "roles", multiple=True, type=click.Choice(ROLES), help="Only said by.")
+    @click.option(
+        "--format",
+        "-f",
+        "formats",
+        multiple=True,
+        metavar="NAME",
+        help="Only from histories of this format (claude_code, chatgpt, ...).",
+    )
+    @click.option(
+        "--conversation",
+        "-c",
+        "conversations",
+        multiple=True,
+        metavar="ID",
+        help="Only of this conversation.",
+    )
+    @click.option("--since", metavar="WHEN", help="Not before: 2026-03-01, or 7d for the last seven days.")
+    @click.option(
+        "--until", metavar="WHEN", help="Before: 2026-04-01, or 7d for what is older than seven days."
+    )
+    @click.pass_obj
+    @wraps(command)
+    def run(
+        host: Host, /, *args: Any,
+        projects: tuple[str, ...], roles: tuple[Role, ...], formats: tuple[str, ...], conversations: tuple[str, ...],
+        since: str | None, until: str | None, **kwargs: Any,
+    ) -> None:  # fmt: skip
+        which = PromptFilter(
+            projects=projects,
+            roles=roles,
+            formats=formats,
+            conversations=conversations,
+            since=_instant(host, "--since", since),
+            until=_instant(host, "--until", until),
+        )
+        command(*args, which=which, **kwargs)
+
+    return cast("F", run)
+
+
+def is_narrow(which: PromptFilter) -> bool:
+    """Tell whether *which* means less than everything."""
+    return which != PromptFilter((), (), (), ()) and which != EVERYTHING
+
+
+def list_option(
+    *names: str,
+    choices: tuple[str, ...],
+    help: str,  # noqa: A002  click's word
+) -> Decorator[Any]:
+    """Add an option that takes words parted by commas, and may be repeated."""
+
+    def parted(_: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+        words = tuple(word.strip() for text in given for word in text.split(",") if word.strip())
+        wrong = [word for word in words if word not in choices]
+        if wrong:
+            msg = f"{', '.join(wrong)}: choose from {', '.join(choices)}"
+            raise click.BadParameter(msg, param=parameter)
+        return words
+
+    return click.option(*names, multiple=True, metavar="LIST", callback=parted, help=help)
+
+
+def _set(name: str) -> Callable[[click.Context, click.Parameter, str | None], None]:
+    def callback(context: click.Context, _: click.Parameter, given: str | None) -> None:
+        if given is not None:
+            setattr(context.find_root().obj, name, given)
+
+    return callback
+
+
+def _instant(host: Host, option: str, text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return instant(text, host.now())
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None

@@ -1,0 +1,91 @@
+"""A line on a terminal that says how far an index run is; nothing where stderr is no terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Self, TextIO, final
+
+from chatmemory.programs.pastchats.as_text import shown
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from chatmemory.past_chats import IndexProgress
+
+ERASE: Final = "\r\x1b[K"
+LEAST_SECONDS: Final = 0.1  # between two lines: a terminal is slower than the index
+
+
+@final
+class ProgressLine:
+    """Writes one line again and again, and leaves none behind."""
+
+    def __init__(self, now: Callable[[], datetime], stream: TextIO | None = None) -> None:
+        """Write to *stream*, stderr unless it is given, if that is a terminal."""
+        self._stream = sys.stderr if stream is None else stream
+        self._is_seen = self._stream.isatty()
+        self._now = now
+        self._began = now()
+        self._last = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_seen:
+            self._stream.write(ERASE)
+            self._stream.flush()
+
+    def indexed(self, progress: IndexProgress) -> None:
+        """Say how many files and turns are done, how quickly, and how long the rest will take."""
+        seconds = self._seconds_if_due()
+        if seconds is None:
+            return
+        rate = progress.turns / seconds
+        left = (
+            (progress.files - progress.files_done) * seconds / progress.files_done
+            if progress.files_done
+            else None
+        )
+        remaining = "" if left is None else f", {duration(left)} left"
+        self._show(
+            f"{progress.files_done}/{progress.files} files, {progress.turns} turns, {rate:.0f}/s{remaining}  "
+            f"{shown(progress.source)}"
+        )
+
+    def counted(self, done: int, whole: int) -> None:
+        """Say how many of *whole* things are done."""
+        seconds = self._seconds_if_due()
+        if seconds is not None:
+            left = f", {duration((whole - done) * seconds / done)} left" if done else ""
+            self._show(f"{done}/{whole}, {done / seconds:.0f}/s{left}")
+
+    def _seconds_if_due(self) -> float | None:
+        if not self._is_seen:
+            return None
+        seconds = (self._now() - self._began).total_seconds()
+        if seconds - self._last < LEAST_SECONDS:
+            return None
+        self._last = seconds
+        return seconds
+
+    def _show(self, text: str) -> None:
+        width = shutil.get_terminal_size().columns - 1
+        self._stream.write(ERASE + text.replace("\n", " ")[:width])
+        self._stream.flush()
+
+
+def duration(seconds: float) -> str:
+    """Return *seconds* as people say it.
+
+    >>> duration(7.2), duration(95), duration(7_300)
+    ('7 s', '1 min 35 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes_left = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes_left} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
