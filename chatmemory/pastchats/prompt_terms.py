@@ -1,0 +1,87 @@
+"""The words by which past turns are found: those of a query, and those of a turn that its text does not already say.
+
+The index is FTS5's, which cuts English into words and stems it by itself (``porter unicode61``).  It takes a whole run of
+Chinese for one word, so runs are written, and asked for, as overlapping pairs of characters.  Nothing here stems or loads
+anything: a search before a task is over in a moment.  The terms of long-term memories are ``search_terms.py``'s.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice, pairwise
+from typing import Final
+
+from chatmemory.cjk import CJK
+from chatmemory.stop_words import STOP_CHARACTERS, STOP_WORDS
+
+MAX_QUERY_TERMS: Final = 64
+"""Who asks with a whole page means its beginning."""
+
+READ_CHARACTERS: Final = 16_384
+"""How far a query is read."""
+
+_PAIR: Final = 2
+EXTRA_CHARACTERS: Final = 262_144
+"""How far a turn is read for its pairs."""
+
+_MONTHS: Final = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+_STOP_WORDS: Final = frozenset(part for word in STOP_WORDS for part in (word, *word.split("'")))
+_CJK_RUN: Final = re.compile(f"[{CJK}]+")
+# As unicode61 cuts: an underscore, an apostrophe and a point part words.
+_RUN: Final = re.compile(rf"([{CJK}]+)|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*")
+_APOSTROPHE: Final = re.compile("['’]")
+
+
+def prompt_terms(query: str) -> tuple[str, ...]:
+    """Return the terms that *query* looks for: none twice, no stop words unless there is nothing else.
+
+    >>> prompt_terms("What did we decide about the Retry-After header?")
+    ('decide', 'retry', 'header')
+    >>> prompt_terms("Who are you?")
+    ('who', 'are', 'you')
+    >>> prompt_terms("数据库被锁 error")
+    ('数据', '据库', '库被', '被锁', 'error')
+    """
+    every = list(dict.fromkeys(_words(query[:READ_CHARACTERS])))
+    telling = [word for word in every if not _is_stop(word)]
+    return tuple(islice(telling or every, MAX_QUERY_TERMS))
+
+
+def search_terms_of(content: str, *, timestamp: datetime | None, speaker: str | None) -> str:
+    """Return what is indexed beside *content*: the day, the speaker, and the pairs of Chinese, Japanese and Korean.
+
+    >>> search_terms_of("我的狗叫Max", timestamp=datetime(2023, 5, 8), speaker="王芳")
+    '8 May 2023 王芳 我的 的狗 狗叫'
+    """
+    parts: list[str] = []
+    if timestamp is not None:
+        parts.append(f"{timestamp.day} {_MONTHS[timestamp.month - 1]} {timestamp.year}")
+    if speaker:
+        parts.append(speaker)
+        parts += [pair for run in _CJK_RUN.findall(speaker) if len(run) > _PAIR for pair in _pairs(run)]
+    if not content.isascii():
+        parts += [pair for run in _CJK_RUN.findall(content[:EXTRA_CHARACTERS]) for pair in _pairs(run)]
+    return " ".join(parts)
+
+
+def _words(text: str) -> Iterator[str]:
+    for run in _RUN.finditer(text.lower()):
+        if run[1] is not None:
+            yield from _pairs(run[1])
+            continue
+        word = run[0]
+        if word in _STOP_WORDS:  # whole, for what its parts would be: can't, we're
+            yield word
+            continue
+        yield from _APOSTROPHE.split(word)
+
+
+def _pairs(run: str) -> Iterator[str]:
+    """Yield the overlapping pairs of *run*, or its only character."""
+    return map("".join, pairwise(run)) if len(run) > 1 else iter(run)
+
+
+def _is_stop(word: str) -> bool:
+    return word in _STOP_WORDS or STOP_CHARACTERS.issuperset(word)
