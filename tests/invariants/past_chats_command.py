@@ -1,0 +1,56 @@
+"""The installed ``pastchats-memory``, run as an agent runs it."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+HISTORIES = Path(__file__).parents[2] / "examples/histories"
+PROGRAM = Path(sys.executable).with_name("pastchats-memory")
+
+
+class Agent:
+    """Runs commands on an index of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.db = folder / "pastchats.db"
+        self.environment: dict[str, str] = {}
+
+    def run(self, command: str, *, given: str = "") -> "subprocess.CompletedProcess[str]":
+        """Run *command*, which begins with ``pastchats-memory``."""
+        program, *arguments = shlex.split(command)
+        assert program == PROGRAM.name
+        return subprocess.run(
+            [PROGRAM, *arguments],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            input=given,
+            check=False,
+            env=self._environment(),
+        )
+
+    def answer(self, command: str) -> str:
+        """Run *command*, which succeeds and says nothing on the side, and return what it prints."""
+        done = self.run(command)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    def json(self, command: str) -> Any:
+        return json.loads(self.answer(f"{command} --json"))
+
+    def without_sqlite_vec(self) -> None:
+        """Let loading sqlite-vec fail from now on, as on a machine whose SQLite loads no extensions."""
+        broken = self.folder / "broken"
+        broken.mkdir()
+        (broken / "sqlite_vec.py").write_text("raise ImportError('no such extension')\n")
+        self.environment["PYTHONPATH"] = str(broken)
+
+    def _environment(self) -> Mapping[str, str]:
+        home = {"HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder)}
+        return {**os.environ, **home, "PASTCHATS_DB": str(self.db), **self.environment}
