@@ -50,7 +50,7 @@ def _hit(rank: int, hit: PromptHit) -> str:
     lines = [
         f"{click.style(f'{rank}.', bold=True)} {_about(prompt)}",
         f"   Source: {shown(source_of(prompt))}",
-        f"   Score: {hit.score:.3f}  ({why})",
+        f"   Hybrid score: {hit.score:.3f}  ({why})",
     ]
     if hit.also_in:
         others = len(hit.also_in)
