@@ -14,9 +14,9 @@ from attrs import evolve, frozen
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.memories import NewMemory, Provenance
+from chatmemory_layers.sqlite.file_connection import connect
 from chatmemory_layers.sqlite.legacy_file import is_legacy_file
 from chatmemory_layers.sqlite.legacy_memory import app_of_row, memory_of_row, text_of
-from chatmemory_layers.sqlite.store_file import connect
 
 # Read where they are there; versions 1 to 4 have fewer, 7 to 10 more.
 READ_COLUMNS: Final = (

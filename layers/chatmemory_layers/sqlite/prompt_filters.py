@@ -35,4 +35,5 @@ def filter_parameters(which: PromptFilter) -> dict[str, str | None]:
 
 
 def _names(names: Sequence[str]) -> str | None:
-    return json.dumps(list(names), ensure_ascii=False) if names else None
+    # Escaped: a name may hold half a character, which no statement takes.
+    return json.dumps(list(names)) if names else None
