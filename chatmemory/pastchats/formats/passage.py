@@ -1,0 +1,45 @@
+"""``Passage``: the lines of one turn of a history in text, no more of them than a turn may have."""
+
+from typing import Final, final
+
+from attrs import define, field
+
+MAX_PASSAGE_CHARACTERS: Final = 8 * 1024 * 1024
+"""What is longer is a file that went astray; reading on would take memory without end."""
+
+
+@final
+@define
+class Passage:
+    """Grows line by line.
+
+    Attributes:
+        line: where it began, from 1; 0 while it is empty.
+        is_cut: lines were left out at its end.
+    """
+
+    line: int = 0
+    is_cut: bool = False
+    _lines: list[str] = field(factory=list[str])
+    _length: int = 0
+
+    def add(self, text: str, line: int) -> None:
+        """Append a line, which began the passage if it is the first."""
+        self.line = self.line or line
+        if self._length + len(text) > MAX_PASSAGE_CHARACTERS:
+            self.is_cut = True
+            return
+        self._lines.append(text)
+        self._length += len(text) + 1
+
+    def take(self) -> str:
+        """Return the text without the blank lines around it, and become empty."""
+        text = "\n".join(self._lines)
+        self._lines.clear()
+        self._length, self.line, self.is_cut = 0, 0, False
+        return text.strip("\n").rstrip()
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing but white space was said."""
+        return not any(line and not line.isspace() for line in self._lines)
