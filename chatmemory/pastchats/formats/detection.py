@@ -1,0 +1,114 @@
+"""``detect``: which format a file has, by its content.
+
+Every format is asked; the surest one reads the file.  A file that two are equally sure of, or none sure enough, is read
+by nobody, and the issue says what was seen.
+"""
+
+from collections.abc import Iterable
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.contracts.history_format import (
+    LEAST_CONFIDENCE,
+    Claim,
+    Head,
+    HistoryFormat,
+    HistoryReader,
+    UnreadableHistoryError,
+)
+from chatmemory.pastchats.formats.history_head import read_head, readings
+from chatmemory.prompts import HistoryIssue, IssueCode
+
+_DATABASE: Final = "SQLite format 3\x00"
+_BINARY_WITHIN: Final = 8192  # characters
+_BINARY_NULS: Final = 8  # so many are no slip of a tool that crashed
+
+
+@final
+@frozen
+class Detection:
+    """What a file is.
+
+    Attributes:
+        format: None: nobody reads it.
+        evidence: why it is of this format.
+        issue: why nobody reads it; None when somebody does.
+        failures: formats that could not say.
+    """
+
+    format: HistoryFormat | None
+    evidence: str = ""
+    issue: HistoryIssue | None = None
+    failures: tuple[HistoryIssue, ...] = ()
+
+
+def detect(
+    reader: HistoryReader, formats: Iterable[HistoryFormat], *, named: HistoryFormat | None = None
+) -> Detection:
+    """Return which of *formats* reads the file; or *named*, if it holds anything to be read."""
+    try:
+        head = read_head(reader)
+    except UnreadableHistoryError as reason:
+        return Detection(None, issue=HistoryIssue("unreadable", reader.path, str(reason)))
+    unread = _without_claims(head)
+    if unread is not None:
+        return Detection(None, issue=unread)
+    claims: list[tuple[Claim, HistoryFormat]] = []
+    failures: list[HistoryIssue] = []
+    for format_ in formats if named is None else (named,):
+        claim = _claim(format_, head)
+        if isinstance(claim, HistoryIssue):
+            failures.append(claim)
+        elif claim is not None:
+            claims.append((claim, format_))
+    claims.sort(key=lambda found: (-found[0].confidence, found[1].name))
+    return _decide(head.path, claims, tuple(failures), named)
+
+
+def _decide(
+    path: str,
+    claims: list[tuple[Claim, HistoryFormat]],
+    failures: tuple[HistoryIssue, ...],
+    named: HistoryFormat | None,
+) -> Detection:
+    def nobody(code: IssueCode, detail: str) -> Detection:
+        return Detection(None, issue=HistoryIssue(code, path, detail), failures=failures)
+
+    sure = [(claim, format_) for claim, format_ in claims if claim.confidence >= LEAST_CONFIDENCE]
+    if sure and not sure[0][0].is_transcript:
+        return nobody("not_a_transcript", f"{sure[0][1].name}: {sure[0][0].evidence}")
+    if named is not None:
+        return Detection(named, "it was named", failures=failures)
+    seen = "; ".join(
+        f"{format_.name} ({claim.confidence}): {claim.evidence}" for claim, format_ in claims[:2]
+    )
+    if not sure:
+        return nobody("unknown_format", f"no format is sure of it: {seen or 'none sees a sign of its own'}")
+    if len(sure) > 1 and sure[0][0].confidence == sure[1][0].confidence:
+        return nobody("ambiguous_format", f"name the format, two are equally sure: {seen}")
+    claim, format_ = sure[0]
+    return Detection(format_, claim.evidence, failures=failures)
+
+
+def _claim(format_: HistoryFormat, head: Head) -> Claim | HistoryIssue | None:
+    """Return the surest claim of *format_* over what *head* may be."""
+    try:
+        claims = [claim for reading in readings(head) if (claim := format_.claim(reading)) is not None]
+    except Exception as reason:  # noqa: BLE001  a format of others may fail as it pleases: one format, not the run
+        detail = f"{format_.name} could not look at it: {type(reason).__name__}: {reason}"
+        return HistoryIssue("reader_failed", head.path, detail)
+    return max(claims, key=lambda claim: claim.confidence, default=None)
+
+
+def _without_claims(head: Head) -> HistoryIssue | None:
+    """Return the issue of a file that holds no text at all."""
+    if head.text.startswith(_DATABASE):
+        return HistoryIssue("unknown_format", head.path, "a SQLite database: export the chats with its tool")
+    start = head.text[:_BINARY_WITHIN]
+    nuls = start.count("\x00")
+    if head.shape == "text" and (nuls >= _BINARY_NULS or (nuls and "\ufffd" in start)):
+        return HistoryIssue("unknown_format", head.path, "a binary file")
+    if not head.text.strip() or head.document in ([], {}):
+        return HistoryIssue("not_a_transcript", head.path, "it is empty")
+    return None

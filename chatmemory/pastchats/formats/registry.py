@@ -1,0 +1,94 @@
+"""Which formats there are: those that distributions register as entry points ``chatmemory.formats``.
+
+Those of chatmemory are registered no differently.  A format of one's own needs this in ``pyproject.toml``:
+
+    [project.entry-points."chatmemory.formats"]
+    my_tool = "my_package.my_tool:my_tool"
+
+``chatmemory.laws.HistoryFormatLaws`` tells whether it is a good one.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final, cast, final
+
+from attrs import frozen
+from returns.result import Failure, Success
+
+from chatmemory.contracts.history_format import HistoryFormat
+from chatmemory.effect import Outcome
+from chatmemory.errors import DataValidationError, Problem
+from chatmemory.prompts import HistoryIssue
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP: Final = "chatmemory.formats"
+_MEMBERS: Final = ("name", "version", "has_global_ids", "known_roots", "claim", "parse")
+
+
+@final
+@frozen
+class Formats:
+    """The formats that can be used, by name.
+
+    Attributes:
+        issues: plugins that could not be loaded; the others can be used.
+    """
+
+    by_name: Mapping[str, HistoryFormat]
+    issues: tuple[HistoryIssue, ...] = ()
+
+
+def installed_formats() -> Outcome[Formats, DataValidationError]:
+    """Load the formats of all installed distributions.
+
+    Fails when two of them register one name: whose turns would ``name:id`` be?
+    """
+    # Slow to import, and no use to a recall.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    return formats_of(entry_points(group=GROUP))
+
+
+def formats_of(points: "Iterable[EntryPoint]") -> Outcome[Formats, DataValidationError]:
+    """Load the formats that *points* name, sorted by name."""
+    by_name: dict[str, EntryPoint] = {}
+    problems: list[Problem] = []
+    for point in sorted(points, key=lambda point: (point.name, _distribution(point), point.value)):
+        other = by_name.setdefault(point.name, point)
+        if other is not point:
+            both = f"{_distribution(other)} ({other.value}) and {_distribution(point)} ({point.value})"
+            problems.append(
+                Problem(f"$.formats.{point.name}", f"registered by {both}: uninstall one of them")
+            )
+    if problems:
+        return Failure(DataValidationError(tuple(problems)))
+    loaded = {name: _loaded(point) for name, point in by_name.items()}
+    return Success(
+        Formats(
+            {name: found for name, found in loaded.items() if not isinstance(found, HistoryIssue)},
+            tuple(found for found in loaded.values() if isinstance(found, HistoryIssue)),
+        )
+    )
+
+
+def _distribution(point: "EntryPoint") -> str:
+    return "an unnamed distribution" if point.dist is None else f"{point.dist.name} {point.dist.version}"
+
+
+def _loaded(point: "EntryPoint") -> HistoryFormat | HistoryIssue:
+    try:
+        found: object = point.load()
+        missing = [member for member in _MEMBERS if not hasattr(found, member)]
+        format_ = cast("HistoryFormat", found)
+        if not missing and format_.name != point.name:
+            return _broken(point, f"it is registered as {point.name!r} and calls itself {format_.name!r}")
+    except Exception as reason:  # noqa: BLE001  importing what others wrote raises whatever they please
+        return _broken(point, f"{type(reason).__name__}: {reason}")
+    return _broken(point, f"it has no {', '.join(missing)}") if missing else format_
+
+
+def _broken(point: "EntryPoint", reason: str) -> HistoryIssue:
+    return HistoryIssue(
+        "reader_failed", point.value, f"format {point.name!r} of {_distribution(point)}: {reason}"
+    )
