@@ -4,18 +4,17 @@ Values only.  The rules for input stand in ``message_rules.py``; what can be don
 Those made for every message do without slots, which attrs fills at two thirds of the speed.
 """
 
-from collections.abc import Mapping, Sequence
+# ruff: noqa: PLC0414  what is passed on has a small module of its own, for those who need no more
+
 from datetime import datetime
-from typing import Final, Literal, TypeAlias, Union, final
+from typing import Final, Literal, TypeAlias, final
 
 from attrs import frozen
 
 from chatmemory.errors import GenericMemoryError
+from chatmemory.json_value import Json as Json, JsonObject as JsonObject
+from chatmemory.roles import Role as Role
 
-Json: TypeAlias = Union[bool, int, float, str, Sequence["Json"], Mapping[str, "Json"], None]  # noqa: UP007  "Json" is a string
-JsonObject: TypeAlias = Mapping[str, Json]
-
-Role: TypeAlias = Literal["user", "assistant", "system", "tool", "summary"]
 OPEN_ROLES: Final[frozenset[Role]] = frozenset({"user", "assistant", "tool"})
 """What a summary may stand for.  System messages are policy, and summaries stand for themselves."""
 

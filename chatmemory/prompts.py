@@ -3,20 +3,23 @@
 Values only.  How histories are read and searched is the business of ``pastchats``.
 """
 
-from collections.abc import Mapping, Sequence
+# ruff: noqa: PLC0414  what is passed on has a small module of its own, for those who need no more
+
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
-from chatmemory.messages import Json, JsonObject, Role
-
-TurnKind: TypeAlias = Literal["typed", "command", "summary", "harness", "tool_result", "thinking"]
-"""``typed``: a person's or a model's own words.  ``command``: a command of the tool that a person gave (``/init``).
-``summary``: what a tool wrote in the place of older turns.  ``harness``: text that a tool put into the user's mouth."""
-
-KEPT_KINDS: Final[frozenset[TurnKind]] = frozenset({"typed", "command", "summary"})
-"""What is indexed unless the caller includes more."""
+from chatmemory.json_value import Json, JsonObject
+from chatmemory.prompt import (
+    EVERYTHING as EVERYTHING,
+    KEPT_KINDS as KEPT_KINDS,
+    Prompt as Prompt,
+    PromptFilter as PromptFilter,
+    TurnKind as TurnKind,
+)
+from chatmemory.roles import Role
 
 Lossy: TypeAlias = Literal["bad_utf8", "surrogate", "nul", "truncated"]
 
@@ -180,55 +183,6 @@ class PromptDraft:
     text_hash: str
     search_terms: str
     metadata: JsonObject
-
-
-@final
-@frozen(slots=False, kw_only=True)
-class Prompt:
-    """A kept turn.
-
-    Attributes:
-        id: its row.
-        is_superseded: its source no longer holds it: it was edited away, or its branch was left.
-    """
-
-    id: int
-    source: str
-    project: str
-    format: str
-    conversation_id: str
-    session: str
-    turn_index: int
-    role: Role
-    kind: TurnKind
-    speaker: str | None
-    content: str
-    timestamp: datetime | None
-    text_hash: str
-    metadata: JsonObject
-    is_superseded: bool = False
-
-
-@final
-@frozen
-class PromptFilter:
-    """Which turns are meant; an empty field means all of them.
-
-    Attributes:
-        projects: names, compared without regard to case.
-        since: inclusive, with a time zone.
-        until: exclusive, with a time zone.
-    """
-
-    projects: Sequence[str] = ()
-    roles: Sequence[Role] = ()
-    formats: Sequence[str] = ()
-    conversations: Sequence[str] = ()
-    since: datetime | None = None
-    until: datetime | None = None
-
-
-EVERYTHING: Final = PromptFilter()
 
 
 @final

@@ -3,14 +3,14 @@
 Values only.  How memories are found and ranked is the business of ``longterm``.
 """
 
-from typing import Literal, TypeAlias, final
+# ruff: noqa: PLC0414  what is passed on has a small module of its own, for those who need no more
+
+from typing import final
 
 from attrs import frozen
 
 from chatmemory.memories import Memory
-
-RecallMode: TypeAlias = Literal["hybrid", "lexical", "like"]
-"""``hybrid``: by words and vectors.  ``lexical``: by words alone.  ``like``: no word was found; the text itself was."""
+from chatmemory.recall_mode import RecallMode as RecallMode
 
 
 @final

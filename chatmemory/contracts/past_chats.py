@@ -1,24 +1,22 @@
 """The services of past chats: ``PastChats`` finds what was said before, ``PastChatsIndex`` keeps the index true.
 
-They are two because a recall before a task must be over in a moment: it needs neither files nor formats.
+They are two because a recall before a task must be over in a moment: it needs neither files nor formats.  For its sake,
+too, the types that only type checkers read are not loaded.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from chatmemory.effect import Effect, Tag
-from chatmemory.errors import PastChatsError
-from chatmemory.messages import JsonObject
-from chatmemory.past_chats import (
-    Finding,
-    IndexProgress,
-    IndexReport,
-    IndexRequest,
-    PastChatsStatistics,
-    PastRecall,
-    PromptSearchResult,
-)
-from chatmemory.prompts import EVERYTHING, Prompt, PromptFilter
+from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
+
+if TYPE_CHECKING:
+    from chatmemory.errors import PastChatsError
+    from chatmemory.json_value import JsonObject
+    from chatmemory.past_chats import Finding, IndexProgress, IndexReport, IndexRequest, PastChatsStatistics
+    from chatmemory.prompt_hits import PastRecall, PromptSearchResult
 
 SearchMode: TypeAlias = Literal["hybrid", "lexical"]
 

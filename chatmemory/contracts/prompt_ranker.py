@@ -4,12 +4,17 @@ Candidates with their features go in, hits with named signals come out: a better
 takes the place of the default without touching any search.
 """
 
-from datetime import datetime
-from typing import Protocol
+from __future__ import annotations
 
-from chatmemory.contracts.prompt_repository import PromptCandidates, PromptSearch
+from typing import TYPE_CHECKING, Protocol
+
 from chatmemory.effect import Tag
-from chatmemory.past_chats import PromptHit
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from chatmemory.contracts.prompt_repository import PromptCandidates, PromptSearch
+    from chatmemory.prompt_hits import PromptHit
 
 
 class PromptRanker(Protocol):

@@ -1,8 +1,10 @@
 """``PromptRepository``: where the turns of past chats are kept.
 
 A turn is one row, found by the hash of its identity; it always has exactly one embedding and one entry in the index of
-words.  Methods are whole transactions.
+words.  Methods are whole transactions.  Types that only type checkers read are not loaded: see ``past_chats.py``.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -11,12 +13,13 @@ from typing import TYPE_CHECKING, Final, Protocol, final
 from attrs import frozen
 
 from chatmemory.effect import Effect, Tag
-from chatmemory.errors import RepositoryError
-from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
-from chatmemory.prompts import EVERYTHING, Prompt, PromptDraft, PromptFilter, SourceChanges, SourceState
+from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
 
 if TYPE_CHECKING:
     from chatmemory.contracts.embedder import Matrix
+    from chatmemory.errors import RepositoryError
+    from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
+    from chatmemory.prompts import PromptDraft, SourceChanges, SourceState
 
 MOST_CANDIDATES: Final = 500
 """That one search looks at."""
@@ -100,7 +103,7 @@ class PromptRepository(Protocol):
         ...
 
     def stage(
-        self, turns: Sequence[PromptDraft], vectors: "Mapping[str, Sequence[float]]", /, *, model: str
+        self, turns: Sequence[PromptDraft], vectors: Mapping[str, Sequence[float]], /, *, model: str
     ) -> Effect[None, RepositoryError]:
         """Put turns of one source aside, invisibly; *vectors* by text hash, those that ``unembedded`` named.
 
@@ -197,7 +200,7 @@ class PromptRepository(Protocol):
         ...
 
     def re_embed(
-        self, ids: Sequence[int], vectors: "Matrix", /, *, model: str
+        self, ids: Sequence[int], vectors: Matrix, /, *, model: str
     ) -> Effect[None, RepositoryError]:
         """Put vectors of *model* in the place of the former ones."""
         ...

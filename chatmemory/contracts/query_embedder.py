@@ -4,11 +4,16 @@ It means the same as ``Embedder`` of the same model, and may do so without numpy
 searches.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
 
 from chatmemory.effect import Effect, Tag
-from chatmemory.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chatmemory.errors import EmbeddingError
 
 
 class QueryEmbedder(Protocol):

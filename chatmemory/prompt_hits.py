@@ -1,0 +1,101 @@
+"""What a search in past chats finds: hits with their signals, and the exchanges that a recall makes of them.
+
+Values only.  All that a recall needs of ``past_chats.py``.
+"""
+
+from typing import final
+
+from attrs import frozen
+
+from chatmemory.prompt import Prompt
+from chatmemory.recall_mode import RecallMode
+
+
+@final
+@frozen(kw_only=True)
+class PromptSignals:
+    """Why a hit stands where it stands; ``PromptHit.score`` is their sum.
+
+    Attributes:
+        lexical: bm25 as a share of the best candidate's, weighted.
+        semantic: cosine, spread over 0 to 1 between the candidates, weighted.
+        neighbour: from the better of the two turns beside it.
+        conversation: from the best turns of its conversation or session.
+        speaker: for being said by the one person whom the query names.
+        date: for being said on a date that the query names.
+    """
+
+    lexical: float = 0.0
+    semantic: float = 0.0
+    neighbour: float = 0.0
+    conversation: float = 0.0
+    speaker: float = 0.0
+    date: float = 0.0
+
+
+@final
+@frozen(kw_only=True)
+class PromptHit:
+    """A turn that was found.
+
+    Attributes:
+        similarity: raw cosine; None without two vectors.
+        also_in: further conversations with the very same text, which stand behind this hit.
+    """
+
+    prompt: Prompt
+    score: float
+    signals: PromptSignals
+    similarity: float | None = None
+    also_in: tuple[str, ...] = ()
+
+
+@final
+@frozen(kw_only=True)
+class PromptSearchResult:
+    """What was found, best first.
+
+    Attributes:
+        reason: why the mode is what it is, for a person to read.
+    """
+
+    hits: tuple[PromptHit, ...]
+    mode: RecallMode
+    reason: str
+
+
+@final
+@frozen(kw_only=True)
+class Exchange:
+    """What was asked, what was answered, and what showed that it failed, if anything did.
+
+    Attributes:
+        hit: what was found.
+        question: the user's turn that the hit is, or that it answers; None where there is none.
+        answer: the turn that followed the question; None where none did.
+        failure: the turn after the answer, where it corrects it or reports an error.
+    """
+
+    hit: PromptHit
+    question: Prompt | None
+    answer: Prompt | None
+    failure: Prompt | None = None
+
+
+@final
+@frozen(kw_only=True)
+class PastRecall:
+    """What an agent is told before a task.
+
+    Attributes:
+        text: the block that begins with ``# Memory Recall``.
+        tokens: how long *text* is.
+        left_out: exchanges that the budget had no room for.
+    """
+
+    text: str
+    exchanges: tuple[Exchange, ...]
+    mode: RecallMode
+    reason: str
+    tokens: int
+    left_out: int = 0
