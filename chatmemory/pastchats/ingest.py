@@ -1,0 +1,228 @@
+"""``Ingest``: one index run.  Finds files, reads those that are new or changed, and commits each as one transaction.
+
+What a file holds is the business of its format; what a turn becomes, of ``turn_drafting.py``.  One bad file, one reader
+that raises, one folder without permission is an issue of the report; only the store and the embedder can fail the run.
+"""
+
+from collections.abc import Callable
+from typing import Final, final
+
+from attrs import define, field
+
+from chatmemory.contracts import FoundFiles, HistoryFiles, HistoryFormat, PromptRepository, TrackedReader
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import GenericMemoryError, memory_error
+from chatmemory.past_chats import IndexProgress, IndexRequest
+from chatmemory.pastchats.formats.detection import Detection, detect
+from chatmemory.pastchats.index_tally import IndexTally
+from chatmemory.pastchats.redaction import Redaction
+from chatmemory.pastchats.source_options import SourceOptions
+from chatmemory.pastchats.source_reading import SourceReading
+from chatmemory.pastchats.turn_drafting import Drafting
+from chatmemory.pastchats.turn_embedding import TurnEmbedding
+from chatmemory.prompts import HistoryFile, HistoryIssue, PromptDraft, SourceChanges, SourceState
+
+CUT_OFF: Final = "truncated_tail: "
+"""How the issue of a source begins whose last record was still being written when it was read."""
+
+
+@final
+@define
+class Ingest:
+    """One run over the files of *request*."""
+
+    request: IndexRequest
+    options: SourceOptions
+    formats: tuple[HistoryFormat, ...]
+    files: HistoryFiles
+    repository: PromptRepository
+    embedding: TurnEmbedding
+    named: HistoryFormat | None
+    exclude: tuple[str, ...]
+    on_progress: Callable[[IndexProgress], None]
+    redaction: Redaction = field(factory=Redaction)
+    tally: IndexTally = field(factory=IndexTally)
+
+    @Effect.gen
+    async def run(self, do: Do[GenericMemoryError]) -> IndexTally:
+        """Bring the index up to date, and count."""
+        known = await do(self.repository.sources().alt(memory_error))
+        await do(self.repository.discard().alt(memory_error))  # of a run in this process that did not end
+        found = await do(self._find())
+        self.tally.files = len(found.files)
+        self.tally.add_issues(*found.issues)
+        seen: set[str] = set()
+        for number, file in enumerate(found.files):
+            seen.add(file.source)
+            state = known.get(file.source)
+            self._tell(number, file.source)
+            if state is not None and self._is_unchanged(file, state):
+                self._pass_by(state)
+            else:
+                await do(self._read(file, number, state))
+        await do(self._mark_missing({**known}, seen, found.roots))
+        self._tell(len(found.files), "")
+        return self.tally
+
+    def _find(self) -> Effect[FoundFiles]:
+        if self.request.inputs:
+            return self.files.find(self.request.inputs, exclude=self.exclude)
+        wanted = self.formats if self.named is None else (self.named,)
+        return self.files.find_known(
+            [root for one in wanted for root in one.known_roots], exclude=self.exclude
+        )
+
+    def _tell(self, files_done: int, source: str, turns: int = 0) -> None:
+        progress = IndexProgress(
+            files_done=files_done, files=self.tally.files, turns=self.tally.turns + turns, source=source
+        )
+        self.on_progress(progress)
+
+    # --- files that need not be read ---
+
+    def _is_unchanged(self, file: HistoryFile, state: SourceState) -> bool:
+        return (
+            not self.request.is_anew
+            and state.size == file.size
+            and state.modified_ns == file.modified_ns
+            and state.status in ("indexed", "skipped")
+            and self._would_be_read_alike(state)
+            and not (state.also and self.files.has_changed(dict(state.also)))
+        )
+
+    def _would_be_read_alike(self, state: SourceState) -> bool:
+        if not state.format:
+            return state.options == self.options.claiming
+        version = next((one.version for one in self.formats if one.name == state.format), None)
+        return state.options == self.options.reading and state.format_version == version
+
+    def _pass_by(self, state: SourceState) -> None:
+        if state.format:
+            self.tally.unchanged += 1
+        else:
+            self.tally.not_histories += 1
+        if state.issue is not None and state.issue.startswith(CUT_OFF):
+            # Nobody has written on since the last run: it will stay as it is.
+            detail = state.issue.removeprefix(CUT_OFF)
+            self.tally.add_issues(HistoryIssue("truncated_tail", state.source, detail))
+
+    # --- files that are read ---
+
+    @Effect.gen
+    async def _read(
+        self, do: Do[GenericMemoryError], file: HistoryFile, number: int, state: SourceState | None
+    ) -> None:
+        reader = self.files.reader(file)
+        detection = detect(reader, self.formats, named=self.named)
+        self.tally.add_issues(*detection.failures)
+        if detection.format is None:
+            await do(self._leave_out(file, reader, detection))
+        else:
+            await do(self._take_in(file, number, state, reader, detection.format))
+
+    @Effect.gen
+    async def _leave_out(
+        self, do: Do[GenericMemoryError], file: HistoryFile, reader: TrackedReader, detection: Detection
+    ) -> None:
+        if detection.issue is not None:
+            self.tally.add_issues(detection.issue)
+        # What is kept of a file stays, when it cannot be said what the file is now.
+        if detection.failures or (detection.issue is not None and detection.issue.code == "unreadable"):
+            self.tally.failed += 1
+            return
+        self.tally.not_histories += 1
+        code = None if detection.issue is None else detection.issue.code
+        await do(self._commit(self._state(file, None, reader, code), 0))
+
+    @Effect.gen
+    async def _take_in(
+        self,
+        do: Do[GenericMemoryError],
+        file: HistoryFile,
+        number: int,
+        state: SourceState | None,
+        reader: TrackedReader,
+        read_by: HistoryFormat,
+    ) -> None:
+        reading = SourceReading(Drafting(file.source, read_by, self.options, self.redaction), reader)
+        unchanged = 0
+        for batch in reading.batches():
+            unchanged += await do(self._stage(batch))
+            self._tell(number, file.source, reading.turns)
+        self.tally.add_issues(*reading.issues())
+        if reading.ending == "failed":
+            self.tally.failed += 1
+            await do(self.repository.discard().alt(memory_error))
+            return
+        self.tally.turns += reading.turns
+        self.tally.add_read(read_by.name)
+        self.tally.add_unknown(reading.unknown)
+        issue = None if reading.tail is None else f"{CUT_OFF}{reading.tail.detail}"
+        if reading.tail is not None and state is not None and _is_still_cut_off(file, state):
+            self.tally.add_issues(reading.tail)
+        new = self._state(file, read_by, reader, issue)
+        await do(self._commit(new, unchanged, reading.turns))
+
+    @Effect.gen
+    async def _stage(self, do: Do[GenericMemoryError], batch: list[PromptDraft]) -> int:
+        """Put a batch aside, with the vectors that it needs, and return how many turns are there already."""
+        hashes = {draft.content_hash: draft.text_hash for draft in batch}
+        unchanged = await do(self.repository.unchanged(hashes).alt(memory_error))
+        if not self.request.is_dry_run:
+            # A failing embedder ends the run; what was staged is never seen, and the next run begins with this file.
+            vectors = await do(self.embedding.missing(batch, unchanged))
+            staged = self.repository.stage(batch, vectors, model=self.embedding.model)
+            await do(staged.alt(memory_error))
+        return len(unchanged)
+
+    @Effect.gen
+    async def _commit(
+        self, do: Do[GenericMemoryError], state: SourceState, unchanged: int, turns: int = 0
+    ) -> None:
+        if self.request.is_dry_run:
+            self.tally.add_changes(SourceChanges(new=turns - unchanged, unchanged=unchanged))
+        else:
+            self.tally.add_changes(await do(self.repository.commit_source(state).alt(memory_error)))
+
+    def _state(
+        self, file: HistoryFile, read_by: HistoryFormat | None, reader: TrackedReader, issue: str | None
+    ) -> SourceState:
+        return SourceState(
+            source=file.source,
+            size=file.size,
+            modified_ns=file.modified_ns,
+            format="" if read_by is None else read_by.name,
+            format_version=0 if read_by is None else read_by.version,
+            options=self.options.claiming if read_by is None else self.options.reading,
+            status="skipped" if read_by is None else "indexed",
+            issue=issue,
+            also=reader.also,
+        )
+
+    # --- files that are gone ---
+
+    @Effect.gen
+    async def _mark_missing(
+        self,
+        do: Do[GenericMemoryError],
+        known: dict[str, SourceState],
+        seen: set[str],
+        roots: tuple[str, ...],
+    ) -> None:
+        below = tuple(f"{root.rstrip(separator)}{separator}" for root in roots for separator in "/\\!")
+        gone = [
+            source
+            for source, state in known.items()
+            if state.status != "missing"
+            and source not in seen
+            and (source in roots or source.startswith(below))
+            and self.files.is_gone(source)  # one that is excluded now, or forbidden, is still there
+        ]
+        self.tally.missing = len(gone)
+        if gone and not self.request.is_dry_run:
+            await do(self.repository.mark_missing(gone).alt(memory_error))
+
+
+def _is_still_cut_off(file: HistoryFile, state: SourceState) -> bool:
+    is_same = state.size == file.size and state.modified_ns == file.modified_ns
+    return is_same and state.issue is not None and state.issue.startswith(CUT_OFF)
