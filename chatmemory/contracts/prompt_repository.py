@@ -16,7 +16,7 @@ from chatmemory.effect import Effect, Tag
 from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
 
 if TYPE_CHECKING:
-    from chatmemory.contracts.embedder import Matrix
+    from chatmemory.contracts.embedder import Matrix, Vector
     from chatmemory.errors import RepositoryError
     from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
     from chatmemory.prompts import PromptDraft, SourceChanges, SourceState
@@ -103,7 +103,7 @@ class PromptRepository(Protocol):
         ...
 
     def stage(
-        self, turns: Sequence[PromptDraft], vectors: Mapping[str, Sequence[float]], /, *, model: str
+        self, turns: Sequence[PromptDraft], vectors: Mapping[str, Vector], /, *, model: str
     ) -> Effect[None, RepositoryError]:
         """Put turns of one source aside, invisibly; *vectors* by text hash, those that ``unembedded`` named.
 
