@@ -1,0 +1,213 @@
+"""Conversations of one JSON document, and of each the messages on its current path, in memory that the text does not fill.
+
+The document is walked twice, side by side: the first walk learns the tree of ids of a conversation, the second one yields
+its messages.  So they come in the order of the file, each with its place on the path.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias, final
+
+from attrs import define, field, frozen
+
+from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.messages import Json, JsonObject
+from chatmemory.pastchats.formats.json_values import json_items, json_objects
+from chatmemory.pastchats.formats.json_walk import ANY, End, Walked, WalkPath, walk
+from chatmemory.pastchats.formats.message_tree import Node, current_path
+from chatmemory.prompts import HistoryIssue
+
+WRAPPERS: Final = ("conversations", "chats", "items", "data", "history")
+"""Under which names a list of conversations lies in an object."""
+
+_HEADER_CHARACTERS: Final = 4096  # what is longer is no title and no id
+
+Place: TypeAlias = tuple[str, ...]
+"""Where in a conversation messages lie: the keys that lead there."""
+
+
+@final
+@define
+class Outline:
+    """A conversation without its messages.
+
+    Attributes:
+        root: where it lies in the document.
+        fields: its plain members by their path within, such as ``("chat", "title")``.
+        places: where it has room for messages, and which ones are there until their order is known.
+        order: of each message on the current path the index of its first turn.
+        place: where these messages lie.
+        is_wrapper: it is the document around the conversations.
+    """
+
+    root: WalkPath
+    fields: dict[WalkPath, Json] = field(factory=dict[WalkPath, Json])
+    places: dict[WalkPath, dict[str, Node]] = field(factory=dict[WalkPath, dict[str, Node]])
+    order: dict[str, int] = field(factory=dict[str, int])
+    place: WalkPath | None = None
+    is_wrapper: bool = False
+
+    def get(self, *path: str | int) -> Json:
+        """Return the plain member at *path*."""
+        return self.fields.get(path)
+
+    def native_id(self, path: str, *names: Place) -> str:
+        """Return the first id among *names*, and failing that *path*, with the number of the conversation in the file."""
+        for name in names:
+            value = self.fields.get(name)
+            if isinstance(value, str) and value.strip():
+                return value
+        return f"{path}#{self.root[-1]}" if self.root else path
+
+
+Walks: TypeAlias = Iterator[Walked | HistoryIssue]
+
+
+@final
+@frozen
+class TreeShape:
+    """How a format lays its conversations out.
+
+    Attributes:
+        places: where the messages of a conversation may lie; the first one with messages counts.
+        identify: the id of a message, given its key, itself, and the id of the one before it in the file;
+            with it what the path needs to know.  None: it is no message.
+        leaf: where the current path ends; None or an unknown id: at the latest leaf.
+        nested: where to go in instead of *places*, for messages that lie within messages.
+        flatten: brings those to their place; it is given the path of the file.
+    """
+
+    places: tuple[Place, ...]
+    identify: Callable[[str | int, JsonObject, str | None], tuple[str, Node] | None]
+    leaf: Callable[[Outline, Mapping[str, Node]], str | None]
+    nested: tuple[Place, ...] = ()
+    flatten: Callable[[str, Walks], Walks] | None = None
+
+
+@final
+@frozen
+class PlacedMessage:
+    """A message on the current path of its conversation."""
+
+    conversation: Outline
+    native_id: str
+    message: JsonObject
+    turn_index: int
+
+
+def conversations_of(document: Json) -> list[JsonObject]:
+    """Return the objects that may be conversations in the head of a *document*: a list, a wrapped list, or one alone."""
+    if isinstance(document, Mapping):
+        for wrapper in WRAPPERS:
+            if json_items(document.get(wrapper)):
+                return list(json_objects(document.get(wrapper)))
+        return [document]
+    return list(json_objects(document))
+
+
+def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedMessage | HistoryIssue]:
+    """Yield the messages on the current path of each conversation of *reader*, and what could not be read.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    ahead = _outlines(reader, shape)
+    outline: Outline | None = None
+    before: str | None = None
+    for found in _walked(reader, shape):
+        if isinstance(found, HistoryIssue):
+            yield found
+            continue
+        path, value = found
+        root, within = parted(path)
+        place = _place(shape, within[:-1])
+        if place is None and within:
+            continue
+        if place is None and value is not End.END:
+            yield _malformed(reader, path, "no conversation")
+            continue
+        if outline is None or outline.root != root:
+            # Both walks meet the same conversations, unless the file changed in between: then it is read again.
+            outline, before = next((one for one in ahead if one.root == root), Outline(root)), None
+        if place is None:
+            yield from _complaint(reader, shape, outline)
+        elif place == outline.place:
+            if not isinstance(value, Mapping):
+                yield _malformed(reader, path, "a message that is no object")
+                continue
+            identified = shape.identify(within[-1], value, before)
+            if identified is not None:
+                before = identified[0]
+                if before in outline.order:
+                    yield PlacedMessage(outline, before, value, outline.order[before])
+
+
+def _outlines(reader: HistoryReader, shape: TreeShape) -> Iterator[Outline]:
+    """Yield the outline of each conversation when it ends."""
+    document = Outline(())
+    outline = document
+    for found in _walked(reader, shape):
+        if isinstance(found, HistoryIssue):
+            continue
+        path, value = found
+        root, within = parted(path)
+        if outline.root != root:
+            outline = Outline(root) if root else document
+            document.is_wrapper = True
+        if not within:
+            if isinstance(value, End):
+                yield _ordered(outline, shape)
+        elif isinstance(value, End):
+            if within in shape.places:
+                outline.places.setdefault(within, {})
+        elif (place := _place(shape, within[:-1])) is None:
+            if not isinstance(value, str) or len(value) <= _HEADER_CHARACTERS:
+                outline.fields[within] = value if isinstance(value, str | int | float | None) else None
+        elif isinstance(value, Mapping):
+            nodes = outline.places.setdefault(place, {})
+            identified = shape.identify(within[-1], value, next(reversed(nodes), None))
+            if identified is not None:
+                nodes[identified[0]] = identified[1]
+
+
+def _ordered(outline: Outline, shape: TreeShape) -> Outline:
+    """Return *outline* with the order of the messages on its path, instead of all of them."""
+    outline.place = next((place for place in shape.places if outline.places.get(place)), None)
+    if outline.place is not None:
+        nodes = outline.places[outline.place]
+        turns = 0
+        for native_id in current_path(nodes, shape.leaf(outline, nodes)):
+            outline.order[native_id] = turns
+            turns += nodes[native_id].turns
+    outline.places = {place: {} for place in outline.places}
+    return outline
+
+
+def _complaint(reader: HistoryReader, shape: TreeShape, outline: Outline) -> Iterator[HistoryIssue]:
+    if not outline.places and not outline.is_wrapper:
+        name = ".".join(shape.places[0])
+        yield _malformed(reader, outline.root, f"a conversation without {name!r}")
+
+
+def _malformed(reader: HistoryReader, path: WalkPath, detail: str) -> HistoryIssue:
+    where = ".".join(map(str, path))
+    return HistoryIssue("malformed_record", reader.path, f"{detail}, at {where}" if where else detail)
+
+
+def _walked(reader: HistoryReader, shape: TreeShape) -> Walks:
+    roots: tuple[Place, ...] = ((), (ANY,), *((wrapper, ANY) for wrapper in WRAPPERS))
+    places = shape.nested or shape.places
+    walked = walk(reader, *(root + place for root in roots for place in places))
+    return walked if shape.flatten is None else shape.flatten(reader.path, walked)
+
+
+def parted(path: WalkPath) -> tuple[WalkPath, WalkPath]:
+    """Return where the conversation lies, and what lies where within it."""
+    if path and isinstance(path[0], int):
+        return path[:1], path[1:]
+    if len(path) > 1 and path[0] in WRAPPERS and isinstance(path[1], int):
+        return path[:2], path[2:]
+    return (), path
+
+
+def _place(shape: TreeShape, within: WalkPath) -> WalkPath | None:
+    return within if within in shape.places else None
