@@ -1,0 +1,145 @@
+"""The search below a folder: every regular file once, whatever links lead where."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias, final
+
+from chatmemory.prompts import HistoryFile, HistoryIssue
+from chatmemory_layers.files.path_names import shown_path
+
+NO_HISTORIES: Final = frozenset(
+    {
+        ".git",
+        ".gradle",
+        ".hg",
+        ".jj",
+        ".mypy_cache",
+        ".nox",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".svn",
+        ".terraform",
+        ".tox",
+        ".venv",
+        "__MACOSX",
+        "__pycache__",
+        "bower_components",
+        "node_modules",
+        "site-packages",
+    }
+)
+"""Folders of version control and of package managers: nobody's chats, and very many files."""
+
+_SIDE_FILES: Final = ("-wal", "-shm", "-journal")  # of a SQLite database, which they are nothing without
+_KINDS: Final = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+Parts: TypeAlias = tuple[str, ...]
+Found: TypeAlias = HistoryFile | HistoryIssue
+
+
+@final
+class FolderSearch:
+    """One search, over as many folders and files as are asked for.
+
+    Links are followed, out of the folder too: histories are often kept elsewhere.  A file or folder that was found
+    once is not found again, so a link in a circle ends; one to a folder that it lies in is named as an issue.
+    """
+
+    def __init__(self, is_left_out: Callable[[str], bool]) -> None:
+        self._is_left_out = is_left_out
+        self._seen: set[tuple[int, int]] = set()
+
+    def below(
+        self,
+        path: str,
+        *,
+        may_lead: Callable[[Parts], bool] = lambda _: True,
+        is_meant: Callable[[Parts], bool] = lambda _: True,
+    ) -> Iterator[Found]:
+        """Yield the file *path*, or the files below the folder *path*, and what could not be entered."""
+        real = os.path.realpath(path)
+        try:
+            found = os.stat(real)  # noqa: PTH116  strings all the way: a thousand paths are to cost nothing
+        except OSError as reason:
+            yield self._issue(path, reason)
+            return
+        if self._is_left_out(real):
+            return
+        if stat.S_ISDIR(found.st_mode):
+            yield from self._folder(real, found, (), (), may_lead, is_meant)
+        else:
+            yield from self._file(real, found)
+
+    def _folder(
+        self,
+        folder: str,
+        status: os.stat_result,
+        around: tuple[tuple[int, int], ...],
+        parts: Parts,
+        may_lead: Callable[[Parts], bool],
+        is_meant: Callable[[Parts], bool],
+    ) -> Iterator[Found]:
+        place = status.st_dev, status.st_ino
+        if place in self._seen:
+            return
+        self._seen.add(place)
+        try:
+            with os.scandir(folder) as entries:
+                # Files before the folders beside them, links last: a file is known by its own name if it has one here.
+                listed = sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
+        except OSError as reason:
+            yield self._issue(folder, reason)
+            return
+        if "pyvenv.cfg" in {entry.name for entry in listed}:
+            return
+        around = (*around, place)
+        for entry in listed:
+            if self._is_left_out(entry.path):
+                continue
+            below = (*parts, entry.name)
+            try:
+                is_link = entry.is_symlink()
+                found = entry.stat()
+                path = os.path.realpath(entry.path) if is_link else entry.path
+            except OSError as reason:
+                if is_meant(below) or may_lead(below):
+                    yield HistoryIssue("link", shown_path(entry.path), f"leads nowhere: {_why(reason)}")
+                continue
+            if stat.S_ISDIR(found.st_mode):
+                if is_link and self._leads_back(path, found, around):
+                    yield HistoryIssue("link", shown_path(entry.path), "leads to a folder that it lies in")
+                elif entry.name not in NO_HISTORIES and may_lead(below) and not self._is_left_out(path):
+                    yield from self._folder(path, found, around, below, may_lead, is_meant)
+            elif is_meant(below) and not (is_link and self._is_left_out(path)):
+                yield from self._file(path, found)
+
+    def _leads_back(self, path: str, found: os.stat_result, around: tuple[tuple[int, int], ...]) -> bool:
+        return (found.st_dev, found.st_ino) in around or path == os.path.dirname(path)  # noqa: PTH120
+
+    def _file(self, path: str, found: os.stat_result) -> Iterator[Found]:
+        if not stat.S_ISREG(found.st_mode):
+            kind = next((kind for is_kind, kind in _KINDS if is_kind(found.st_mode)), "no file")
+            yield HistoryIssue("unreadable", shown_path(path), kind)
+            return
+        if path.endswith(_SIDE_FILES):
+            return
+        place = found.st_dev, found.st_ino
+        # A file system without inodes says 0 for each.
+        if found.st_ino:
+            if place in self._seen:
+                return
+            self._seen.add(place)
+        yield HistoryFile(shown_path(path), found.st_size, found.st_mtime_ns, *place)
+
+    def _issue(self, path: str, reason: OSError) -> HistoryIssue:
+        return HistoryIssue("unreadable", shown_path(path), _why(reason))
+
+
+def _why(reason: OSError) -> str:
+    return (reason.strerror or str(reason)).lower()

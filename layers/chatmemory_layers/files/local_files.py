@@ -1,0 +1,103 @@
+"""``HistoryFiles`` over the file system of this machine."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Final, Never, final
+
+from chatmemory.contracts.history_files import FoundFiles, HistoryFiles, HistoryFilesTag, TrackedReader
+from chatmemory.contracts.history_format import KnownRoot
+from chatmemory.effect import Do, Effect, Layer
+from chatmemory.prompts import HistoryFile, HistoryIssue
+from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory_layers.files.file_reader import FileReader, is_absent, look
+from chatmemory_layers.files.folder_search import FolderSearch, Found
+from chatmemory_layers.files.known_folders import folders_of
+from chatmemory_layers.files.path_globs import RelativeGlobs, exclusion
+from chatmemory_layers.files.path_names import real_path, shown_path
+from chatmemory_layers.files.zip_archive import ARCHIVE, ArchiveReader, is_archive, may_hold, members
+from chatmemory_layers.sqlite.prompt_store import store_path
+
+
+@final
+class LocalFiles:
+    """Finds and opens files; *own* are never found: the index itself, which changes with every run."""
+
+    def __init__(self, own: Sequence[str] = ()) -> None:
+        self._own = frozenset(own)
+
+    def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
+        """Return the files below *inputs*."""
+        return Effect.sync(lambda: self._find(inputs, exclude))
+
+    def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
+        """Return the files of those *roots* that exist."""
+        return Effect.sync(lambda: self._find_known(roots, exclude))
+
+    def reader(self, file: HistoryFile, /) -> TrackedReader:
+        """Return what reads *file*."""
+        if file.member:
+            return ArchiveReader(file, real_path(file.path))
+        return FileReader(file.path)
+
+    def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
+        """Tell whether one of the further files of a source is not what it was."""
+        return any(look(real_path(path))[0] != tuple(seen) for path, seen in also.items())
+
+    def is_gone(self, source: str, /) -> bool:
+        """Tell whether there is no such file, or no such member of an archive; False where looking is forbidden."""
+        if not is_absent(real_path(source)):
+            return False
+        end = source.lower().find(f"{ARCHIVE}!") + len(ARCHIVE)
+        archive, member = real_path(source[:end]), source[end + 1 :]
+        return end < len(ARCHIVE) or is_absent(archive) or not may_hold(archive, member)
+
+    def _find(self, inputs: Sequence[str], exclude: Sequence[str]) -> FoundFiles:
+        search = FolderSearch(exclusion(exclude))
+        return self._collected((found for path in inputs for found in search.below(path)), inputs)
+
+    def _find_known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> FoundFiles:
+        is_left_out = exclusion(exclude)
+        folders = [(folder, root.files) for root in roots for folder in folders_of(root.folder)]
+
+        def found() -> Iterator[Found]:
+            for folder, files in folders:
+                globs = RelativeGlobs(files)
+                if not is_absent(folder):
+                    # A search of its own: another root may mean other files of the same folder.
+                    search = FolderSearch(is_left_out)
+                    yield from search.below(folder, may_lead=globs.may_lead, is_meant=globs.is_meant)
+
+        return self._collected(found(), [folder for folder, _ in folders])
+
+    def _collected(self, found: Iterator[Found], roots: Sequence[str]) -> FoundFiles:
+        files: dict[str, HistoryFile] = {}
+        issues: dict[str, HistoryIssue] = {}
+        for one in found:
+            for part in self._members(one):
+                if isinstance(part, HistoryIssue):
+                    issues.setdefault(part.path, part)
+                elif part.path not in self._own:
+                    files.setdefault(part.source, part)
+        return FoundFiles(
+            tuple(files[source] for source in sorted(files)),
+            tuple(issues[path] for path in sorted(issues)),
+            tuple(dict.fromkeys(shown_path(os.path.realpath(root)) for root in roots)),
+        )
+
+    def _members(self, found: Found) -> Iterator[Found]:
+        if isinstance(found, HistoryFile) and is_archive(found.path):
+            return members(found, real_path(found.path))
+        return iter((found,))
+
+
+def _without_our_own(settings: PastChatsSettings) -> LocalFiles:
+    path = store_path(settings)
+    return LocalFiles((os.fspath(path), os.path.realpath(path)))
+
+
+@Effect.gen
+async def _of_settings(do: Do[Never, PastChatsSettingsTag]) -> HistoryFiles:
+    return _without_our_own(do.service(PastChatsSettingsTag))
+
+
+local_files: Final = Layer.effect(HistoryFilesTag, _of_settings(), needs=(PastChatsSettingsTag,))

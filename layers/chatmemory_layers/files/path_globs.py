@@ -1,0 +1,70 @@
+"""Globs of paths: which are left out, and which of a tool's folder are meant."""
+
+import re
+from collections.abc import Callable, Sequence
+from fnmatch import translate
+from functools import lru_cache
+from os import path as os_path, sep
+from re import Pattern
+from typing import Final, final
+
+from attrs import field, frozen
+
+ANY_FOLDERS: Final = "**"
+
+
+def exclusion(globs: Sequence[str]) -> Callable[[str], bool]:
+    """Return what tells whether a path is left out.
+
+    ``*`` stands for any characters, ``/`` too.  A glob that does not begin at the root may begin in any folder:
+    ``secret/*.jsonl``.  What matches a folder leaves out all that is in it.
+    """
+    if not globs:
+        return lambda _: False
+    whole = [os_path.expanduser(glob).replace(sep, "/").removesuffix("/") for glob in globs]  # noqa: PTH111
+    anywhere = [glob if glob.startswith(("/", "*")) or os_path.isabs(glob) else f"*/{glob}" for glob in whole]  # noqa: PTH117
+    pattern = re.compile("|".join(translate(glob) for glob in [*anywhere, *whole]))
+    return lambda path: pattern.match(path.replace(sep, "/")) is not None
+
+
+def _parted(globs: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(glob.split("/")) for glob in globs)
+
+
+@final
+@frozen
+class RelativeGlobs:
+    """The files of a folder that ``KnownRoot.files`` names; ``*`` stays within a folder, ``**`` goes into any."""
+
+    globs: tuple[tuple[str, ...], ...] = field(converter=_parted)
+
+    def is_meant(self, parts: tuple[str, ...]) -> bool:
+        """Tell whether a file whose path parts into *parts* is meant."""
+        return any(_matches(glob, parts) for glob in self.globs)
+
+    def may_lead(self, parts: tuple[str, ...]) -> bool:
+        """Tell whether a file that is meant may lie in the folder *parts*."""
+        return any(_may_begin(glob, parts) for glob in self.globs)
+
+
+@lru_cache(maxsize=1024)
+def _part(glob: str) -> Pattern[str]:
+    return re.compile(translate(glob))
+
+
+def _matches(glob: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+    if not glob:
+        return not parts
+    if glob[0] == ANY_FOLDERS:
+        return _matches(glob[1:], parts) or (bool(parts) and _matches(glob, parts[1:]))
+    return bool(parts) and _part(glob[0]).match(parts[0]) is not None and _matches(glob[1:], parts[1:])
+
+
+def _may_begin(glob: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+    if not parts:
+        return bool(glob)
+    if not glob:
+        return False
+    if glob[0] == ANY_FOLDERS:
+        return True
+    return _part(glob[0]).match(parts[0]) is not None and _may_begin(glob[1:], parts[1:])

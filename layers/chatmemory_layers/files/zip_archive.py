@@ -1,0 +1,142 @@
+"""Zip archives, as exports come in: their members are files, and nothing is ever unpacked onto the disk."""
+
+import posixpath
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Final, final
+
+from attrs import evolve, field, frozen
+
+from chatmemory.contracts.history_format import UnreadableHistoryError
+from chatmemory.pastchats.formats.byte_order import without_mark
+from chatmemory.prompts import HistoryFile, HistoryIssue
+from chatmemory_layers.files.folder_search import NO_HISTORIES, Found
+
+ARCHIVE: Final = ".zip"
+BLOCK_BYTES: Final = 1 << 18
+MAX_MEMBERS: Final = 200_000
+MAX_RATIO: Final = 200  # chats shrink to a tenth; a bomb to a thousandth
+BOMB_BYTES: Final = 64 * 1024 * 1024  # below it a ratio means nothing: empty templates shrink as well
+
+_ENCRYPTED: Final = 0x1  # in a member's flags
+_UNREADABLE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
+"""What the module raises for archives that are damaged, encrypted or compressed in ways that it does not know."""
+
+
+def is_archive(path: str) -> bool:
+    """Tell whether *path* is called an archive; a document of an office suite is one too, but is called otherwise."""
+    return path.lower().endswith(ARCHIVE)
+
+
+def members(archive: HistoryFile, real_path: str) -> Iterator[Found]:
+    """Yield the members of *archive* that may be histories, and an issue for each that is not read."""
+    try:
+        with zipfile.ZipFile(real_path) as opened:
+            infos = {info.filename: info for info in opened.infolist() if not info.is_dir()}
+    except _UNREADABLE as reason:
+        yield HistoryIssue("unreadable", archive.path, f"no zip archive that can be read: {reason}")
+        return
+    if len(infos) > MAX_MEMBERS:
+        yield HistoryIssue("too_large", archive.path, f"an archive of more than {MAX_MEMBERS:,} files")
+        return
+    for name, info in sorted(infos.items()):
+        if NO_HISTORIES.isdisjoint(name.split("/")):
+            yield _member(evolve(archive, member=_text(name), size=info.file_size), info)
+
+
+def may_hold(real_path: str, member: str) -> bool:
+    """Tell whether *member* is in the archive, or may be in one that cannot be read."""
+    try:
+        with zipfile.ZipFile(real_path) as archive:
+            return any(_text(name) == member for name in archive.namelist())
+    except _UNREADABLE:
+        return True
+
+
+def _member(file: HistoryFile, info: zipfile.ZipInfo) -> Found:
+    if info.flag_bits & _ENCRYPTED:
+        return HistoryIssue("unreadable", file.source, "it is encrypted: unpack the archive")
+    if is_archive(file.member):
+        return HistoryIssue("unreadable", file.source, "an archive within an archive: unpack the outer one")
+    if info.file_size > BOMB_BYTES and info.file_size > MAX_RATIO * info.compress_size:
+        return HistoryIssue(
+            "too_large", file.source, f"{info.file_size:,} bytes out of {info.compress_size:,}"
+        )
+    return file
+
+
+def _text(name: str) -> str:
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+@final
+@frozen
+class ArchiveReader:
+    """A ``TrackedReader`` of a member; whatever else it looks at lies in the same archive."""
+
+    file: HistoryFile
+    real_path: str
+    also: dict[str, tuple[int, int]] = field(init=False, factory=dict[str, tuple[int, int]])
+
+    @property
+    def path(self) -> str:
+        """Where it lies: the archive and the member."""
+        return self.file.source
+
+    @property
+    def name(self) -> str:
+        """The last part of the member's name."""
+        return posixpath.basename(self.file.member)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the member's bytes, without a byte order mark."""
+        return without_mark(self._blocks())
+
+    def _blocks(self) -> Iterator[bytes]:
+        try:
+            with zipfile.ZipFile(self.real_path) as archive, archive.open(self._name(archive)) as member:
+                while block := member.read(BLOCK_BYTES):
+                    yield block
+        except KeyError as reason:
+            raise UnreadableHistoryError("it is no longer in the archive") from reason
+        except _UNREADABLE as reason:
+            raise UnreadableHistoryError(str(reason)) from reason
+
+    def _name(self, archive: zipfile.ZipFile) -> str:
+        return next(
+            (name for name in archive.namelist() if _text(name) == self.file.member), self.file.member
+        )
+
+    def sibling(self, relative: str, /) -> "ArchiveReader | None":
+        """Return the reader of another member near it, None when there is none."""
+        member = self._near(relative)
+        try:
+            with zipfile.ZipFile(self.real_path) as archive:
+                size = archive.getinfo(member).file_size
+        except (KeyError, *_UNREADABLE):
+            return None
+        return ArchiveReader(evolve(self.file, member=member, size=size), self.real_path)
+
+    def entries(self, relative: str = ".", /) -> Sequence[str]:
+        """Return the names in a folder of the archive, sorted."""
+        folder = self._near(relative)
+        start = "" if folder == "." else f"{folder}/"
+        try:
+            with zipfile.ZipFile(self.real_path) as archive:
+                names = archive.namelist()
+        except _UNREADABLE:
+            return ()
+        inside = {name[len(start) :].split("/")[0] for name in names if name.startswith(start)}
+        return sorted(inside - {""})
+
+    def _near(self, relative: str) -> str:
+        return posixpath.normpath(posixpath.join(posixpath.dirname(self.file.member), relative))
