@@ -87,3 +87,8 @@ def instant_of(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+
+
+def plain(text: str) -> str:
+    r"""Return *text* as a statement can take it: half a character, as names of files may hold, is written ``\udc80``."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,136 @@
+"""How turns of past chats go: forgotten, because somebody asked, or pruned, because nothing holds them any more.
+
+A turn's vector, code and words go with it (the triggers of ``prompt_tables.py``).
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from chatmemory.prompts import PromptFilter
+from chatmemory_layers.sqlite.migrations import transaction
+from chatmemory_layers.sqlite.prompt_filters import IS_MEANT, filter_parameters
+from chatmemory_layers.sqlite.prompt_row import plain
+
+CHOOSE_MEANT = f"""
+INSERT INTO temp.chosen_prompts (prompt_id)
+SELECT id FROM prompts
+WHERE {IS_MEANT} AND (
+    :sources IS NULL
+    OR source_path IN (SELECT value FROM json_each(:sources))
+    OR id IN (
+        SELECT prompt_id FROM prompt_aliases
+        WHERE prompt_aliases.source_path IN (SELECT value FROM json_each(:sources))
+    )
+)
+"""  # noqa: S608  the condition is ours
+# That nobody holds: neither the source that brought it, nor any other.
+CHOOSE_ABANDONED = """
+INSERT INTO temp.chosen_prompts (prompt_id)
+SELECT id FROM prompts
+WHERE superseded_at IS NOT NULL OR (
+    source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+    AND NOT EXISTS (
+        SELECT 1 FROM prompt_aliases
+        WHERE prompt_id = prompts.id
+            AND source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+    )
+)
+"""
+CLEAR_CHOSEN = "DELETE FROM temp.chosen_prompts"
+COUNT_CHOSEN = "SELECT count(*) FROM temp.chosen_prompts"
+REMEMBER_FORGOTTEN = """
+INSERT OR IGNORE INTO prompt_forgotten (content_hash)
+SELECT content_hash FROM prompts WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts)
+"""
+DELETE_CHOSEN = "DELETE FROM prompts WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts)"
+
+# What is left of a source that is missing is held by another one, which takes its place.
+HAND_OVER = """
+UPDATE prompts SET source_path = (
+    SELECT min(prompt_aliases.source_path) FROM prompt_aliases
+    WHERE prompt_id = prompts.id
+        AND prompt_aliases.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+)
+WHERE source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+"""
+DELETE_IDLE_ALIASES = """
+DELETE FROM prompt_aliases
+WHERE source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
+    OR source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+"""
+DELETE_MISSING_SOURCES = "DELETE FROM prompt_sources WHERE status = 'missing'"
+
+MARK_MISSING = """
+UPDATE prompt_sources SET status = 'missing'
+WHERE status <> 'missing' AND source_path IN (SELECT value FROM json_each(:sources))
+"""
+
+# Words of deleted turns stay in the index of words until its parts are merged; the pages that are let go are overwritten.
+MERGE_WORDS = "INSERT INTO prompts_fts (prompts_fts) VALUES ('optimize')"
+EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
+
+log: Final = logging.getLogger(__name__)
+
+
+def forget(
+    connection: sqlite3.Connection, which: PromptFilter, *, sources: Sequence[str], is_dry_run: bool
+) -> int:
+    """Delete turns so that nothing of them is left in the file, and remember not to take them in again."""
+    asked = {
+        **filter_parameters(which),
+        "sources": json.dumps(list(map(plain, sources))) if sources else None,
+    }
+    if is_dry_run:
+        return _count(connection, CHOOSE_MEANT, asked)
+    with transaction(connection):
+        count = _choose(connection, CHOOSE_MEANT, asked)
+        if count:
+            connection.execute(REMEMBER_FORGOTTEN)
+            connection.execute(DELETE_CHOSEN)
+            connection.execute(MERGE_WORDS)
+        connection.execute(CLEAR_CHOSEN)
+    if count:
+        _empty_log(connection)
+    return count
+
+
+def prune(connection: sqlite3.Connection, *, is_dry_run: bool) -> int:
+    """Delete the turns that no source holds any more, and what is known of missing sources."""
+    if is_dry_run:
+        return _count(connection, CHOOSE_ABANDONED, {})
+    with transaction(connection):
+        count = _choose(connection, CHOOSE_ABANDONED, {})
+        connection.execute(DELETE_CHOSEN)
+        connection.execute(HAND_OVER)
+        connection.execute(DELETE_IDLE_ALIASES)
+        connection.execute(DELETE_MISSING_SOURCES)
+        connection.execute(CLEAR_CHOSEN)
+    return count
+
+
+def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> None:
+    """Note that *sources* are gone."""
+    if sources:
+        connection.execute(MARK_MISSING, {"sources": json.dumps(list(map(plain, sources)))})
+
+
+def _choose(connection: sqlite3.Connection, statement: str, asked: dict[str, str | None]) -> int:
+    connection.execute(CLEAR_CHOSEN)
+    return connection.execute(statement, asked).rowcount
+
+
+def _count(connection: sqlite3.Connection, statement: str, asked: dict[str, str | None]) -> int:
+    connection.execute("BEGIN")  # of the temporary table alone: nobody waits for it
+    try:
+        return _choose(connection, statement, asked)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    (is_busy, *_) = connection.execute(EMPTY_LOG).fetchone()
+    if is_busy:
+        log.warning("the log could not be emptied: somebody has been reading for long")

@@ -1,0 +1,297 @@
+"""``SqlitePromptRepository``: ``PromptRepository`` in one file, by a connection of its own in the calling thread.
+
+One line per method: what it does stands in ``prompt_reads.py``, ``prompt_search.py``, ``prompt_staging.py``,
+``prompt_commit.py``, ``prompt_writes.py``, ``prompt_removal.py`` and ``prompt_checks.py``; what only writers and doctors
+need is imported where it is used, because a recall has no time for it.
+"""
+
+import sqlite3
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, TypeVar, final
+
+from chatmemory.contracts.prompt_repository import (
+    PromptCandidates,
+    PromptRecord,
+    PromptRepository,
+    PromptRepositoryTag,
+    PromptSearch,
+)
+from chatmemory.effect import Effect, EffectFailed, Layer
+from chatmemory.errors import RepositoryError
+from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
+from chatmemory.prompts import Prompt, PromptDraft, PromptFilter, SourceChanges, SourceState
+from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory_layers.columns import EPOCH
+from chatmemory_layers.sqlite import prompt_reads
+from chatmemory_layers.sqlite.prompt_driver import driver
+from chatmemory_layers.sqlite.prompt_row import instant_of
+from chatmemory_layers.sqlite.prompt_search import PromptSearcher
+from chatmemory_layers.sqlite.prompt_store import (
+    IN_MEMORY,
+    OPENING,
+    connect_reader,
+    connect_writer,
+    store_path,
+)
+from chatmemory_layers.sqlite.sqlite_problem import repository_error
+
+if TYPE_CHECKING:
+    from chatmemory.contracts.embedder import Matrix, Vector
+
+A = TypeVar("A")
+
+EXPORT: Final = "export past chats"
+
+
+@final
+class SqlitePromptRepository:
+    """Turns in the file that *connection* leads to."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, settings: PastChatsSettings, native: ModuleType = sqlite3
+    ) -> None:
+        """Serve from *connection*, which is of the driver *native*."""
+        self._connection = connection
+        self._settings = settings
+        self._native = native
+        self._errors: tuple[type[sqlite3.Error | OSError], ...] = (sqlite3.Error, native.Error, OSError)
+        self._searcher = PromptSearcher(use_sqlite_vec=settings.use_sqlite_vec)
+        # Whoever runs effects in several threads has them take turns here.
+        self._lock = RLock()
+
+    # --- indexing ---
+
+    def sources(self) -> Effect[Mapping[str, SourceState], RepositoryError]:
+        """See ``PromptRepository.sources``."""
+        return self._read("read sources", prompt_reads.sources)
+
+    def unchanged(self, hashes: Mapping[str, str], /) -> Effect[frozenset[str], RepositoryError]:
+        """See ``PromptRepository.unchanged``."""
+        from chatmemory_layers.sqlite.prompt_staging import unchanged  # noqa: PLC0415
+
+        return self._run("compare turns", partial(unchanged, hashes=hashes))
+
+    def unembedded(
+        self, text_hashes: Sequence[str], model: str, /
+    ) -> Effect[frozenset[str], RepositoryError]:
+        """See ``PromptRepository.unembedded``."""
+        from chatmemory_layers.sqlite.prompt_staging import unembedded  # noqa: PLC0415
+
+        return self._run("look for vectors", partial(unembedded, text_hashes=text_hashes, model=model))
+
+    def stage(
+        self, turns: Sequence[PromptDraft], vectors: "Mapping[str, Vector]", /, *, model: str
+    ) -> Effect[None, RepositoryError]:
+        """See ``PromptRepository.stage``."""
+        from chatmemory_layers.sqlite.prompt_staging import stage  # noqa: PLC0415
+
+        return self._run("stage turns", partial(stage, turns=turns, vectors=vectors, model=model))
+
+    def commit_source(self, state: SourceState, /) -> Effect[SourceChanges, RepositoryError]:
+        """See ``PromptRepository.commit_source``."""
+        from chatmemory_layers.sqlite.prompt_commit import commit_source  # noqa: PLC0415
+
+        return self._run("index a source", partial(commit_source, state=state))
+
+    def discard(self) -> Effect[None, RepositoryError]:
+        """See ``PromptRepository.discard``."""
+        from chatmemory_layers.sqlite.prompt_staging import discard  # noqa: PLC0415
+
+        return self._run("discard turns", discard)
+
+    def mark_missing(self, sources: Sequence[str], /) -> Effect[None, RepositoryError]:
+        """See ``PromptRepository.mark_missing``."""
+        from chatmemory_layers.sqlite.prompt_removal import mark_missing  # noqa: PLC0415
+
+        return self._run("mark sources", partial(mark_missing, sources=sources))
+
+    def record_run(self, report: IndexReport, /) -> Effect[None, RepositoryError]:
+        """See ``PromptRepository.record_run``."""
+        from chatmemory_layers.sqlite.prompt_writes import record_run  # noqa: PLC0415
+
+        return self._run("record a run", partial(record_run, report=report))
+
+    # --- searching ---
+
+    def candidates(self, search: PromptSearch, /) -> Effect[PromptCandidates, RepositoryError]:
+        """See ``PromptRepository.candidates``."""
+        return self._read("search past chats", partial(self._searcher.candidates, search=search))
+
+    def with_texts(
+        self, text_hashes: Sequence[str], /
+    ) -> Effect[Mapping[str, tuple[str, ...]], RepositoryError]:
+        """See ``PromptRepository.with_texts``."""
+        return self._read("look for texts", partial(prompt_reads.with_texts, text_hashes=text_hashes))
+
+    # --- reading ---
+
+    def around(
+        self, prompt: Prompt, /, *, before: int, after: int
+    ) -> Effect[tuple[Prompt, ...], RepositoryError]:
+        """See ``PromptRepository.around``."""
+        return self._read(
+            "read turns", partial(prompt_reads.around, prompt=prompt, before=before, after=after)
+        )
+
+    def turns(
+        self, source: str, /, *, turn_index: int | None = None, limit: int
+    ) -> Effect[tuple[Prompt, ...], RepositoryError]:
+        """See ``PromptRepository.turns``."""
+        asked = partial(prompt_reads.turns, source=source, turn_index=turn_index, limit=limit)
+        return self._read("read turns", asked)
+
+    def statistics(self) -> Effect[PastChatsStatistics, RepositoryError]:
+        """See ``PromptRepository.statistics``."""
+        return self._read("count turns", partial(prompt_reads.statistics, path=self._path))
+
+    def check(self, model: str, /) -> Effect[tuple[Finding, ...], RepositoryError]:
+        """See ``PromptRepository.check``."""
+        from chatmemory_layers.sqlite.prompt_checks import check  # noqa: PLC0415
+
+        return self._run(
+            "check past chats", partial(check, path=self._path, model=model, native=self._native)
+        )
+
+    # --- tending ---
+
+    def records(self, which: PromptFilter, /) -> Iterator[PromptRecord]:
+        """See ``PromptRepository.records``."""
+        after = 0
+        while page := self._page(which, after):
+            for prompt_id, draft, created_at in page:
+                after = prompt_id
+                yield PromptRecord(draft=draft, created_at=instant_of(created_at) or EPOCH)
+
+    def forget(
+        self, which: PromptFilter, /, *, sources: Sequence[str] = (), is_dry_run: bool = False
+    ) -> Effect[int, RepositoryError]:
+        """See ``PromptRepository.forget``."""
+        from chatmemory_layers.sqlite.prompt_removal import forget  # noqa: PLC0415
+
+        return self._run("forget turns", partial(forget, which=which, sources=sources, is_dry_run=is_dry_run))
+
+    def prune(self, *, is_dry_run: bool = False) -> Effect[int, RepositoryError]:
+        """See ``PromptRepository.prune``."""
+        from chatmemory_layers.sqlite.prompt_removal import prune  # noqa: PLC0415
+
+        return self._run("prune turns", partial(prune, is_dry_run=is_dry_run))
+
+    def reindex_words(self) -> Effect[int, RepositoryError]:
+        """See ``PromptRepository.reindex_words``."""
+        from chatmemory_layers.sqlite.prompt_writes import reindex_words  # noqa: PLC0415
+
+        return self._run("reindex words", reindex_words)
+
+    def without_vector(
+        self, model: str, /, *, limit: int
+    ) -> Effect[tuple[tuple[int, str], ...], RepositoryError]:
+        """See ``PromptRepository.without_vector``."""
+        return self._read("look for vectors", partial(prompt_reads.without_vector, model=model, limit=limit))
+
+    def re_embed(
+        self, ids: Sequence[int], vectors: "Matrix", /, *, model: str
+    ) -> Effect[None, RepositoryError]:
+        """See ``PromptRepository.re_embed``."""
+        from chatmemory_layers.sqlite.prompt_writes import re_embed  # noqa: PLC0415
+
+        return self._run("replace vectors", partial(re_embed, ids=ids, vectors=vectors, model=model))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._connection.close()
+
+    @property
+    def _path(self) -> Path | None:
+        return None if self._settings.path == IN_MEMORY else store_path(self._settings)
+
+    def _page(self, which: PromptFilter, after: int) -> list[tuple[int, PromptDraft, str]]:
+        try:
+            with self._lock:
+                return prompt_reads.records(self._connection, which, after=after)
+        except self._errors as error:
+            raise EffectFailed(repository_error(EXPORT, error)) from error
+
+    def _read(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
+        return self._run(operation, partial(_in_snapshot, work))
+
+    def _run(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
+        def run() -> A:
+            with self._lock:
+                return work(self._connection)
+
+        return Effect.attempt_sync(run, *self._errors, to=partial(repository_error, operation))
+
+
+def _in_snapshot(work: Callable[[sqlite3.Connection], A], connection: sqlite3.Connection) -> A:
+    """Read everything as it was at one moment, whoever writes meanwhile."""
+    connection.execute("BEGIN")
+    try:
+        return work(connection)
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+@asynccontextmanager
+async def open_prompt_repository(settings: PastChatsSettings) -> AsyncGenerator[PromptRepository]:
+    """Serve from the file, creating and migrating it when need be.
+
+    Raises:
+        EffectFailed: with the ``RepositoryError`` that says why it cannot be opened.
+    """
+    from chatmemory_layers.sqlite.prompt_staging import prepare_staging  # noqa: PLC0415
+
+    opened = _opened(settings, connect_writer, prepare_staging)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@asynccontextmanager
+async def open_prompt_reader(settings: PastChatsSettings) -> AsyncGenerator[PromptRepository]:
+    """Serve from a file that exists, for reading only.
+
+    Raises:
+        EffectFailed: with the ``RepositoryError`` that says why it cannot be read.
+    """
+    opened = _opened(settings, connect_reader, lambda _: None)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def _opened(
+    settings: PastChatsSettings,
+    connect: Callable[[PastChatsSettings, ModuleType], sqlite3.Connection],
+    prepare: Callable[[sqlite3.Connection], None],
+) -> SqlitePromptRepository:
+    native = driver(use_sqlite_vec=settings.use_sqlite_vec)
+    try:
+        connection = connect(settings, native)
+        try:
+            prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+    except (sqlite3.Error, native.Error, OSError) as error:
+        raise EffectFailed(repository_error(OPENING, error)) from error
+    return SqlitePromptRepository(connection, settings, native)
+
+
+prompt_repository = Layer.scoped(
+    PromptRepositoryTag, open_prompt_repository, PastChatsSettingsTag
+).failing_with(RepositoryError)
+"""For whoever writes: makes the file when there is none."""
+
+prompt_reader = Layer.scoped(PromptRepositoryTag, open_prompt_reader, PastChatsSettingsTag).failing_with(
+    RepositoryError
+)
+"""For whoever searches: makes nothing, and writes nothing."""
