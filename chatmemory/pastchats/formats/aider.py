@@ -20,9 +20,12 @@ from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind
 
 FILE_NAME: Final = ".aider.chat.history.md"
 
+_Voice: TypeAlias = Literal["typed", "printed", "answer"]
+
 _HEADER: Final = re.compile(r"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$")
 _TYPED: Final = re.compile(r"^####(?: (.*))?$")
 _PRINTED: Final = re.compile(r"^>(?: (.*))?$")
+_MARKS: Final[tuple[tuple[_Voice, re.Pattern[str]], ...]] = (("typed", _TYPED), ("printed", _PRINTED))
 _MODEL: Final = re.compile(r"^(?:Main model|Models?): (\S+?),?(?: with |$)")
 
 _STUFFED: Final = "# Announcement lines from when this session of aider was launched:"
@@ -31,7 +34,6 @@ _STUFFED: Final = "# Announcement lines from when this session of aider was laun
 _BLANK: Final = "<blank>"
 """What aider writes for an empty prompt."""
 
-_Voice: TypeAlias = Literal["typed", "printed", "answer"]
 _ROLES: Final[dict[_Voice, Role]] = {"typed": "user", "printed": "tool", "answer": "assistant"}
 
 
@@ -96,7 +98,7 @@ class _Session:
 
     def heard(self, line: str) -> tuple[_Voice, str]:
         """Return who speaks in *line*, and the line without its mark."""
-        for voice, mark in (("typed", _TYPED), ("printed", _PRINTED)):
+        for voice, mark in _MARKS:
             match = mark.match(line)
             if match is not None:
                 is_ended = line.endswith("  ")

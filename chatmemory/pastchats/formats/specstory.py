@@ -128,7 +128,7 @@ class _Session:
         is_rule = bool(_RULE.match(text))
         if is_rule:
             self.is_after_rule = True
-            if self.part == "text" and not self.fences.is_code or self.part != "text" and not self.is_marked:
+            if (self.part == "text" and not self.fences.is_code) or (self.part != "text" and not self.is_marked):
                 self._end_of_part()
                 return
         elif text and not text.isspace():

@@ -1,0 +1,89 @@
+"""From one message of a list to turns: its text, its thoughts, what its tools gave."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from attrs import evolve
+
+from chatmemory.messages import Json, JsonObject, Role
+from chatmemory.pastchats.formats.content_blocks import Content, content_turns
+from chatmemory.pastchats.formats.instants import instant_of
+from chatmemory.pastchats.formats.json_values import json_items, json_object, json_objects, json_text
+from chatmemory.pastchats.formats.message_lists import Holder
+from chatmemory.prompts import PromptTurn, TurnKind
+
+TIME_FIELDS: Final = (
+    *(
+        "timestamp",
+        "created_at",
+        "createdAt",
+        "create_time",
+        "created",
+        "time",
+        "ts",
+        "date",
+        "datetime",
+        "sent_at",
+    ),
+)
+_FACTS: Final = ("title", "topic", "model", "source", "category")
+
+
+def content_in(value: Json) -> Content:
+    """Return the parts of a message's content: a text, blocks, or the object that some tools wrap around them."""
+    parts = Content()
+    if isinstance(value, dict) and not value.get("type"):
+        inner = next((value[name] for name in ("parts", "text", "content", "value") if name in value), None)
+        parts.add(inner if isinstance(inner, str | list) else None)
+    elif isinstance(value, list):
+        for block in json_items(value):
+            is_bare = isinstance(block, dict) and not block.get("type")
+            parts.add(json_text(json_object(block).get("text")) if is_bare else block)
+    else:
+        parts.add(value)
+    return parts
+
+
+def note_calls(parts: Content, message: JsonObject) -> None:
+    """Note the tools that *message* calls, in the ways of OpenAI and LangChain."""
+    for call in json_objects(message.get("tool_calls")):
+        function = json_object(call.get("function")) or call
+        parts.called(function.get("name"), call.get("id"))
+    legacy = json_object(message.get("function_call"))
+    if legacy:
+        parts.called(legacy.get("name"))
+
+
+def listed_turns(
+    parts: Content,
+    message: JsonObject,
+    holder: Holder,
+    *,
+    conversation_id: str,
+    role: Role,
+    kind: TurnKind = "typed",
+    native_id: str | None = None,
+    speaker: str | None = None,
+) -> Iterator[PromptTurn]:
+    """Yield the turns of *message*; none where it says nothing."""
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    if isinstance(reasoning, str) and reasoning.strip():
+        parts.thinking.insert(0, reasoning)
+    facts: dict[str, Json] = {
+        name: value for name in _FACTS if isinstance(value := holder.fields.get(name), str) and value.strip()
+    }
+    model = message.get("model")
+    if isinstance(model, str) and model:
+        facts["model"] = model
+    instants = (instant_of(message.get(name)) for name in TIME_FIELDS)
+    turns = content_turns(
+        parts,
+        conversation_id=conversation_id,
+        role=role,
+        kind=kind,
+        native_id=native_id,
+        timestamp=next((instant for instant in instants if instant is not None), None),
+        metadata=facts,
+    )
+    for turn in turns:
+        yield turn if speaker is None else evolve(turn, speaker=speaker)
