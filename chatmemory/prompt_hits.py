@@ -72,14 +72,17 @@ class Exchange:
     Attributes:
         hit: what was found.
         question: the user's turn that the hit is, or that it answers; None where there is none.
-        answer: the turn that followed the question; None where none did.
-        failure: the turn after the answer, where it corrects it or reports an error.
+        answer: the turn that followed the question, or the last one of those that were tried, if the first failed;
+            None where none did.
+        failure: the turn that corrects an answer or reports an error.
+        failed: the answer that *failure* is about; it is *answer* itself where nothing better followed.
     """
 
     hit: PromptHit
     question: Prompt | None
     answer: Prompt | None
     failure: Prompt | None = None
+    failed: Prompt | None = None
 
 
 @final

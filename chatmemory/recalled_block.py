@@ -21,6 +21,7 @@ from typing import Final
 
 from chatmemory.memories import Memory
 from chatmemory.messages import ChatMessage, Json
+from chatmemory.shown_text import shown
 
 FENCE_BITS: Final = 64  # nobody guesses it, and it costs a model some 10 tokens
 FENCE_DIGITS: Final = FENCE_BITS // 4
@@ -32,14 +33,6 @@ MEMORIES_NOTICE: Final = (
 )
 SUMMARY_NOTICE: Final = f"{OPENING}sums up earlier messages of this conversation, as a JSON object.{CLOSING}"
 
-_LINE_BREAK: Final = re.compile("\r\n?|[\v\f\x85\u2028\u2029]")
-_WITHOUT_SHAPE: Final = re.compile(
-    "[\0-\x08\x0e-\x1f\x7f-\x9f"  # C0 and C1, line breaks and the tabulator aside
-    # Default_Ignorable_Code_Point of Unicode 16: bidi controls, zero widths, fillers, selectors, the hidden tag alphabet.
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-    "\u2800\ufff9-\ufffb]"  # the empty Braille cell and annotations are as invisible as those
-)
 _ESCAPES: Final = str.maketrans({bracket: f"\\u{ord(bracket):04x}" for bracket in "<>[]"})
 
 # A model that repeats a block may quote it, indent it, or write its marks as HTML.
@@ -59,15 +52,6 @@ _LINE_OF_A_BLOCK: Final = re.compile(
     + r")[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-
-
-def shown(text: str) -> str:
-    r"""Return *text* as it may be shown: line breaks of every kind as one, and nothing that cannot be seen.
-
-    >>> shown("a\u202eb\x1b[31m\u2028c")
-    'ab[31m\nc'
-    """
-    return _WITHOUT_SHAPE.sub("", _LINE_BREAK.sub("\n", text))
 
 
 def memory_line(memory: Memory) -> str:

@@ -41,9 +41,20 @@ class PastChats(Protocol):
         ...
 
     def recall(
-        self, query: str, /, *, which: PromptFilter = EVERYTHING, limit: int = 5, tokens: int | None = None
+        self,
+        query: str,
+        /,
+        *,
+        which: PromptFilter = EVERYTHING,
+        limit: int = 5,
+        tokens: int | None = None,
+        without: Sequence[str] = (),
     ) -> Effect[PastRecall, PastChatsError]:
-        """Return what worked and what failed before, as a block that a model can be given; *tokens* at most."""
+        """Return what worked and what failed before, as a block that a model can be given; *tokens* at most.
+
+        What the conversations and sources named in *without* hold is left out; a conversation by its id with or
+        without its format, as a running session knows itself.
+        """
         ...
 
     def show(

@@ -13,7 +13,7 @@ from chatmemory.messages import Json, Role
 from chatmemory.pastchats.cleaning import Cleaning
 from chatmemory.pastchats.identity import Occurrences, native_hash, text_hash
 from chatmemory.pastchats.prompt_terms import search_terms_of
-from chatmemory.pastchats.recall_marks import without_recall_blocks
+from chatmemory.pastchats.recall_echo import without_recall_blocks
 from chatmemory.pastchats.redaction import Redaction
 from chatmemory.pastchats.source_options import SourceOptions
 from chatmemory.pastchats.turn_numbering import Numbering
