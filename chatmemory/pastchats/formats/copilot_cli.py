@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, final
 
-from attrs import define, field, frozen
+from attrs import define, frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.messages import Json, JsonObject, Role

@@ -239,10 +239,6 @@ class _Session:
         kind: TurnKind = "harness"
         if role != "system":
             kind = kind_of_words(parts.words, display=display, is_users=role == "user")
-        calls = {"tool_calls": parts.calls, "model": json_text(message.get("model"))}
-        typed: JsonObject = (
-            calls if role == "assistant" else {"display": display if display.startswith("/") else ""}
-        )
         spoken: tuple[tuple[Role, TurnKind, str, str], ...] = (
             (role, "thinking", parts.thoughts, "#thinking"),
             ("summary" if kind == "summary" else role, kind, parts.words, ""),
