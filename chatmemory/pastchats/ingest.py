@@ -53,9 +53,10 @@ class Ingest:
         self.tally.add_issues(*found.issues)
         seen: set[str] = set()
         for number, file in enumerate(found.files):
-            seen.add(file.source)
-            state = known.get(file.source)
-            self._tell(number, file.source)
+            source = kept_name(file.source)
+            seen.add(source)
+            state = known.get(source)
+            self._tell(number, source)
             if state is not None and self._is_unchanged(file, state):
                 self._pass_by(state)
             else:
@@ -144,11 +145,11 @@ class Ingest:
         reader: TrackedReader,
         read_by: HistoryFormat,
     ) -> None:
-        reading = SourceReading(Drafting(file.source, read_by, self.options, self.redaction), reader)
+        reading = SourceReading(Drafting(kept_name(file.source), read_by, self.options, self.redaction), reader)
         unchanged = 0
         for batch in reading.batches():
             unchanged += await do(self._stage(batch))
-            self._tell(number, file.source, reading.turns)
+            self._tell(number, kept_name(file.source), reading.turns)
         self.tally.add_issues(*reading.issues())
         if reading.ending == "failed":
             self.tally.failed += 1
@@ -188,7 +189,7 @@ class Ingest:
         self, file: HistoryFile, read_by: HistoryFormat | None, reader: TrackedReader, issue: str | None
     ) -> SourceState:
         return SourceState(
-            source=file.source,
+            source=kept_name(file.source),
             size=file.size,
             modified_ns=file.modified_ns,
             format="" if read_by is None else read_by.name,
@@ -221,6 +222,11 @@ class Ingest:
         self.tally.missing = len(gone)
         if gone and not self.request.is_dry_run:
             await do(self.repository.mark_missing(gone).alt(memory_error))
+
+
+def kept_name(source: str) -> str:
+    r"""Return *source* as it is kept: names of files may hold bytes that are no text, which are written ``\udc80``."""
+    return source if source.isascii() else source.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_still_cut_off(file: HistoryFile, state: SourceState) -> bool:
