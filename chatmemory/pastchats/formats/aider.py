@@ -15,7 +15,7 @@ from attrs import define, field
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.messages import Json, Role
 from chatmemory.pastchats.formats.passage import Passage
-from chatmemory.pastchats.formats.text_lines import text_lines
+from chatmemory.pastchats.formats.text_lines import TextLine, text_lines
 from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind
 
 FILE_NAME: Final = ".aider.chat.history.md"
@@ -62,13 +62,13 @@ class Aider:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns session by session."""
         session = _Session(reader.path, "")
-        for line in text_lines(reader):
+        for line, is_last in _with_last(text_lines(reader)):
             header = _HEADER.match(line.text)
             if header is not None:
                 yield from session.turn()
                 session = _Session(reader.path, header.group(1))
                 continue
-            voice, text = session.heard(line.text)
+            voice, text = session.heard(line.text, is_last=is_last)
             if voice != session.voice:
                 yield from session.turn()
                 session.voice = voice
@@ -96,8 +96,13 @@ class _Session:
     answer: str = ""
     passage: Passage = field(factory=Passage)
 
-    def heard(self, line: str) -> tuple[_Voice, str]:
+    def heard(self, line: str, *, is_last: bool) -> tuple[_Voice, str]:
         """Return who speaks in *line*, and the line without its mark."""
+        if is_last and self.voice != "answer" and not line.isspace():
+            # It may be half written, and then it has no spaces yet.
+            mark = "#### " if self.voice == "typed" else "> "
+            if line.startswith(mark) or mark.startswith(line):
+                return self.voice, line.removeprefix(mark).rstrip() if line.startswith(mark) else ""
         for voice, mark in _MARKS:
             match = mark.match(line)
             if match is not None:
@@ -151,6 +156,17 @@ class _Session:
         if self.model and self.voice == "answer":
             found["model"] = self.model
         return found
+
+
+def _with_last(lines: Iterator[TextLine]) -> Iterator[tuple[TextLine, bool]]:
+    """Yield each line, and whether it is the last one."""
+    before = next(lines, None)
+    for line in lines:
+        if before is not None:
+            yield before, False
+        before = line
+    if before is not None:
+        yield before, True
 
 
 def _folder(path: str) -> str:

@@ -1,0 +1,88 @@
+"""Histories written in a test, and what a format makes of them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import final
+
+from attrs import frozen
+
+from chatmemory.contracts.history_format import Claim, HistoryFormat
+from chatmemory.messages import Json
+from chatmemory.pastchats.formats.history_head import read_head, readings
+from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.prompts import KEPT_KINDS, HistoryIssue, Parsed, PromptTurn, UnknownRecord
+
+
+@final
+@frozen
+class Read:
+    """What came out of one file."""
+
+    parsed: tuple[Parsed, ...]
+
+    @property
+    def turns(self) -> list[PromptTurn]:
+        """Everything that was said, by whomever."""
+        return [one for one in self.parsed if isinstance(one, PromptTurn)]
+
+    @property
+    def kept(self) -> list[PromptTurn]:
+        """What is indexed unless the caller includes more."""
+        return [turn for turn in self.turns if turn.kind in KEPT_KINDS]
+
+    @property
+    def said(self) -> list[tuple[str, str]]:
+        """Role and text of what is kept."""
+        return [(turn.role, turn.content) for turn in self.kept]
+
+    @property
+    def conversations(self) -> list[str]:
+        """The ids, each once, in their order."""
+        return list(dict.fromkeys(turn.conversation_id for turn in self.kept))
+
+    @property
+    def issues(self) -> list[HistoryIssue]:
+        """What could not be read."""
+        return [one for one in self.parsed if isinstance(one, HistoryIssue)]
+
+    @property
+    def unknown(self) -> list[str]:
+        """The types of what was left out."""
+        return [one.type for one in self.parsed if isinstance(one, UnknownRecord)]
+
+
+def read(
+    format_: HistoryFormat, text: str | bytes, *, path: str = "/chats/x.txt", block_bytes: int = 65_536
+) -> Read:
+    """Let *format_* read *text*."""
+    return Read(tuple(format_.parse(TextReader(path, {path: text}, block_bytes))))
+
+
+def claimed(format_: HistoryFormat, text: str | bytes, *, path: str = "/chats/x.txt") -> Claim | None:
+    """Return the surest claim of *format_* to *text*, by whichever shape it may have."""
+    head = read_head(TextReader(path, {path: text}))
+    claims = [claim for reading in readings(head) if (claim := format_.claim(reading))]
+    return max(claims, key=lambda claim: claim.confidence, default=None)
+
+
+def confidence(format_: HistoryFormat, text: str | bytes, *, path: str = "/chats/x.txt") -> int:
+    """Return how sure *format_* is, 0 for not at all."""
+    claim = claimed(format_, text, path=path)
+    return claim.confidence if claim else 0
+
+
+def as_json(value: Json | Sequence[object], *, indent: int | None = None) -> str:
+    """Write *value* as the tools do, in its own script."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def as_lines(values: Sequence[object]) -> str:
+    """Write *values* one to each line."""
+    return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+
+
+def prefixes(text: str | bytes, *, every: int) -> Iterator[bytes]:
+    """Yield *text* as it was while it was being written, cut anywhere, within a character too."""
+    content = text.encode() if isinstance(text, str) else text
+    for end in range(0, len(content), every):
+        yield content[:end]
