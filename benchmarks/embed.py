@@ -17,12 +17,13 @@ from chatmemory.contracts import Embedder, EmbedderTag
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory_layers.embedding.bundled import vocabulary
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.hashed import hashed
 from chatmemory_layers.embedding.hashed_features import hashed_rows
 from chatmemory_layers.embedding.local import Vectors
 from chatmemory_layers.embedding.static import static
-from chatmemory_layers.embedding.static_rows import BUNDLED, VOCABULARY, bundled_rows
+from chatmemory_layers.embedding.static_rows import bundled_rows
 
 ROUNDS = 5
 TEXTS = 2_000
@@ -39,7 +40,7 @@ Embeds = Callable[[Sequence[str]], Awaitable[object]]
 def english(count: int) -> list[str]:
     """Return texts of the length of a chat turn, 130 characters, out of 5,000 words."""
     chance = random.Random(1)
-    pieces = (BUNDLED / VOCABULARY).read_text(encoding="utf-8").split("\n")
+    pieces = vocabulary()
     words = chance.sample([piece for piece in pieces if piece.isascii() and piece.isalpha()], 5_000)
     return [" ".join(chance.choices(words, k=20)) + "." for _ in range(count)]
 

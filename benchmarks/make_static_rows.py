@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chatmemory_layers.embedding.static_rows import BUNDLED, ROWS, SCALES, VOCABULARY
+from chatmemory_layers.embedding.bundled import ROWS, SCALES, VOCABULARY
 
 
 def main(archive: Path) -> None:
@@ -21,10 +21,10 @@ def main(archive: Path) -> None:
         rows, scales = distilled["rows"], distilled["scale"]
         pieces = bytes(distilled["vocab"]).decode().split("\n")
     order = sorted(range(len(pieces)), key=pieces.__getitem__)
-    np.save(BUNDLED / ROWS, rows[order])
-    np.save(BUNDLED / SCALES, scales[order])
+    np.save(ROWS, rows[order])
+    np.save(SCALES, scales[order])
     text = "\n".join(pieces[place] for place in order)
-    (BUNDLED / VOCABULARY).write_bytes(text.encode())  # not write_text: lines end in one byte on every system
+    Path(VOCABULARY).write_bytes(text.encode())  # not write_text: lines end in one byte on every system
     print(f"{len(pieces)} pieces of {rows.shape[1]} numbers")
 
 

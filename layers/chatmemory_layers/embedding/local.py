@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Final, TypeAlias, final
 
-from anyio import to_thread
 from attrs import define, field
 from returns.result import Success
 
 from chatmemory.contracts import USUAL_THRESHOLD, Matrix
 from chatmemory.effect import Effect, Outcome
+from chatmemory.effect.suspended import has_event_loop
 from chatmemory.errors import EmbeddingError
 
 INLINE_CHARACTERS: Final = 1_000  # 0.4 ms in English and 0.8 ms in Chinese; to a thread and back: 0.1 ms
@@ -22,7 +22,7 @@ Vectors: TypeAlias = Callable[[Sequence[str]], Matrix]
 @final
 @define(eq=False)
 class LocalEmbedder:
-    """Runs a function of texts, beside the event loop where that takes longer than going there.
+    """Runs a function of texts, beside the event loop where that takes longer than going there; without one, at once.
 
     Attributes:
         load: imports and reads what the function needs, which may take long; called once.
@@ -46,6 +46,10 @@ class LocalEmbedder:
             vectors = self._vectors
             if vectors is not None and self.is_quick and _is_little(texts):
                 return Success(vectors(texts))
+            if not has_event_loop():
+                return Success(self._embed(texts))
+            from anyio import to_thread  # noqa: PLC0415  see effect/suspended.py
+
             return Success(await to_thread.run_sync(self._embed, texts, abandon_on_cancel=True))
 
         return Effect.from_outcome(rows)

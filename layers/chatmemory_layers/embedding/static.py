@@ -4,10 +4,8 @@ from typing import Final
 
 from chatmemory.contracts import EmbedderTag
 from chatmemory.effect import Layer
+from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
-
-MODEL: Final = "chatmemory-static-1"
-"""Vectors of other rows, features or shares get another number."""
 
 THRESHOLD: Final = 0.2
 """Of 28 English questions in other words 25 find their memory among the first five; with 0.3 it is 22."""

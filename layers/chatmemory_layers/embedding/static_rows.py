@@ -1,13 +1,12 @@
 """``StaticRows``: a vector for each piece of a vocabulary; that of a text is their sum.
 
-The rows come from a sentence embedding model, so that words of like meaning have like rows; how they were made is said
-in ``benchmarks/make_static_rows.py``, where they come from in ``static_minilm_l6_v2/NOTICE``.
+The rows come from a sentence embedding model, so that words of like meaning have like rows; the bundled ones are named
+in ``bundled.py``.
 """
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
-from typing import Final, final
+from typing import final
 
 import numpy as np
 from attrs import frozen
@@ -15,13 +14,8 @@ from numpy.typing import NDArray
 
 from chatmemory.contracts import Matrix
 from chatmemory.longterm.unit_vectors import unit_rows
+from chatmemory_layers.embedding.bundled import ROWS, SCALES, bundled_pieces
 from chatmemory_layers.embedding.word_piece import WordPiece
-
-BUNDLED: Final = Path(__file__).with_name("static_minilm_l6_v2")
-
-ROWS: Final = "rows.npy"
-SCALES: Final = "scales.npy"
-VOCABULARY: Final = "vocabulary.txt"
 
 
 @final
@@ -60,7 +54,7 @@ def bundled_rows() -> StaticRows:
     The numbers stay in the file: they are mapped, so that processes share them and only what is used is read.
     """
     return StaticRows(
-        WordPiece((BUNDLED / VOCABULARY).read_text(encoding="utf-8").split("\n")),
-        np.asarray(np.load(BUNDLED / ROWS, mmap_mode="r")),
-        np.load(BUNDLED / SCALES),
+        bundled_pieces(),
+        np.asarray(np.load(ROWS, mmap_mode="r")),
+        np.load(SCALES),
     )

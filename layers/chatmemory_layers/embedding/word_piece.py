@@ -4,7 +4,7 @@ The pieces are those of Hugging Face's ``BertTokenizer(do_lower_case=True)`` wit
 memos takes a quarter of the time of a compiled tokenizer here, since a message is short and its words come again.
 """
 
-import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, final
@@ -27,14 +27,24 @@ _HAN: Final = (
 
 _SYMBOLS: Final = frozenset("$+<=>^`|~")  # no punctuation to Unicode, but to BertTokenizer
 
+_ASCII: Final[dict[int, str | None]] = {
+    **dict.fromkeys((*range(32), 127)),  # control characters: nothing
+    **{ord(character): " " for character in "\t\n\r"},
+    **{ord(character): f" {character} " for character in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"},
+}
+"""What ``_spaced`` says of ASCII, where it does not leave a character as it is."""
+
 
 @final
 class WordPiece:
     """Cuts texts into pieces of one vocabulary; from any thread, from several at once."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        """Take the pieces; one that goes on within a word begins with ``##``."""
-        self._places = {piece: place for place, piece in enumerate(vocabulary)}
+        """Take the pieces, in the order of their code points; one that goes on within a word begins with ``##``.
+
+        They are looked for where they must stand: to make a dict of them takes longer than to embed a query.
+        """
+        self._vocabulary = vocabulary
         self._of_word = lru_cache(maxsize=_MEMO)(self._cut)
 
     def places(self, text: str) -> list[int]:
@@ -59,19 +69,26 @@ class WordPiece:
         """Yield the place and the end of every piece that begins at *start*, the longest first."""
         prefix = "##" if start else ""
         for end in range(len(word), start, -1):
-            place = self._places.get(prefix + word[start:end])
-            if place is not None:
+            piece = prefix + word[start:end]
+            place = bisect_left(self._vocabulary, piece)
+            if place < len(self._vocabulary) and self._vocabulary[place] == piece:
                 yield place, end
 
 
 def words(text: str) -> list[str]:
     """Return the words of *text*: in lower case, without accents, each mark and each Han character by itself."""
+    if text.isascii():
+        return text.lower().translate(_ASCII).split()
+    import unicodedata  # noqa: PLC0415  English does without it
+
     return "".join(map(_spaced, unicodedata.normalize("NFD", text.lower()))).split()
 
 
 @lru_cache(maxsize=1 << 12)
 def _spaced(character: str) -> str:
     """Return what stands for *character*: itself, itself between spaces, a space, or nothing."""
+    import unicodedata  # noqa: PLC0415  see words
+
     category = unicodedata.category(character)
     if character in "\t\n\r" or category == "Zs":
         return " "

@@ -11,10 +11,11 @@ from returns.result import Success
 
 from chatmemory.contracts import EmbedderTag, Matrix
 from chatmemory.effect import ManagedRuntime
+from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.hashed_features import hashed_rows
 from chatmemory_layers.embedding.local import INLINE_CHARACTERS, INLINE_TEXTS, LocalEmbedder, Vectors
-from chatmemory_layers.embedding.static import MODEL, static
+from chatmemory_layers.embedding.static import static
 from chatmemory_layers.embedding.static_rows import bundled_rows
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from chatmemory_layers.embedding.static_rows import BUNDLED, VOCABULARY, bundled_rows
+from chatmemory_layers.embedding.bundled import vocabulary
+from chatmemory_layers.embedding.static_rows import bundled_rows
 from chatmemory_layers.embedding.word_piece import WordPiece, words
 
-PIECES = (BUNDLED / VOCABULARY).read_text(encoding="utf-8").split("\n")
+PIECES = vocabulary()
 
 
 @pytest.fixture(scope="module")

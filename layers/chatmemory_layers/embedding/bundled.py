@@ -1,0 +1,30 @@
+"""The bundled rows as files: their name, where they lie, and the words that they stand for.
+
+How the rows were made is said in ``benchmarks/make_static_rows.py``, where they come from in
+``static_minilm_l6_v2/NOTICE``; ``static_rows.py`` and ``plain_rows.py`` read them, with numpy and without.
+"""
+
+import os
+from typing import Final
+
+from chatmemory_layers.embedding.word_piece import WordPiece
+
+MODEL: Final = "chatmemory-static-1"
+"""Vectors of other rows, features or shares get another number."""
+
+# Paths as text: pathlib takes 4 ms to import.
+_FOLDER: Final = os.path.join(os.path.dirname(__file__), "static_minilm_l6_v2")  # noqa: PTH118, PTH120  as above
+ROWS: Final = os.path.join(_FOLDER, "rows.npy")  # noqa: PTH118
+SCALES: Final = os.path.join(_FOLDER, "scales.npy")  # noqa: PTH118
+VOCABULARY: Final = os.path.join(_FOLDER, "vocabulary.txt")  # noqa: PTH118
+
+
+def bundled_pieces() -> WordPiece:
+    """Return what cuts texts into the pieces that there are rows of, in the order of the rows."""
+    return WordPiece(vocabulary())
+
+
+def vocabulary() -> list[str]:
+    """Return the pieces, in the order of the rows, which is that of their code points."""
+    with open(VOCABULARY, encoding="utf-8") as file:  # noqa: PTH123
+        return file.read().split("\n")

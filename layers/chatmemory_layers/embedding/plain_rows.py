@@ -1,0 +1,81 @@
+"""The composite vector of one text in plain Python: the same as ``composite.py`` makes, before numpy is even imported.
+
+numpy takes some 60 ms to import, this some 5 ms for a question; for many texts, or long ones, numpy is far quicker.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from math import log, sqrt
+from typing import Final, final
+
+from chatmemory_layers.embedding.bundled import ROWS, SCALES, bundled_pieces
+from chatmemory_layers.embedding.text_features import DIM, IS_LIGHT, LIGHT, LONGEST_READ, text_features
+from chatmemory_layers.embedding.two_halves import hashed_share, static_part
+from chatmemory_layers.embedding.word_piece import WordPiece
+
+_HEADER: Final = struct.Struct(
+    "<6sBBH"
+)  # of a .npy file, version 1: magic, version, length of the description
+
+
+def plain_vector(text: str) -> list[float] | None:
+    """Return the vector of *text*, of length 1; None for one that neither half knows anything of."""
+    read = text[:LONGEST_READ]
+    hashed = hashed_share(read)
+    static = _of_length(_bundled().sum_of(static_part(read)), sqrt(1 - hashed))
+    features = _of_length(_sum_of_features(read), sqrt(hashed))
+    vector = _of_length([*static, *features], 1.0)
+    return vector if any(vector) else None
+
+
+def _sum_of_features(text: str) -> list[float]:
+    """Add up the features: each with its weight, its sign, and the logarithm of how often it occurs."""
+    total = [0.0] * DIM
+    for code, times in Counter(text_features(text)).items():
+        weight = (LIGHT if code & IS_LIGHT else 1.0) * (1 + log(times))
+        total[(code >> 1) % DIM] += weight if code & 1 else -weight
+    return total
+
+
+def _of_length(vector: Sequence[float], length: float) -> list[float]:
+    """Return *vector* at *length*; a zero vector stays one."""
+    present = sqrt(sum(number * number for number in vector))
+    return [number * length / present for number in vector] if present else list(vector)
+
+
+@final
+class _PlainRows:
+    """What ``StaticRows`` is to numpy: rows of small numbers, each with the scale that it was divided by."""
+
+    def __init__(self, pieces: WordPiece, rows: memoryview[int], scales: memoryview[float]) -> None:
+        self._pieces = pieces
+        self._rows = rows
+        self._scales = scales
+        self._dim = len(rows) // len(scales)
+
+    def sum_of(self, text: str) -> list[float]:
+        """Add up the rows of the pieces of *text*."""
+        total = [0.0] * self._dim
+        for place, times in Counter(self._pieces.places(text)).items():
+            scale = self._scales[place] * times
+            row = self._rows[place * self._dim : (place + 1) * self._dim]
+            total = [sum_ + scale * number for sum_, number in zip(total, row, strict=True)]
+        return total
+
+
+@cache
+def _bundled() -> _PlainRows:
+    return _PlainRows(bundled_pieces(), _numbers(ROWS).cast("b"), _numbers(SCALES).cast("f"))
+
+
+def _numbers(path: str) -> memoryview[int]:
+    """Return the bytes after the header of a .npy file, mapped: only what is used is read."""
+    with open(path, "rb") as file:  # noqa: PTH123  see bundled.py
+        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    *_, length = _HEADER.unpack_from(mapped)
+    return mapped[_HEADER.size + length :]

@@ -1,0 +1,43 @@
+"""``query_embedder_of``: any embedder as one of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, final
+
+from attrs import frozen
+
+from chatmemory.contracts.embedder import Embedder, EmbedderTag
+from chatmemory.contracts.query_embedder import QueryEmbedderTag
+from chatmemory.effect import Effect, Layer
+
+if TYPE_CHECKING:
+    from chatmemory.contracts.embedder import Matrix
+    from chatmemory.errors import EmbeddingError
+
+
+@final
+@frozen
+class QueriesOf:
+    """Embeds one query as *embedder* embeds texts."""
+
+    embedder: Embedder
+
+    @property
+    def model(self) -> str:
+        """That of the embedder."""
+        return self.embedder.model
+
+    def embed_query(self, text: str, /) -> Effect[Sequence[float] | None, EmbeddingError]:
+        """Return the one row, or None for a row of zeros; fails as the embedder does."""
+        return self.embedder.embed([text]).map(_only_row)
+
+
+def _only_row(rows: Matrix) -> list[float] | None:
+    numbers: list[float] = rows[0].tolist()
+    return numbers if any(numbers) else None
+
+
+query_embedder_of: Final = Layer.effect(
+    QueryEmbedderTag, EmbedderTag.get().map(QueriesOf), needs=(EmbedderTag,)
+)
