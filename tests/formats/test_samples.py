@@ -1,0 +1,130 @@
+"""Every sample is read as ``expected.json`` says, which a person checked against the raw files."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from chatmemory.pastchats.formats.detection import detect
+from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.prompts import HistoryIssue, PromptTurn
+from tests.formats.histories import EXPECTED, FILES, FOLDER, format_of, formats, issues_of, kept_turns, read
+
+SAMPLES = pytest.mark.parametrize("sample", EXPECTED, ids=[sample["file"] for sample in EXPECTED])
+WITH_TURNS = [sample for sample in EXPECTED if sample["conversations"]]
+CASES = [(sample, case) for sample in WITH_TURNS for case in sample["cases"]]
+EACH_CASE = pytest.mark.parametrize(
+    ("sample", "case"), CASES, ids=[f"{sample['file']}-{number}" for number, (sample, _) in enumerate(CASES)]
+)
+
+
+@SAMPLES
+def test_a_sample_is_known_by_its_content(sample: dict[str, Any]) -> None:
+    detection = detect(TextReader(sample["file"], FILES), formats().by_name.values())
+    assert not detection.failures
+    if sample["conversations"]:
+        assert detection.format is not None, detection.issue
+        assert detection.format.name == sample["format"]
+    else:
+        assert detection.issue is not None
+        assert detection.issue.code == "not_a_transcript"
+
+
+@SAMPLES
+def test_a_sample_is_known_under_a_neutral_name(sample: dict[str, Any]) -> None:
+    for name in ("x.json", "x.txt", "x"):
+        detection = detect(TextReader(name, {name: FILES[sample["file"]]}), formats().by_name.values())
+        if sample["conversations"]:
+            assert detection.format is not None, (name, detection.issue)
+            assert detection.format.name == sample["format"]
+        else:
+            assert detection.format is None
+
+
+@pytest.mark.parametrize("sample", WITH_TURNS, ids=[sample["file"] for sample in WITH_TURNS])
+def test_a_sample_holds_as_many_conversations_as_expected(sample: dict[str, Any]) -> None:
+    conversations = kept_turns(read(sample["file"]))
+    assert len(conversations) == sample.get("conversations_with_turns", sample["conversations"])
+    if "total_turns_by_role" in sample:
+        roles = Counter(turn.role for turns in conversations.values() for turn in turns)
+        assert roles == sample["total_turns_by_role"]
+
+
+@SAMPLES
+def test_no_sample_is_damaged(sample: dict[str, Any]) -> None:
+    if sample["conversations"]:
+        assert issues_of(read(sample["file"])) == []
+
+
+@EACH_CASE
+def test_a_conversation_holds_the_turns_that_are_expected(
+    sample: dict[str, Any], case: dict[str, Any]
+) -> None:
+    turns = case_turns(sample, case)
+    assert Counter(turn.role for turn in turns) == case["turns_by_role"]
+    assert len(turns) == case["turns"]
+    for turn, expected in ((turns[0], case["first_turn"]), (turns[-1], case["last_turn"])):
+        assert (turn.role, " ".join(turn.content.split())[:60]) == (expected["role"], expected["text60"])
+
+
+@EACH_CASE
+def test_a_conversation_was_said_when_it_is_expected_to(sample: dict[str, Any], case: dict[str, Any]) -> None:
+    times = [turn.timestamp for turn in case_turns(sample, case) if turn.timestamp is not None]
+    for expected, found in ((case["first_timestamp"], min), (case["last_timestamp"], max)):
+        if expected is None:
+            assert times == []
+        else:
+            # Unix seconds are floats: what they mean is within a millisecond.
+            assert abs((found(times) - instant(expected)).total_seconds()) < 0.001
+
+
+@EACH_CASE
+def test_a_conversation_has_the_title_models_and_project_that_are_expected(
+    sample: dict[str, Any], case: dict[str, Any]
+) -> None:
+    turns = case_turns(sample, case)
+    # A model may have said nothing but its thoughts.
+    everything = [turn for turn in read(sample["file"]) if isinstance(turn, PromptTurn)]
+    assert {turn.metadata.get("model") for turn in everything} >= set(case.get("models", ()))
+    if "title" in case:
+        assert {turn.metadata.get("title") for turn in turns} == {case["title"]}
+    if "project" in case:
+        assert {turn.project for turn in turns} == {case["project"]}
+
+
+def case_turns(sample: dict[str, Any], case: dict[str, Any]) -> Sequence[PromptTurn]:
+    """Return the turns of the conversation that *case* speaks of: by its id, its line, or as the only one."""
+    found = kept_turns(read(sample["file"]))
+    if case["conversation_id"] is not None:
+        wanted = f"{sample['format']}:{case['conversation_id']}"
+        return next(turns for name, turns in found.items() if name.startswith(wanted))
+    if "line" in case:
+        return next(turns for name, turns in found.items() if name.endswith(f"#L{case['line']}"))
+    (turns,) = found.values()
+    return turns
+
+
+def instant(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    assert moment.tzinfo is not None
+    return moment.astimezone(UTC)
+
+
+def test_a_part_of_a_conversation_is_no_conversation() -> None:
+    parts = [path for path in FILES if "/part/" in path or "/message/" in path]
+    assert parts
+    for path in parts:
+        detection = detect(TextReader(path, FILES), formats().by_name.values())
+        assert isinstance(detection.issue, HistoryIssue), path
+
+
+def test_every_sample_is_listed_with_its_source() -> None:
+    sources = (FOLDER / "SOURCES.md").read_text()
+    assert [path for path in FILES if path not in sources] == []
+
+
+def test_every_installed_format_loads() -> None:
+    assert formats().issues == ()
+    assert format_of(TextReader("x", {"x": FILES["claude_code/em_short.jsonl"]})).name == "claude_code"
