@@ -68,13 +68,11 @@ class Content:
 
     def add(self, content: Json) -> None:
         """Sort *content* in: a text, a block, or a list of them."""
-        if isinstance(content, str):
-            self.texts.append(content)
-        elif isinstance(content, list):
-            for block in json_items(content):
-                self.add(block)
-        else:
-            self._add_block(json_object(content))
+        for block in json_items(content) if isinstance(content, list) else (content,):
+            if isinstance(block, str):
+                self.texts.append(block)
+            else:
+                self._add_block(json_object(block))
 
     def _add_block(self, block: JsonObject) -> None:
         kind = json_text(block.get("type"))
@@ -108,12 +106,12 @@ def content_of(content: Json) -> Content:
 
 
 def plain_text(content: Json) -> str:
-    """Return whatever text is in *content*: a text, a block, or a list of them."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return joined([plain_text(block) for block in json_items(content)])
-    block = json_object(content)
+    """Return whatever text is in *content*: a text, a block, or a list of them; no list lies in a list."""
+    blocks = json_items(content) if isinstance(content, list) else (content,)
+    return joined([block if isinstance(block, str) else _plain(json_object(block)) for block in blocks])
+
+
+def _plain(block: JsonObject) -> str:
     return first_said(block.get("text"), block.get("content"), block.get("value"), block.get("output"))
 
 

@@ -10,8 +10,8 @@ from chatmemory.contracts.history_format import Claim, Head, HistoryReader, Know
 from chatmemory.messages import JsonObject, Role
 from chatmemory.pastchats.formats.content_blocks import Content, content_of, content_turns
 from chatmemory.pastchats.formats.json_values import (
+    EMPTY,
     first_said,
-    json_items,
     json_object,
     json_objects,
     json_text,
@@ -49,7 +49,7 @@ class Continue:
             return Claim(96 if is_told else 60, "a history of messages with context items")
         if {"sessionId", "workspaceDirectory", "history"} <= session.keys():
             return Claim(92, "sessionId, workspaceDirectory and history")
-        first = next(json_objects(json_items(head.document)), {})
+        first = next(json_objects(head.document), EMPTY)
         if {"sessionId", "dateCreated", "workspaceDirectory"} <= first.keys():
             return Claim(92, "the index of Continue's sessions", is_transcript=False)
         return None

@@ -119,7 +119,7 @@ class CopilotChat:
                 conversation_id = f"copilot_chat:{native_id}"
             answer = _Answer()
             answer.read(found.get("response"))
-            project = project or answer.folder
+            project = project or answer.folder.rstrip("/")
             yield from _turns(found, answer, conversation_id, project, session)
             yield from (UnknownRecord(f"response {kind}") for kind in answer.unknown)
 

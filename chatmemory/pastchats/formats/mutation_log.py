@@ -142,7 +142,7 @@ def _change(request: dict[str, Json], path: _Path, one: _Mutation) -> None:
             del kept[one.at :]
         if isinstance(held, list):
             # In place: a list that grows by a line at a time is long in the end.
-            cast("list[Json]", held)[:] = [*kept, *json_items(one.value)]
+            held[:] = [*kept, *json_items(one.value)]
         else:
             _put(holder, last, [*kept, *json_items(one.value)])
     else:
@@ -151,16 +151,16 @@ def _change(request: dict[str, Json], path: _Path, one: _Mutation) -> None:
 
 def _member(holder: Json, step: str | int) -> Json:
     if isinstance(holder, dict) and isinstance(step, str):
-        return cast("dict[str, Json]", holder).get(step)
+        return holder.get(step)
     items = json_items(holder)
     return items[step] if isinstance(step, int) and 0 <= step < len(items) else None
 
 
 def _put(holder: Json, step: str | int, value: Json) -> None:
     if isinstance(holder, dict) and isinstance(step, str):
-        cast("dict[str, Json]", holder)[step] = value
+        holder[step] = value
     elif isinstance(holder, list) and isinstance(step, int) and 0 <= step <= len(holder):
-        cast("list[Json]", holder)[step : step + 1] = [value]
+        holder[step : step + 1] = [value]
 
 
 def _mutations(reader: HistoryReader) -> Iterator[_Mutation | HistoryIssue]:
@@ -188,7 +188,7 @@ def _from_lines(
     for found in lines:
         if isinstance(found, JsonLine):
             yield from _of_entry(json_object(found.value), found.line + lines_before)
-        elif isinstance(found, HistoryIssue):
+        else:
             yield found
 
 
