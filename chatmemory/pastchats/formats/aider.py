@@ -48,6 +48,8 @@ class Aider:
 
     def claim(self, head: Head, /) -> Claim | None:
         """Claim a text with the header of a session."""
+        if "# aider chat started at " not in head.text:
+            return None
         lines = head.text.split("\n")
         headers = sum(1 for line in lines if _HEADER.match(line))
         if not headers:

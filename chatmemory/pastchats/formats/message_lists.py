@@ -45,9 +45,9 @@ _NOTED: Final = frozenset(
     }
 )
 _MAX_NOTED_CHARACTERS: Final = 100_000
-_MAX_DEPTH: Final = 4
-_TRIED: Final = 50
-"""Members of a list that are looked at, since the first conversations may be empty."""
+_MAX_DEPTH: Final = 3
+_TRIED: Final = 10
+"""Members of a container that are looked at, since the first conversations may be empty."""
 
 
 @final
@@ -93,31 +93,41 @@ def pattern_of(
 
     *keys* is what such a list is called, the surest first; others are entered without being told apart.
     """
-    if depth > _MAX_DEPTH:
-        return None
     if isinstance(document, list):
         members = json_items(document)[:_TRIED]
-        if any(map(is_message, members)):
+        if any(isinstance(member, dict) and is_message(member) for member in members):
             return ()
-        found = (pattern_of(member, keys, is_message, depth=depth + 1) for member in members)
-        below = next((pattern for pattern in found if pattern is not None), None)
+        below = _first_below(members, keys, is_message, depth=depth)
         return None if below is None else (ANY, *below)
+    if not isinstance(document, dict):
+        return None
     fields = json_object(document)
     for key in keys:
-        below = pattern_of(fields.get(key), keys, is_message, depth=depth + 1)
-        if below is not None:
-            return (key, *below)
-    for key, value in list(fields.items())[:_TRIED]:
-        if key not in keys and isinstance(value, dict):
-            below = pattern_of(value, keys, is_message, depth=depth + 1)
+        if key in fields:
+            below = _first_below([fields[key]], keys, is_message, depth=depth)
             if below is not None:
-                return (ANY, *below)
+                return (key, *below)
+    others = [value for key, value in fields.items() if key not in keys and isinstance(value, dict)]
+    below = _first_below(others[:_TRIED], keys, is_message, depth=depth)
+    return None if below is None else (ANY, *below)
+
+
+def _first_below(
+    members: Sequence[Json], keys: Sequence[str], is_message: IsMessage, *, depth: int
+) -> Pattern | None:
+    if depth == _MAX_DEPTH:
+        return None
+    for member in members:
+        if isinstance(member, list | dict):
+            pattern = pattern_of(member, keys, is_message, depth=depth + 1)
+            if pattern is not None:
+                return pattern
     return None
 
 
 def looked_at(head: Head) -> Json:
     """Return what of *head* shows the shape: the document, or the records as a list."""
-    return list(head.records) if head.shape == "json_lines" else head.document
+    return list(head.records[:_TRIED]) if head.shape == "json_lines" else head.document
 
 
 def listed_messages(
@@ -185,7 +195,7 @@ def _in_document(
         here = path[:holder_depth]
         if here != holder_path and len(path) > holder_depth:
             fields = dict(known.get(here, EMPTY))
-            holder, holder_path = Holder(_place(here), fields), here
+            holder, holder_path = Holder(_place(here, pattern), fields), here
         if len(path) == depth + 1 and (depth or isinstance(path[0], int)):
             yield Listed(value, holder)
         elif len(path) == holder_depth + 1:
@@ -224,8 +234,9 @@ def _prefixes(pattern: Pattern) -> tuple[Pattern, ...]:
     return tuple(pattern[:length] for length in range(len(pattern) + 1))
 
 
-def _place(path: WalkPath) -> str:
-    return "".join(f"#{step + 1 if isinstance(step, int) else step}" for step in path)
+def _place(path: WalkPath, pattern: Pattern) -> str:
+    steps = [step for step, named in zip(path, pattern, strict=False) if named == ANY]
+    return "".join(f"#{step + 1 if isinstance(step, int) else step}" for step in steps)
 
 
 def _noted(fields: JsonObject) -> dict[str, Json]:

@@ -1,0 +1,122 @@
+"""Lists of a role and a text under whatever names."""
+
+from datetime import UTC, datetime
+
+import pytest
+from read_turns import as_json, as_lines, claimed, confidence, prefixes, read
+
+from chatmemory.messages import Json
+from chatmemory.pastchats.formats.role_list import role_list
+
+CHAT: list[dict[str, Json]] = [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "您好"}]
+SAID = [("user", "你好"), ("assistant", "您好")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        as_json(CHAT),
+        as_json(CHAT, indent=2),
+        as_lines(CHAT),
+        as_json({"messages": CHAT}),
+        as_json({"version": 1, "conversation": {"turns": CHAT}}),
+        as_json({"history": CHAT}, indent=1),
+        as_json({"data": {"chat": {"messages": CHAT}}}),
+        as_json([{"from": "human", "text": "你好"}, {"from": "bot", "text": "您好"}]),
+        as_json([{"sender": "Human", "message": "你好"}, {"sender": "AI", "message": "您好"}]),
+        as_json(
+            [
+                {"author": {"role": "user"}, "content": {"parts": ["你好"]}},
+                {"author": {"role": "model"}, "body": "您好"},
+            ]
+        ),
+        as_json(
+            [{"role": "user", "parts": [{"text": "你好"}]}, {"role": "model", "parts": [{"text": "您好"}]}]
+        ),
+        as_json([{"speaker": "用户", "text": "你好"}, {"speaker": "助手", "text": "您好"}]),
+        as_json([{"type": "human", "value": "你好"}, {"type": "ai", "value": "您好"}]),
+    ],
+)
+def test_one_chat_is_read_from_many_shapes(text: str) -> None:
+    found = read(role_list, text)
+    assert found.said == SAID
+    assert len(found.conversations) == 1
+    assert confidence(role_list, text) >= 50
+
+
+def test_several_chats_are_told_apart_by_id_or_place() -> None:
+    for text in (
+        as_json({"conversations": [{"id": "c-1", "messages": CHAT}, {"id": "c-2", "messages": CHAT}]}),
+        as_json([{"messages": CHAT, "id": "c-1"}, {"messages": CHAT, "id": "c-2"}], indent=1),
+        as_lines([{"id": "c-1", "chat": CHAT}, {"chat": CHAT, "id": "c-2"}]),
+    ):
+        found = read(role_list, text, block_bytes=7)
+        assert found.said == SAID * 2
+        assert found.conversations == ["role_list:c-1", "role_list:c-2"]
+    assert read(role_list, as_json([CHAT, CHAT]), path="/a.json").conversations == [
+        "role_list:/a.json#1",
+        "role_list:/a.json#2",
+    ]
+
+
+def test_times_ids_titles_and_names_are_taken_along() -> None:
+    messages = [
+        {"id": "m1", "role": "user", "name": "小美", "content": "在吗", "timestamp": 1_700_000_000},
+        {"id": "m2", "role": "assistant", "content": "在", "created_at": "2023-11-14T22:13:25Z"},
+    ]
+    turns = read(role_list, as_json({"title": "问候", "messages": messages})).kept
+    assert [turn.native_id for turn in turns] == ["m1", "m2"]
+    assert [turn.timestamp for turn in turns] == [
+        datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
+        datetime(2023, 11, 14, 22, 13, 25, tzinfo=UTC),
+    ]
+    assert turns[0].speaker == "小美"
+    assert turns[0].metadata["title"] == "问候"
+
+
+def test_an_unknown_name_beside_known_ones_is_a_persons() -> None:
+    chat = [
+        {"sender": "user", "text": "hi"},
+        {"sender": "bot", "text": "yo"},
+        {"sender": "Jonas", "text": "me too"},
+    ]
+    turn = read(role_list, as_json(chat)).kept[-1]
+    assert (turn.role, turn.speaker) == ("user", "Jonas")
+
+
+def test_the_same_short_answer_many_times_is_as_many_turns() -> None:
+    assert len(read(role_list, as_json(CHAT * 50)).kept) == 100
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"name": "pkg", "author": {"name": "Mei"}, "type": "module", "description": "x"},
+        [{"id": 1, "user": "ann", "text": "hi"}, {"id": 2, "user": "bob", "text": "yo"}],
+        {"users": [{"role": "admin", "content": "x"}, {"role": "owner", "content": "y"}]},
+        [{"type": "function", "name": "f", "inputs": []}],
+        [{"role": "user"}, {"role": "assistant"}],
+        [1, 2, 3],
+        [],
+        {},
+        "user",
+    ],
+)
+def test_other_json_is_left_alone(document: Json) -> None:
+    assert claimed(role_list, as_json(document)) is None
+    assert claimed(role_list, as_json(document, indent=1)) is None
+    assert read(role_list, as_json(document)).kept == []
+
+
+def test_damage_is_an_issue_and_the_rest_is_read() -> None:
+    text = '[{"role": "user", "content": "\\ud83e你好\\u0000"}, {"role": "assistant", "content": nul}, {"role": "assistant", "content": "您好", "tokens": 123456789012345678901234567890}]'
+    found = read(role_list, text)
+    assert [issue.code for issue in found.issues] == ["malformed_record"]
+    assert found.said == [("user", "\ud83e你好\x00"), ("assistant", "您好")]
+
+
+def test_every_beginning_of_the_document_keeps_what_was_said() -> None:
+    text = as_json({"id": "c-1", "messages": CHAT * 3})
+    for part in prefixes(text, every=3):
+        said = read(role_list, part).said
+        assert said == (SAID * 3)[: len(said)]
