@@ -1,0 +1,44 @@
+"""The module that speaks to SQLite, and the extension that compares codes within it, where there is one.
+
+The interpreter's own ``sqlite3`` is preferred; some are built without loading of extensions, and there ``pysqlite3``
+serves in its place where it is installed (extra: ``chatmemory-effect[vec]``).  Nothing depends on either: without the
+extension, codes are compared by Python or numpy, with the same answers.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_NO_EXTENSION = "SELECT vec_version()"
+
+
+def driver(*, use_sqlite_vec: bool) -> ModuleType:
+    """Return the module to connect with, one that can load extensions if any can and it is wanted."""
+    if not use_sqlite_vec or hasattr(sqlite3.Connection, "enable_load_extension"):
+        return sqlite3
+    with suppress(ImportError):
+        return import_module("pysqlite3.dbapi2")
+    return sqlite3
+
+
+def load_vec(connection: sqlite3.Connection) -> bool:
+    """Load sqlite-vec into *connection*; return whether it is there."""
+    try:
+        path = cast("str", import_module("sqlite_vec").loadable_path())
+        connection.enable_load_extension(True)
+    except Exception:  # noqa: BLE001  not installed, not for this platform, not with this interpreter: it is not there
+        return False
+    try:
+        connection.execute("SELECT load_extension(:path)", {"path": path}).fetchall()
+        connection.execute(_NO_EXTENSION).fetchall()
+    except Exception:  # noqa: BLE001  whichever driver's error: a file that is there and cannot be loaded
+        return False
+    finally:
+        connection.enable_load_extension(False)
+    return True

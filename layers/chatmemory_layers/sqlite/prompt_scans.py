@@ -1,0 +1,187 @@
+"""Three ways to find which codes differ least from that of a query; all give the same rows in the same order.
+
+``VecScan`` lets sqlite-vec count inside SQLite.  ``IntegerScan`` reads the codes as integers of Python, which for a small
+store is done before numpy would be loaded.  ``NumpyScan`` keeps the codes in memory, for large stores and for processes
+that go on.  Which one serves is chosen in ``prompt_vectors.py``, which also looks at the real vectors.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Integers: TypeAlias = NDArray[np.int64]
+    Words: TypeAlias = NDArray[np.uint64]
+
+SELECT_CODES = """
+SELECT prompt_id, code FROM prompt_codes
+WHERE model_key = :model_key AND length(code) = :size AND prompt_id > :after
+ORDER BY prompt_id
+"""
+SELECT_CODES_OF = """
+SELECT prompt_id, code FROM prompt_codes
+WHERE model_key = :model_key AND length(code) = :size
+AND prompt_id IN (SELECT value FROM json_each(:ids))
+"""
+SELECT_NEAREST = """
+SELECT prompt_id FROM prompt_codes
+WHERE model_key = :model_key AND length(code) = :size
+ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(:code)), prompt_id DESC
+LIMIT :portion OFFSET :seen
+"""
+SELECT_GENERATION = "SELECT number FROM prompt_generation"
+
+GROWTH_OF_PORTION: Final = 4
+_ROWS: Final = 1 << 44
+"""A place is ``distance * _ROWS - row``: of equal distances the newest comes first.  Row ids stay below it."""
+
+_READ_AT_ONCE: Final = 10_000
+_BYTES_PER_WORD: Final = 8
+
+
+class CodeScan(Protocol):
+    """One of the three."""
+
+    def nearest_first(
+        self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
+    ) -> Iterator[list[int]]:
+        """Yield all rows whose code is of that model, nearest first, in ever larger portions."""
+        ...
+
+
+@final
+class VecScan:
+    """Counts inside SQLite, by sqlite-vec."""
+
+    def nearest_first(
+        self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
+    ) -> Iterator[list[int]]:
+        """See ``CodeScan``."""
+        parameters = {"model_key": model_key, "size": len(code), "code": code}
+        seen = 0
+        while True:
+            limits = {"portion": portion, "seen": seen}
+            found = [row for (row,) in connection.execute(SELECT_NEAREST, parameters | limits).fetchall()]
+            if not found:
+                return
+            yield found
+            seen += len(found)
+            portion *= GROWTH_OF_PORTION
+
+
+@final
+class IntegerScan:
+    """Counts in Python."""
+
+    def nearest_first(
+        self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
+    ) -> Iterator[list[int]]:
+        """See ``CodeScan``."""
+        parameters = {"model_key": model_key, "size": len(code), "after": 0}
+        yield from _portions(_places(connection.execute(SELECT_CODES, parameters), code), portion)
+
+
+def nearest_of(
+    connection: sqlite3.Connection, model_key: int, code: bytes, *, ids: Sequence[int], portion: int
+) -> Iterator[list[int]]:
+    """Yield those of *ids* that have a code of that model, as ``CodeScan`` does; quick for the few of a conversation."""
+    parameters = {"model_key": model_key, "size": len(code), "ids": json.dumps(ids)}
+    yield from _portions(_places(connection.execute(SELECT_CODES_OF, parameters), code), portion)
+
+
+def _places(rows: Iterator[tuple[int, bytes]], code: bytes) -> list[int]:
+    asked = int.from_bytes(code, "big")
+    read = int.from_bytes
+    return [(read(other, "big") ^ asked).bit_count() * _ROWS - row for row, other in rows]
+
+
+def _portions(places: list[int], portion: int) -> Iterator[list[int]]:
+    if not places:
+        return
+    yield [-place % _ROWS for place in nsmallest(portion, places)]
+    seen = portion
+    if seen < len(places):
+        places.sort()
+    while seen < len(places):
+        portion *= GROWTH_OF_PORTION
+        yield [-place % _ROWS for place in places[seen : seen + portion]]
+        seen += portion
+
+
+@final
+class NumpyScan:
+    """Keeps the codes of one model in memory, and reads what is new before each search."""
+
+    def __init__(self) -> None:
+        """Hold nothing yet."""
+        self._kept: tuple[int, int, int] | None = None  # model, bytes of a code, generation
+        self._count = 0
+        self._rows: Integers | None = None
+        self._codes: Words | None = None
+
+    def nearest_first(
+        self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
+    ) -> Iterator[list[int]]:
+        """See ``CodeScan``."""
+        import numpy as np  # noqa: PLC0415  large stores alone are worth its loading
+
+        rows, codes = self._refreshed(connection, model_key, len(code))
+        query = np.frombuffer(code, np.uint64)
+        distances = np.zeros(rows.size, np.uint16)
+        for words, word in zip(codes, query, strict=True):
+            distances += _count_bits(words ^ word)
+        within = np.bincount(distances).cumsum()  # how many lie at that distance, or nearer
+        seen = 0
+        while seen < rows.size:
+            end = min(seen + portion, rows.size)
+            first = int(np.searchsorted(within, seen, side="right"))
+            last = int(np.searchsorted(within, end))
+            reached = np.flatnonzero((distances >= first) & (distances <= last))
+            places = distances[reached].astype(np.int64) * _ROWS - rows[reached]
+            places.sort()
+            before = int(within[first - 1]) if first else 0
+            yield (-places[seen - before : end - before] % _ROWS).tolist()
+            seen = end
+            portion *= GROWTH_OF_PORTION
+
+    def _refreshed(self, connection: sqlite3.Connection, model_key: int, size: int) -> tuple[Integers, Words]:
+        """Return rows and codes, one code per column, with all that is there now."""
+        import numpy as np  # noqa: PLC0415
+
+        (generation,) = connection.execute(SELECT_GENERATION).fetchone()
+        if self._rows is None or self._codes is None or self._kept != (model_key, size, generation):
+            self._kept = model_key, size, generation
+            self._count = 0
+            self._rows = np.zeros(0, np.int64)
+            self._codes = np.zeros((size // _BYTES_PER_WORD, 0), np.uint64)
+        last = int(self._rows[self._count - 1]) if self._count else 0
+        cursor = connection.execute(SELECT_CODES, {"model_key": model_key, "size": size, "after": last})
+        while found := cursor.fetchmany(_READ_AT_ONCE):
+            end = self._count + len(found)
+            if end > self._rows.size:
+                missing = max(end, 2 * self._rows.size) - self._rows.size
+                self._rows = np.pad(self._rows, (0, missing))
+                # One code per column: numpy adds up rows of words many times as quickly as words within a row.
+                self._codes = np.pad(self._codes, ((0, 0), (0, missing)))
+            self._rows[self._count : end] = [row for row, _ in found]
+            new = np.frombuffer(b"".join([code for _, code in found]), np.uint64)
+            self._codes[:, self._count : end] = new.reshape(len(found), -1).T
+            self._count = end
+        return self._rows[: self._count], self._codes[:, : self._count]
+
+
+def _count_bits(words: Words) -> NDArray[np.uint8]:
+    import numpy as np  # noqa: PLC0415
+
+    if hasattr(np, "bitwise_count"):
+        return np.bitwise_count(words)
+    # numpy before 2.0
+    counts = np.unpackbits(words.view(np.uint8).reshape(words.size, -1), axis=1)
+    return counts.sum(axis=1, dtype=np.uint8)
