@@ -4,16 +4,23 @@ Field names are Python's; in files and documents the same words are written as `
 Where settings are read from is none of this module's business: ``chatmemory_layers.configuration`` does that.
 """
 
+# ruff: noqa: PLC0414  what is passed on has a small module of its own, for those who need no more
+
 from math import inf
 from typing import Final, Literal, final
 
 from attrs import field, frozen, validators
 
 from chatmemory.effect import Tag
-
-_positive = validators.ge(1)
-_not_negative = validators.ge(0)
-_some_time = validators.gt(0.0)
+from chatmemory.embedding_settings import (
+    EmbeddingSettings as EmbeddingSettings,
+    EmbeddingSettingsTag as EmbeddingSettingsTag,
+)
+from chatmemory.past_chats_settings import (
+    PastChatsSettings as PastChatsSettings,
+    PastChatsSettingsTag as PastChatsSettingsTag,
+)
+from chatmemory.setting_rules import NOT_NEGATIVE, POSITIVE, SOME_TIME
 
 MOST_RECALLED: Final = 200
 """The highest limit of a recall."""
@@ -43,16 +50,16 @@ class StrategySettings:
     """
 
     type: Literal["none", "summarize", "token_budget"] = "none"
-    summarize_every_n: int = field(default=20, validator=_positive)
-    keep_last: int = field(default=4, validator=_not_negative)
-    token_budget: int = field(default=8000, validator=_positive)
+    summarize_every_n: int = field(default=20, validator=POSITIVE)
+    keep_last: int = field(default=4, validator=NOT_NEGATIVE)
+    token_budget: int = field(default=8000, validator=POSITIVE)
     skill_id: str = field(default="conversation-summary", validator=validators.min_len(1))
     delete_summarized_messages: bool = False
     rolling: bool = True
     execution: Literal["inline", "background"] = "inline"
-    timeout_seconds: float = field(default=30.0, validator=_some_time)
-    max_summary_characters: int = field(default=4000, validator=_positive)
-    retry_seconds: float = field(default=5.0, validator=_some_time)
+    timeout_seconds: float = field(default=30.0, validator=SOME_TIME)
+    max_summary_characters: int = field(default=4000, validator=POSITIVE)
+    retry_seconds: float = field(default=5.0, validator=SOME_TIME)
 
     def __attrs_post_init__(self) -> None:
         if self.type == "summarize" and self.keep_last >= self.summarize_every_n:
@@ -85,8 +92,8 @@ class SkillSettings:
     base_url: str = "http://localhost:11434/v1"
     api_key: str = field(default="", repr=False)
     model: str = ""
-    timeout_seconds: float = field(default=20.0, validator=_some_time)
-    max_retries: int = field(default=2, validator=_not_negative)
+    timeout_seconds: float = field(default=20.0, validator=SOME_TIME)
+    max_retries: int = field(default=2, validator=NOT_NEGATIVE)
 
 
 @final
@@ -107,7 +114,7 @@ class SqliteSettings:
 
     path: str = "chatmemory.db"
     durability: Literal["full", "process"] = "full"
-    busy_timeout_seconds: float = field(default=10.0, validator=_some_time)
+    busy_timeout_seconds: float = field(default=10.0, validator=SOME_TIME)
     legacy_file: Literal["backup", "in_place", "refuse"] = "backup"
     legacy_user: str = field(default="default", validator=validators.min_len(1))
 
@@ -127,9 +134,9 @@ class PostgresSettings:
 
     dsn: str = field(default="", repr=False)
     reader_dsn: str = field(default="", repr=False)
-    pool_size: int = field(default=10, validator=_positive)
-    statement_cache_size: int = field(default=100, validator=_not_negative)
-    timeout_seconds: float = field(default=30.0, validator=_some_time)
+    pool_size: int = field(default=10, validator=POSITIVE)
+    statement_cache_size: int = field(default=100, validator=NOT_NEGATIVE)
+    timeout_seconds: float = field(default=30.0, validator=SOME_TIME)
 
 
 @final
@@ -155,39 +162,12 @@ class RetrievalSettings:
         lexical_share: how much of the score the words have, the rest is the vectors'.
     """
 
-    limit: int = field(default=5, validator=[_positive, validators.le(MOST_RECALLED)])
+    limit: int = field(default=5, validator=[POSITIVE, validators.le(MOST_RECALLED)])
     similarity_threshold: float | None = field(
         default=None, validator=validators.optional([validators.ge(-1.0), validators.le(1.0)])
     )
     decay_per_day: float = field(default=0.01, validator=[validators.ge(0.0), validators.lt(inf)])
     lexical_share: float = field(default=0.5, validator=[validators.ge(0.0), validators.le(1.0)])
-
-
-@final
-@frozen(kw_only=True)
-class EmbeddingSettings:
-    """``memory.embedding``: what makes vectors of texts.
-
-    Attributes:
-        provider: ``static`` ships with the package and works offline; ``openai_compatible`` asks an endpoint over
-            HTTP; ``sentence_transformers`` runs a model here; ``hashed`` needs no file; ``none``: no vectors.
-        base_url: of the endpoint, up to and without ``/embeddings``.
-        api_key: sent as a bearer token; empty: none is sent.
-        model: its name, for the endpoint or sentence-transformers.
-        batch_size: texts in one request.
-        timeout_seconds: for one request; an embedder of your own has as long for as many texts.
-        max_retries: further requests after one that failed for a passing reason.
-        pause_after_failure_seconds: how long nobody asks again after a failure (spec 001, R5).
-    """
-
-    provider: Literal["static", "openai_compatible", "sentence_transformers", "hashed", "none"] = "static"
-    base_url: str = "http://localhost:11434/v1"
-    api_key: str = field(default="", repr=False)
-    model: str = ""
-    batch_size: int = field(default=64, validator=_positive)
-    timeout_seconds: float = field(default=20.0, validator=_some_time)
-    max_retries: int = field(default=2, validator=_not_negative)
-    pause_after_failure_seconds: float = field(default=1800.0, validator=validators.ge(0.0))
 
 
 @final
@@ -204,7 +184,7 @@ class ExtractionSettings:
 
     extractor: Literal["rules", "skill"] = "rules"
     skill_id: str = field(default="memory-extraction", validator=validators.min_len(1))
-    timeout_seconds: float = field(default=30.0, validator=_some_time)
+    timeout_seconds: float = field(default=30.0, validator=SOME_TIME)
     least_confidence: float = field(default=0.5, validator=[validators.ge(0.0), validators.le(1.0)])
 
 
@@ -217,7 +197,7 @@ class PromotionSettings:
         after_sessions: once it was used in so many sessions, if the user stated it; 0: never.
     """
 
-    after_sessions: int = field(default=0, validator=_not_negative)
+    after_sessions: int = field(default=0, validator=NOT_NEGATIVE)
 
 
 @final
@@ -250,35 +230,11 @@ class ContextSettings:
         recall: whether long-term memories are recalled at all; how many, ``memory.retrieval.limit`` says.
     """
 
-    tokens: int = field(default=8000, validator=_positive)
+    tokens: int = field(default=8000, validator=POSITIVE)
     memory_share: float = field(default=0.25, validator=[validators.ge(0.0), validators.le(1.0)])
     memory_role: Literal["system", "user"] = "system"
-    window_messages: int = field(default=50, validator=[_not_negative, validators.le(MOST_MESSAGES)])
+    window_messages: int = field(default=50, validator=[NOT_NEGATIVE, validators.le(MOST_MESSAGES)])
     recall: bool = True
-
-
-@final
-@frozen(kw_only=True)
-class PastChatsSettings:
-    """``memory.pastChats``: histories of other tools, indexed and recalled.
-
-    Attributes:
-        path: the SQLite file of the index; empty: in the data folder of the platform.
-        redact_secrets: whether keys, tokens and passwords of well-known shapes are taken out before anything is stored.
-        exclude: globs of paths that are never indexed, parted by commas.
-        recall_tokens: how long a recall is, at most, when the caller names no budget.
-        hook_tokens: likewise for a recall that goes into a prompt by itself.
-        busy_timeout_seconds: how long a write waits for writers of other processes.
-        use_sqlite_vec: whether sqlite-vec compares vectors where it can be loaded; the answers are the same.
-    """
-
-    path: str = ""
-    redact_secrets: bool = True
-    exclude: str = ""
-    recall_tokens: int = field(default=2000, validator=_positive)
-    hook_tokens: int = field(default=600, validator=_positive)
-    busy_timeout_seconds: float = field(default=30.0, validator=_some_time)
-    use_sqlite_vec: bool = True
 
 
 @final
@@ -326,10 +282,6 @@ class RetrievalSettingsTag(Tag[RetrievalSettings]):
     """Where layers provide ``RetrievalSettings``."""
 
 
-class EmbeddingSettingsTag(Tag[EmbeddingSettings]):
-    """Where layers provide ``EmbeddingSettings``."""
-
-
 class ExtractionSettingsTag(Tag[ExtractionSettings]):
     """Where layers provide ``ExtractionSettings``."""
 
@@ -344,7 +296,3 @@ class ExpirySettingsTag(Tag[ExpirySettings]):
 
 class ContextSettingsTag(Tag[ContextSettings]):
     """Where layers provide ``ContextSettings``."""
-
-
-class PastChatsSettingsTag(Tag[PastChatsSettings]):
-    """Where layers provide ``PastChatsSettings``."""

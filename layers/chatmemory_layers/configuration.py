@@ -9,7 +9,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from returns.result import Failure, Success
 
@@ -31,10 +31,7 @@ from chatmemory.settings import (
     SqliteSettingsTag,
     StrategySettingsTag,
 )
-
-PREFIX: Final = "CHATMEMORY"
-PLAIN: Final = ("MEMORY_RETRIEVAL_LIMIT",)
-"""Variables that are heard without the prefix, too: spec 002 names them so."""
+from chatmemory_layers.setting_names import PLAIN, PREFIX, is_anything_set, is_set
 
 SettingsTags: TypeAlias = (
     StrategySettingsTag
@@ -60,8 +57,10 @@ def read_settings(
         path: the TOML file; None: there is none.
         environment: None: that of this process.
     """
-    table, problems = _read_toml(path)
     environment = os.environ if environment is None else environment
+    if path is None and not is_anything_set(environment):
+        return Success(Settings())  # without cattrs, which takes longer to import than a command may take
+    table, problems = _read_toml(path)
     variables = EnvironmentProvider(environment, PREFIX)
     plain = EnvironmentProvider({name: environment[name] for name in PLAIN if name in environment})
     read = Config.of(Settings).parse(
@@ -129,6 +128,6 @@ def _read_toml(path: str | os.PathLike[str] | None) -> tuple[Mapping[str, object
 
 def _unknown_variables(variables: EnvironmentProvider) -> list[ConfigProblem]:
     known = [variables.variable(path) for path in setting_paths()]
-    ours = (name for name in variables.variables if name.startswith(f"{PREFIX}_"))
+    ours = (name for name in variables.variables if is_set(name) and name not in PLAIN)
     unknown = sorted(set(ours) - set(known))
     return [InvalidValue(name, f"unknown variable{did_you_mean(name, known)}") for name in unknown]

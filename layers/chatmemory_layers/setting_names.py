@@ -1,0 +1,23 @@
+"""How settings are named outside, and whether anybody has named one; reading them is left to ``configuration.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+PREFIX: Final = "CHATMEMORY"
+PLAIN: Final = ("MEMORY_RETRIEVAL_LIMIT",)
+"""Variables that are heard without the prefix, too: spec 002 names them so."""
+
+CONFIG: Final = "CHATMEMORY_CONFIG"
+"""Where the file of the settings is; no setting itself."""
+
+
+def is_set(name: str) -> bool:
+    """Tell whether a variable of this name is, or would be, a setting."""
+    return (name.startswith(f"{PREFIX}_") and name != CONFIG) or name in PLAIN
+
+
+def is_anything_set(environment: Mapping[str, str]) -> bool:
+    """Tell whether the environment says anything about settings."""
+    return any(map(is_set, environment))
