@@ -93,18 +93,16 @@ def _places_of_speakers(reader: HistoryReader) -> frozenset[int]:
     comes another opening, or nothing more.
     """
     marks = list(_marks(reader))
+    next_fences: list[_Mark | None] = [None]
+    for mark in reversed(marks):
+        next_fences.append(mark if mark.kind == "fence" else next_fences[-1])
     found: set[int] = set()
     fence = ""
-    for place, mark in enumerate(marks):
+    for mark, next_fence in zip(marks, reversed(next_fences), strict=False):
         if mark.kind == "export":
             fence = ""
         elif mark.kind == "speaker":
-            following = (
-                next((later for later in marks[place + 1 :] if later.kind == "fence"), None)
-                if fence
-                else None
-            )
-            if fence and following is not None and _closes(following, fence):
+            if fence and next_fence is not None and _closes(next_fence, fence):
                 continue
             fence = ""
             found.add(mark.line)

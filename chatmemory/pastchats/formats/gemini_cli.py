@@ -248,7 +248,7 @@ class _Session:
             {
                 **self.metadata,
                 "model": json_text(message.get("model")),
-                "display": display,
+                "display": display if kind == "command" else "",
                 "tool_calls": parts.calls,
             }
         )
