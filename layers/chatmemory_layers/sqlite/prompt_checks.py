@@ -281,7 +281,7 @@ def _texts(examined: Examined) -> Iterator[Seen]:
     if changed:
         some = ", ".join(map(str, changed[:MOST_COMPLAINTS]))
         message = f"{len(changed)} texts are not what was indexed (rows {some}{' ...' if changed[MOST_COMPLAINTS:] else ''})"
-        yield "error", message, "pastchats-memory index --anew"
+        yield "error", message, "pastchats-memory index --full, then pastchats-memory reindex"
     else:
         yield "ok", "every text is what was indexed", ""
 

@@ -39,13 +39,25 @@ SELECT {PROMPT_COLUMNS} FROM prompts
 WHERE id IN (
     SELECT id FROM prompts WHERE source_path = :source
     UNION ALL SELECT prompt_id FROM prompt_aliases WHERE prompt_aliases.source_path = :source
-) AND (:turn_index IS NULL OR turn_index = :turn_index)
+)
 ORDER BY conversation_id, turn_index, id LIMIT :limit
 """  # noqa: S608  likewise
-SELECT_OF_CONVERSATION = f"""
+SELECT_TURN_OF_SOURCE = f"""
 SELECT {PROMPT_COLUMNS} FROM prompts
-WHERE conversation_id = :source AND (:turn_index IS NULL OR turn_index = :turn_index)
-ORDER BY turn_index, id LIMIT :limit
+WHERE id IN (
+    SELECT id FROM prompts WHERE source_path = :source AND turn_index = :turn_index
+    UNION ALL
+    SELECT prompt_id FROM prompt_aliases CROSS JOIN prompts ON prompts.id = prompt_id
+    WHERE prompt_aliases.source_path = :source AND turn_index = :turn_index
+)
+ORDER BY conversation_id, id LIMIT :limit
+"""  # noqa: S608  likewise
+SELECT_OF_CONVERSATION = f"""
+SELECT {PROMPT_COLUMNS} FROM prompts WHERE conversation_id = :source ORDER BY turn_index, id LIMIT :limit
+"""  # noqa: S608  likewise
+SELECT_TURN_OF_CONVERSATION = f"""
+SELECT {PROMPT_COLUMNS} FROM prompts
+WHERE conversation_id = :source AND turn_index = :turn_index ORDER BY id LIMIT :limit
 """  # noqa: S608  likewise
 
 SELECT_WITH_TEXTS = """
@@ -131,9 +143,13 @@ def turns(
 ) -> tuple[Prompt, ...]:
     """Return turns of a source, or of a conversation where no source is called so."""
     asked = {"source": plain(source), "turn_index": turn_index, "limit": max(limit, 0)}
+    if turn_index is None:
+        of_source, of_conversation = SELECT_OF_SOURCE, SELECT_OF_CONVERSATION
+    else:
+        of_source, of_conversation = SELECT_TURN_OF_SOURCE, SELECT_TURN_OF_CONVERSATION
     rows = (
-        connection.execute(SELECT_OF_SOURCE, asked).fetchall()
-        or connection.execute(SELECT_OF_CONVERSATION, asked).fetchall()
+        connection.execute(of_source, asked).fetchall()
+        or connection.execute(of_conversation, asked).fetchall()
     )
     return tuple(map(prompt_of, rows))
 
