@@ -17,6 +17,7 @@ from chatmemory.pastchats.recall_marks import (
     NOTHING_WORKED,
     NOTICE,
     QUOTE,
+    REPORTED,
     SOURCE,
     WORKED,
 )
@@ -28,6 +29,7 @@ _LINE_OF_OURS: Final = "|".join(
         re.escape(NOTHING_WORKED),
         re.escape(WORKED),
         re.escape(FAILED),
+        re.escape(REPORTED),
         rf"{SOURCE}[^\n]*",
         rf"{LEFT_OUT}\d[^\n]*",
         "",

@@ -14,13 +14,13 @@ REPORT_READ: Final = 4_000  # characters in which a pasted error report is looke
 
 # Patterns are texts, compiled when first used: a recall that finds nothing to judge does without.
 _APOSTROPHE: Final = "['’]?"
-_NOT: Final = (
-    rf"(?:(?:did|does|do|is|was|are|can|could|wo|would)(?:n{_APOSTROPHE}t| not)|cannot|won{_APOSTROPHE}t|not|never)"
-)
+_NOT: Final = rf"(?:(?:did|does|do|is|was|are|can|could|wo|would)(?:n{_APOSTROPHE}t| not)|cannot|won{_APOSTROPHE}t|not|never)"
 # "that" after a noun tells which one: "write a test that fails".
 _IT: Final = r"(?:\bit|(?:^|[.,;:!?\n] ?|\b(?:and|but|now|so|thanks|ok|well|sorry|no) )(?:this|that|these|they|which)|\bthe (?:fix|change|patch|code|command|script|test|tests|build|query|solution|answer|suggestion))"
 
-_NOT_A_NOUN: Final = r"(?! (?:types?|class(?:es)?|handling|handlers?|codes?|messages?|pages?|format|boundary|as in)\b)"
+_NOT_A_NOUN: Final = (
+    r"(?! (?:types?|class(?:es)?|handling|handlers?|codes?|messages?|pages?|format|boundary|as in)\b)"
+)
 
 _FAILED: Final = "|".join(
     (
@@ -29,15 +29,19 @@ _FAILED: Final = "|".join(
         rf"\bstill (?:fail|broken|crash|hang|wrong|red|not |the same (?:error|problem|issue|result|output)|get|got|see|throw|show|happen|have the|having|an? \w*error|error|block|lock|slow|does|is{_APOSTROPHE}?n|can|won)",
         r"^(?:hm+,? |sorry,? |ok,? |but )?(?:no|nope|wrong|incorrect|not quite|not really)\b(?=[,.!:;]| (?:that|this|it|you)\b)(?!,? (?:problem|worries|thanks|thank|need|rush|hurry|questions?)\b)",
         rf"\bsame (?:\w+ )?(?:error|problem|issue|exception|failure)\b{_NOT_A_NOUN}",
-        r"(?:^|\bnow,? |\bbut )(?:there is |there's |i have |it has |with )?(?:an? )?(?:another|new|different) "
-        rf"(?:\w+ )?(?:error|problem|issue|exception|failure)\b{_NOT_A_NOUN}",
+        (
+            r"(?:^|\bnow,? |\bbut )(?:there is |there's |i have |it has |with )?(?:an? )?(?:another|new|different) "
+            rf"(?:\w+ )?(?:error|problem|issue|exception|failure)\b{_NOT_A_NOUN}"
+        ),
         rf"\b(?:you|that|it|this|your \w+) (?:just |has |have |completely )?(?:broke|breaks|made it worse|got it wrong|(?:is|are|was|were|{_APOSTROPHE}s|{_APOSTROPHE}re) (?:wrong|incorrect|not (?:right|correct|what i)))",
         r"\bthat['’]s (?:wrong|incorrect|not (?:right|correct|what i|it\b|working))",
-        rf"\b(?:now |and |but )?(?:i|we) (?:am |are |now |just |still )?(?:get|got|getting|see|seeing|hit|hitting) (?:this |the |an? |these )?(?:\w+ ){{0,3}}(?:\w*errors?|\w*exceptions?|traceback|panic|segfault|failures?|timeouts?)\b",
+        r"\b(?:now |and |but )?(?:i|we) (?:am |are |now |just |still )?(?:get|got|getting|see|seeing|hit|hitting) (?:this |the |an? |these )?(?:\w+ ){0,3}(?:\w*errors?|\w*exceptions?|traceback|panic|segfault|failures?|timeouts?)\b",
         rf"{_IT} (?:now )?(?:fails?|failed|crash(?:es|ed)|hangs|errors? out|throws|threw|times? out|timed out|(?:raises|raised|gives?|gave)(?: me)? (?:an? |the )?(?:\w+ )?(?:error|exception))\b",
         r"^(?:please )?(?:revert|undo|roll back|rollback|/undo)\b",
-        r"(?<!对)不对(?![不劲称等应齐外]|吗|吧)|(?<!行)不行(?!吗)|没用|沒用|没有用|没有?(?:效果|生效|解决|反应|变化)|不起作用|不管用|不能用|用不了|跑不(?:起来|通)|运行不了|编译不过"
-        r"|(?:还是|還是|仍然|仍旧|依然|依旧|又|结果)(?:会)?(?:不|没|报错|報錯|出错|失败|失敗|一样|一樣|有(?:问题|錯|错)|卡)|(?:^|[，,。！!\s])(?:报错|報錯|出错|失败)(?:了|：|:)|(?:改|弄|搞|答|写|说|做)错了|同样的(?:错误|问题|报错)",
+        (
+            r"(?<!对)不对(?![不劲称等应齐外]|吗|吧)|(?<!行)不行(?!吗)|没用|沒用|没有用|没有?(?:效果|生效|解决|反应|变化)|不起作用|不管用|不能用|用不了|跑不(?:起来|通)|运行不了|编译不过"
+            r"|(?:还是|還是|仍然|仍旧|依然|依旧|又|结果)(?:会)?(?:不|没|报错|報錯|出错|失败|失敗|一样|一樣|有(?:问题|錯|错)|卡)|(?:^|[，,。！!\s])(?:报错|報錯|出错|失败)(?:了|：|:)|(?:改|弄|搞|答|写|说|做)错了|同样的(?:错误|问题|报错)"
+        ),
     )
 )
 _WORKED: Final = "|".join(

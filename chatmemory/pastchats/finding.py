@@ -1,0 +1,217 @@
+"""``PastChatsService``: the service that finds what was said before, over any store, embedder and ranking.
+
+A recall before a task must be over in a moment: this module loads what every recall needs, and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Never, TypeAlias, final
+
+from chatmemory.contracts.past_chats import PastChatsService
+from chatmemory.contracts.prompt_ranker import PromptRankerTag
+from chatmemory.contracts.prompt_repository import PromptRepositoryTag
+from chatmemory.contracts.query_embedder import QueryEmbedderTag
+from chatmemory.contracts.token_counter import TokenCounterTag
+from chatmemory.effect import Do, Effect, Layer
+from chatmemory.effect.clock import ClockTag
+from chatmemory.pastchats.exchanges import TURNS_AFTER, TURNS_BEFORE, exchange_of, merged
+from chatmemory.pastchats.recall_block import recall_block
+from chatmemory.pastchats.search import PromptSearching
+from chatmemory.prompt import EVERYTHING
+from chatmemory.prompt_hits import PastRecall
+from chatmemory.settings import PastChatsSettingsTag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from chatmemory.contracts.past_chats import PastChats, SearchMode
+    from chatmemory.contracts.prompt_repository import PromptRepository
+    from chatmemory.contracts.token_counter import TokenCounter
+    from chatmemory.errors import DataValidationError, PastChatsError, RepositoryError
+    from chatmemory.json_value import JsonObject
+    from chatmemory.past_chats import Finding, PastChatsStatistics
+    from chatmemory.prompt import Prompt, PromptFilter
+    from chatmemory.prompt_hits import Exchange, PromptHit, PromptSearchResult
+
+MOST_HITS: Final = 200
+"""The highest limit of a search."""
+
+HITS_PER_EXCHANGE: Final = 3  # a question, its answer and what followed are often found together
+MOST_SHOWN: Final = 1_000  # turns of a conversation that is asked for as a whole
+MOST_PLACES: Final = 5  # of one number, in a file that holds several conversations
+
+
+@final
+class PastChatsLive:
+    """The service; its promises stand in ``contracts.PastChats``."""
+
+    def __init__(
+        self,
+        searching: PromptSearching,
+        repository: PromptRepository,
+        counter: TokenCounter,
+        *,
+        model: str,
+        recall_tokens: int,
+    ) -> None:
+        """Find in *repository*; *recall_tokens* is the budget of who names none."""
+        self._searching = searching
+        self._repository = repository
+        self._counter = counter
+        self._model = model
+        self._recall_tokens = recall_tokens
+
+    @Effect.gen
+    async def search(
+        self,
+        do: Do[PastChatsError],
+        query: str,
+        /,
+        *,
+        which: PromptFilter = EVERYTHING,
+        limit: int = 10,
+        mode: SearchMode = "hybrid",
+    ) -> PromptSearchResult:
+        """See ``PastChats.search``."""
+        await do(_checked(which, limit=limit))
+        return await do(self._searching.search(query, which=which, limit=min(limit, MOST_HITS), mode=mode))
+
+    @Effect.gen
+    async def recall(
+        self,
+        do: Do[PastChatsError],
+        query: str,
+        /,
+        *,
+        which: PromptFilter = EVERYTHING,
+        limit: int = 5,
+        tokens: int | None = None,
+        without: Sequence[str] = (),
+    ) -> PastRecall:
+        """See ``PastChats.recall``."""
+        budget = self._recall_tokens if tokens is None else tokens
+        await do(_checked(which, limit=limit, tokens=budget))
+        wanted = MOST_HITS if without else min(limit * HITS_PER_EXCHANGE, MOST_HITS)
+        found = await do(self._searching.search(query, which=which, limit=wanted, mode="hybrid"))
+        exchanges: tuple[Exchange, ...] = ()
+        for hit in found.hits:
+            if len(exchanges) >= limit:
+                break
+            if not _is_named(hit.prompt, without):
+                around = await do(self._around(hit))
+                exchanges = merged((*exchanges, exchange_of(hit, around)))
+        block = recall_block(exchanges, query=query, tokens=budget, count=self._count)
+        return PastRecall(
+            text=block.text,
+            exchanges=exchanges[: block.entries],
+            mode=found.mode,
+            reason=found.reason,
+            tokens=block.tokens,
+            left_out=len(exchanges) - block.entries,
+        )
+
+    def _around(self, hit: PromptHit) -> Effect[tuple[Prompt, ...], PastChatsError]:
+        around = self._repository.around(hit.prompt, before=TURNS_BEFORE, after=TURNS_AFTER)
+        return around.alt(_lifted)
+
+    def _count(self, text: str) -> int:
+        from chatmemory.messages import NewMessage  # noqa: PLC0415  only a recall that found something needs it
+
+        return self._counter.count(NewMessage("system", text))
+
+    @Effect.gen
+    async def show(
+        self, do: Do[PastChatsError], source: str, /, *, before: int = 3, after: int = 3
+    ) -> tuple[Prompt, ...]:
+        """See ``PastChats.show``."""
+        place, _, number = source.rpartition("#")
+        if place and number.isascii() and number.isdigit() and len(number) < len(str(2**63)):
+            turns = self._repository.turns(place, turn_index=int(number), limit=MOST_PLACES)
+            shown: dict[int, Prompt] = {}
+            for prompt in await do(turns.alt(_lifted)):
+                around = self._repository.around(prompt, before=max(before, 0), after=max(after, 0))
+                shown |= {turn.id: turn for turn in await do(around.alt(_lifted))}
+            if shown:
+                return tuple(shown.values())
+        whole = await do(self._repository.turns(source, limit=MOST_SHOWN).alt(_lifted))
+        if not whole:
+            from chatmemory.errors import PromptNotFoundError  # noqa: PLC0415  few fail
+
+            do.fail(PromptNotFoundError(source))
+        return whole
+
+    def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
+        """See ``PastChats.statistics``."""
+        return self._repository.statistics().alt(_lifted)
+
+    def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
+        """See ``PastChats.check``."""
+        return self._repository.check(self._model).alt(_lifted)
+
+    def export(
+        self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
+    ) -> Effect[int, PastChatsError]:
+        """See ``PastChats.export``."""
+        from chatmemory.pastchats.record_export import exported  # noqa: PLC0415  a recall needs none of this
+
+        return exported(self._repository, which, to)
+
+
+def _lifted(error: RepositoryError) -> PastChatsError:
+    """Lift an error of the store to the service."""
+    from chatmemory.errors import memory_error  # noqa: PLC0415  few fail
+
+    return memory_error(error)
+
+
+def _is_named(prompt: Prompt, names: Sequence[str]) -> bool:
+    """Tell whether *prompt* belongs to one of the conversations or sources."""
+    if not names:
+        return False
+    _, _, native = prompt.conversation_id.partition(":")
+    return any(name in (prompt.conversation_id, native, prompt.source) for name in names if name)
+
+
+def _naive(instant: datetime | None) -> str:
+    return "must know its time zone" if instant is not None and instant.tzinfo is None else ""
+
+
+def _checked(which: PromptFilter, *, limit: int, tokens: int = 1) -> Effect[None, DataValidationError]:
+    problems = {
+        "$.limit": "at least 1" if limit < 1 else "",
+        "$.tokens": "at least 1" if tokens < 1 else "",
+        "$.which.since": _naive(which.since),
+        "$.which.until": _naive(which.until),
+    }
+    if not any(problems.values()):
+        return Effect.succeed(None)
+    from chatmemory.errors import DataValidationError, Problem  # noqa: PLC0415  few fail
+
+    broken = tuple(Problem(path, message) for path, message in problems.items() if message)
+    return Effect.fail(DataValidationError(broken))
+
+
+Requirements: TypeAlias = (
+    "PromptRepositoryTag | PromptRankerTag | QueryEmbedderTag | TokenCounterTag | PastChatsSettingsTag"
+)
+
+
+@Effect.gen
+async def _assemble(do: Do[Never, Requirements]) -> PastChats:
+    repository, embedder = do.service(PromptRepositoryTag), do.service(QueryEmbedderTag)
+    return PastChatsLive(
+        PromptSearching(repository, do.service(PromptRankerTag), embedder, do.service(ClockTag)),
+        repository,
+        do.service(TokenCounterTag),
+        model=embedder.model,
+        recall_tokens=do.service(PastChatsSettingsTag).recall_tokens,
+    )
+
+
+past_chats: Final = Layer.effect(
+    PastChatsService,
+    _assemble(),
+    needs=[PromptRepositoryTag, PromptRankerTag, QueryEmbedderTag, TokenCounterTag, PastChatsSettingsTag],
+)
+"""The service over what is at hand."""
