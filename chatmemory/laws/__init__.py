@@ -20,9 +20,12 @@ L21, L23 forget; T1 truth, T2 time travel, T3 correct; V1 vectors.
 Of a long-term memory over any repository (``LongTermMemoryLaws``): L8 recall, L9, L15 threshold and decay, L16, L17,
 L18 degrade, L23.
 Of the context for a model, on a whole stack (``ChatContextLaws``): C1 context, C2 budget.
+Of a format of past chats, over files of its tool (``HistoryFormatLaws``; ``format``, ``files``, no layer): F1 claim,
+F2 turns, F3 again, F4 cut, F5 damage, F6 other versions, F7 name.
 """
 
 from chatmemory.laws.chat_context_laws import ChatContextLaws
+from chatmemory.laws.history_format_laws import HistoryFormatLaws
 from chatmemory.laws.law import LawBrokenError
 from chatmemory.laws.long_term_memory_laws import LongTermMemoryLaws
 from chatmemory.laws.memory_repository_laws import MemoryRepositoryLaws
@@ -30,6 +33,7 @@ from chatmemory.laws.message_repository_laws import MessageRepositoryLaws
 
 __all__ = [
     "ChatContextLaws",
+    "HistoryFormatLaws",
     "LawBrokenError",
     "LongTermMemoryLaws",
     "MemoryRepositoryLaws",
