@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from chatmemory.messages import Json
+from chatmemory.json_value import Json
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS_PER_DAY: Final = 86_400

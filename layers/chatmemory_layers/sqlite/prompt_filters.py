@@ -4,12 +4,16 @@ Parameters are named ``projects``, ``roles``, ``formats``, ``conversations``, ``
 NULL, and admits every row.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from chatmemory.prompts import PromptFilter
 from chatmemory_layers.sqlite.prompt_row import instant_text
+
+if TYPE_CHECKING:
+    from chatmemory.prompt import PromptFilter
 
 # A name on the left decides how names are compared: projects without regard to case.
 IS_MEANT: Final = """

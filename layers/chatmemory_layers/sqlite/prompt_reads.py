@@ -3,16 +3,21 @@
 Everything here is imported by a recall, and so imports little.
 """
 
+from __future__ import annotations
+
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from chatmemory.past_chats import PastChatsStatistics
-from chatmemory.prompts import Prompt, PromptDraft, PromptFilter, SourceState
 from chatmemory_layers.sqlite.prompt_filters import IS_MEANT, filter_parameters
 from chatmemory_layers.sqlite.prompt_row import PROMPT_COLUMNS, draft_of, instant_of, plain, prompt_of
+
+if TYPE_CHECKING:
+    from chatmemory.past_chats import PastChatsStatistics
+    from chatmemory.prompt import Prompt, PromptFilter
+    from chatmemory.prompts import PromptDraft, SourceState
 
 RECORDS_AT_ONCE: Final = 256
 
@@ -107,6 +112,8 @@ SELECT_LAST_RUN = "SELECT max(finished_at) FROM index_runs"
 
 def sources(connection: sqlite3.Connection) -> dict[str, SourceState]:
     """Return what is known of every source."""
+    from chatmemory.prompts import SourceState  # noqa: PLC0415  a recall asks for none
+
     return {
         row[0]: SourceState(
             source=row[0],
@@ -187,6 +194,8 @@ def without_vector(connection: sqlite3.Connection, model: str, *, limit: int) ->
 
 def statistics(connection: sqlite3.Connection, path: Path | None) -> PastChatsStatistics:
     """Count what is kept, in the file at *path*; None: it is in memory."""
+    from chatmemory.past_chats import PastChatsStatistics  # noqa: PLC0415  a recall asks for none
+
     prompts, conversations, superseded, oldest, newest = connection.execute(COUNT_PROMPTS).fetchone()
     (embeddings,) = connection.execute(COUNT_EMBEDDINGS).fetchone()
     sources_known, missing = connection.execute(COUNT_SOURCES).fetchone()

@@ -5,6 +5,8 @@ One line per method: what it does stands in ``prompt_reads.py``, ``prompt_search
 need is imported where it is used, because a recall has no time for it.
 """
 
+from __future__ import annotations
+
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,18 +16,10 @@ from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
-from chatmemory.contracts.prompt_repository import (
-    PromptCandidates,
-    PromptRecord,
-    PromptRepository,
-    PromptRepositoryTag,
-    PromptSearch,
-)
+from chatmemory.contracts.prompt_repository import PromptRecord, PromptRepositoryTag
 from chatmemory.effect import Effect, EffectFailed, Layer
-from chatmemory.errors import RepositoryError
-from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
-from chatmemory.prompts import Prompt, PromptDraft, PromptFilter, SourceChanges, SourceState
-from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory.repository_error import RepositoryError
 from chatmemory_layers.columns import EPOCH
 from chatmemory_layers.sqlite import prompt_reads
 from chatmemory_layers.sqlite.prompt_driver import driver
@@ -42,6 +36,10 @@ from chatmemory_layers.sqlite.sqlite_problem import repository_error
 
 if TYPE_CHECKING:
     from chatmemory.contracts.embedder import Matrix, Vector
+    from chatmemory.contracts.prompt_repository import PromptCandidates, PromptRepository, PromptSearch
+    from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
+    from chatmemory.prompt import Prompt, PromptFilter
+    from chatmemory.prompts import PromptDraft, SourceChanges, SourceState
 
 A = TypeVar("A")
 
@@ -85,7 +83,7 @@ class SqlitePromptRepository:
         return self._run("look for vectors", partial(unembedded, text_hashes=text_hashes, model=model))
 
     def stage(
-        self, turns: Sequence[PromptDraft], vectors: "Mapping[str, Vector]", /, *, model: str
+        self, turns: Sequence[PromptDraft], vectors: Mapping[str, Vector], /, *, model: str
     ) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.stage``."""
         from chatmemory_layers.sqlite.prompt_staging import stage  # noqa: PLC0415
@@ -194,7 +192,7 @@ class SqlitePromptRepository:
         return self._read("look for vectors", partial(prompt_reads.without_vector, model=model, limit=limit))
 
     def re_embed(
-        self, ids: Sequence[int], vectors: "Matrix", /, *, model: str
+        self, ids: Sequence[int], vectors: Matrix, /, *, model: str
     ) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.re_embed``."""
         from chatmemory_layers.sqlite.prompt_writes import re_embed  # noqa: PLC0415

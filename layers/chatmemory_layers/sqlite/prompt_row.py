@@ -3,13 +3,18 @@
 What the columns are is said in ``prompt_tables.py``.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from chatmemory.messages import Json
-from chatmemory.prompts import Prompt, PromptDraft
+from chatmemory.prompt import Prompt
+
+if TYPE_CHECKING:
+    from chatmemory.json_value import Json
+    from chatmemory.prompts import PromptDraft
 
 ALIASES: Final = "aliases"
 """The key of metadata under which the further sources of a turn stand; in the file they have a table of their own."""
@@ -52,6 +57,8 @@ def prompt_of(row: Sequence[Any]) -> Prompt:
 
 def draft_of(prompt: Prompt, *, content_hash: str, search_terms: str) -> PromptDraft:
     """Return the turn as it can be staged again."""
+    from chatmemory.prompts import PromptDraft  # noqa: PLC0415  a recall makes none
+
     return PromptDraft(
         source=prompt.source,
         project=prompt.project,

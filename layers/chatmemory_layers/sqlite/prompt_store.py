@@ -4,16 +4,17 @@ Connections are direct, in the calling thread.  What a reader needs is all that 
 file is the writer's business, and so are the modules for it.
 """
 
+from __future__ import annotations
+
 import os
 import sqlite3
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from chatmemory.effect.outcome import EffectFailed
-from chatmemory.errors import RepositoryError
-from chatmemory.settings import PastChatsSettings
+from chatmemory.repository_error import RepositoryError
 from chatmemory_layers.sqlite.file_connection import (
     connect,
     connect_uri,
@@ -22,6 +23,9 @@ from chatmemory_layers.sqlite.file_connection import (
     write_ahead,
 )
 from chatmemory_layers.sqlite.prompt_version import APPLICATION_ID, NEWEST, versions_of
+
+if TYPE_CHECKING:
+    from chatmemory.past_chats_settings import PastChatsSettings
 
 OPENING: Final = "open the index of past chats"
 IN_MEMORY: Final = ":memory:"

@@ -1,0 +1,60 @@
+"""``RepositoryError``: what a store can fail with; all the other errors stand in ``errors.py``."""
+
+from typing import Literal, TypeAlias, final
+
+from attrs import field, frozen
+
+RepositoryProblem: TypeAlias = Literal[
+    "unavailable",
+    "busy",
+    "full",
+    "read_only",
+    "damaged",
+    "not_a_store",
+    "newer_schema",
+    "foreign_store",
+    "closed",
+    "wrong_loop",
+    "outcome_unknown",
+    "unexpected",
+]
+
+_REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
+    "unavailable": "check the path or the address, then try again",
+    "busy": "another writer holds the store; try again",
+    "full": "free some space on the disk, then try again; what was acknowledged is safe",
+    "read_only": "make the file and its folder writable, or open it for reading only",
+    "damaged": "restore a backup, or copy what is readable with the sqlite3 shell's .recover",
+    "not_a_store": "give the path of a chatmemory store, or of a file that does not exist yet",
+    "newer_schema": "update chatmemory: the store was written by a newer version and is left untouched",
+    "foreign_store": "it belongs to another application and is left untouched: read it into a store of your own with "
+    "python -m chatmemory_layers.sqlite.legacy_import OLD NEW",
+    "closed": "open the store again: its runtime was closed",
+    "wrong_loop": "a store belongs to one event loop: open one per loop",
+    "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",
+    "unexpected": "see the cause",
+}
+_WORTH_RETRYING: frozenset[RepositoryProblem] = frozenset({"unavailable", "busy", "full", "outcome_unknown"})
+
+
+@final
+@frozen
+class RepositoryError:
+    """The store did not do *operation*."""
+
+    operation: str
+    problem: RepositoryProblem
+    detail: str = ""
+    cause: BaseException | None = field(default=None, eq=False, repr=False)
+    tag: Literal["RepositoryError"] = "RepositoryError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """True when waiting or repair helps; what is added or remembered under an id is never there twice."""
+        return self.problem in _WORTH_RETRYING
+
+    def __str__(self) -> str:
+        detail = f" ({self.detail})" if self.detail else ""
+        return (
+            f"{self.operation}: {self.problem.replace('_', ' ')}{detail}: {_REPOSITORY_ADVICE[self.problem]}"
+        )
