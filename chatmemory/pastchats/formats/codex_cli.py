@@ -128,7 +128,9 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
 
 def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
     """Yield the records, of a rollout in lines as of one in a document."""
-    if read_head(reader).shape == "json":
+    head = read_head(reader)
+    document = json_object(head.document) or (json_object(head.records[0]) if head.records else {})
+    if "session" in document and "items" in document:
         for walked in walk(reader, ("items",)):
             if isinstance(walked, HistoryIssue):
                 yield walked

@@ -54,6 +54,7 @@ _SILENT_TOPICS: Final = frozenset(
 """What comes before the dot in the types of events of which no turn is made, beside those that are read."""
 
 _FOLDER: Final = re.compile(r"([^/\\]+)(?:[/\\]events)?\.jsonl$")
+_REWIND: Final = b"snapshot_rewind"
 _PERSONS: Final = frozenset({"", "user", "human"})
 _TIMELINE: Final[Mapping[str, tuple[Role, TurnKind]]] = {
     "user": ("user", "typed"),
@@ -104,8 +105,8 @@ class CopilotCli:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session, and those of its subagents."""
         head = read_head(reader)
-        first = json_object(head.records[0]) if head.records else {}
-        if head.shape == "json" or "timeline" in first or "chatMessages" in first:
+        document = json_object(head.document) or (json_object(head.records[0]) if head.records else {})
+        if "timeline" in document or "chatMessages" in document:
             return _timeline(reader)
         return _Events(reader, _taken_back(reader)).parsed()
 
@@ -115,8 +116,9 @@ def _taken_back(reader: HistoryReader) -> frozenset[str]:
     is_any = False
     tail = b""
     for block in reader.blocks():
-        is_any = is_any or b"snapshot_rewind" in tail + block
-        tail = block[-len(b"snapshot_rewind") :]
+        tail += block
+        is_any = is_any or _REWIND in tail
+        tail = tail[-len(_REWIND) :]
     if not is_any:
         return frozenset()
     events: dict[str, None] = {}
@@ -258,7 +260,7 @@ def _timeline(reader: HistoryReader) -> Iterator[Parsed]:
             yield walked
             continue
         path, entry = walked
-        if len(path) == 1 or path[0] != "timeline" or isinstance(entry, End):
+        if path[:1] != ("timeline",) or len(path) == 1 or isinstance(entry, End):
             continue
         record = json_object(entry)
         kind = json_text(record.get("type"))

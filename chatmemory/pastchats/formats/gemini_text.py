@@ -1,5 +1,6 @@
 """What stands in a message of Gemini CLI: words, thoughts, results of tools, and what the tool itself put there."""
 
+import re
 from typing import Final, final
 
 from attrs import frozen
@@ -19,6 +20,7 @@ _BETWEEN: Final = "\n\n"
 _SETUP: Final = ("This is the Gemini CLI. We are setting up the context for our chat.", "<session_context>")
 _SETUP_ANSWER: Final = "Got it. Thanks for the context!"
 _SNAPSHOT: Final = ("<state_snapshot>", "<compressed_chat_history>")
+_SLASH_COMMAND: Final = re.compile(r"\s*/[a-z][a-z0-9:_-]*(?!\S)")
 _GO_ON: Final = "System: Please continue."
 
 
@@ -92,10 +94,10 @@ def kind_of_words(text: str, *, display: str, is_users: bool) -> TurnKind:
         return "harness" if start == _SETUP_ANSWER else "typed"
     if start.startswith(_SETUP):
         return "harness"
-    is_command = display.startswith("/") or start == _GO_ON or _is_slash_command(start)
+    is_command = start == _GO_ON or _is_slash_command(display or start)
     return "command" if is_command else "typed"
 
 
 def _is_slash_command(text: str) -> bool:
     """Tell ``/chat save x`` from ``/home/user is full``."""
-    return text.startswith("/") and text.split(None, 1)[0][1:].replace(":", "").replace("-", "").isalpha()
+    return _SLASH_COMMAND.match(text) is not None
