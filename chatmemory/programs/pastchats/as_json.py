@@ -12,8 +12,8 @@ import attrs
 from chatmemory.programs.pastchats.sources import source_of
 
 if TYPE_CHECKING:
-    from chatmemory.past_chats import PastRecall, PromptHit, PromptSearchResult
-    from chatmemory.prompts import Prompt
+    from chatmemory.prompt_hits import PastRecall, PromptHit, PromptSearchResult
+    from chatmemory.prompt import Prompt
 
 
 def json_text(value: object) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         PromptHit,
         PromptSearchResult,
     )
-    from chatmemory.prompts import Prompt
+    from chatmemory.prompt import Prompt
 
 EXCERPT_CHARACTERS: Final = 400
 SHOWN_ISSUES: Final = 10

@@ -1,15 +1,12 @@
 """What a command returns to the shell: a number for each kind of failure, the only table of its kind."""
 
-from typing import Final, assert_never
+from __future__ import annotations
 
-from chatmemory.effect.config_error import ConfigError
-from chatmemory.errors import (
-    DataValidationError,
-    EmbeddingError,
-    GenericMemoryError,
-    PastChatsError,
-    PromptNotFoundError,
-)
+from typing import TYPE_CHECKING, Final, assert_never
+
+if TYPE_CHECKING:
+    from chatmemory.effect.config_error import ConfigError
+    from chatmemory.errors import PastChatsError
 
 FINDINGS: Final = 1  # doctor saw an error; index could read nothing of what it was given
 USAGE: Final = 2  # a misspelt option, a missing argument; click's number
@@ -23,6 +20,14 @@ Exit codes: 0 done (also when nothing was found), 1 doctor or index found errors
 
 def exit_code(error: PastChatsError | ConfigError) -> int:
     """Return the number of *error*."""
+    from chatmemory.effect.config_error import ConfigError  # noqa: PLC0415  most commands succeed
+    from chatmemory.errors import (  # noqa: PLC0415  likewise
+        DataValidationError,
+        EmbeddingError,
+        GenericMemoryError,
+        PromptNotFoundError,
+    )
+
     match error:
         case DataValidationError():
             return 3

@@ -18,7 +18,7 @@ from chatmemory.programs.pastchats.options import (
 
 if TYPE_CHECKING:
     from chatmemory.programs.pastchats.host import Host
-    from chatmemory.prompts import PromptFilter
+    from chatmemory.prompt import PromptFilter
 
 
 @click.command()

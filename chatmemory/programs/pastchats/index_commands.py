@@ -19,10 +19,10 @@ from chatmemory.programs.pastchats.options import (
     with_host,
 )
 from chatmemory.programs.pastchats.progress import ProgressLine
-from chatmemory.prompts import KEPT_KINDS, TurnKind
+from chatmemory.prompt import KEPT_KINDS, TurnKind
 
 if TYPE_CHECKING:
-    from chatmemory.messages import Role
+    from chatmemory.roles import Role
     from chatmemory.programs.pastchats.host import Host
 
 MORE_KINDS: Final[tuple[TurnKind, ...]] = ("tool_result", "thinking", "harness")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 import click
 
-from chatmemory.messages import Role
+from chatmemory.roles import Role
 from chatmemory.programs.pastchats.when import instant
-from chatmemory.prompts import EVERYTHING, PromptFilter
+from chatmemory.prompt import EVERYTHING, PromptFilter
 
 if TYPE_CHECKING:
     from chatmemory.programs.pastchats.host import Host

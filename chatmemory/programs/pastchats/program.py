@@ -5,24 +5,78 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Final
+from importlib import import_module
+from typing import Final, NamedTuple, cast, final
 
 import click
 
-from chatmemory.programs.pastchats.completion import completion
 from chatmemory.programs.pastchats.exit_codes import BROKEN_PIPE, EXPLANATION, INTERRUPTED, USAGE, exit_code
-from chatmemory.programs.pastchats.find_commands import recall, search, show
-from chatmemory.programs.pastchats.hook_commands import hook, stop, user_prompt_submit
 from chatmemory.programs.pastchats.host import CommandError, Host
-from chatmemory.programs.pastchats.index_commands import index, init, re_embed, reindex, watch
 from chatmemory.programs.pastchats.options import with_host
-from chatmemory.programs.pastchats.tend_commands import doctor, export, forget, import_, prune, stats
 
 NAME: Final = "pastchats-memory"
 
 
+class Entry(NamedTuple):
+    """A command: the module that defines it, and what ``--help`` says of it; it is imported when it is used."""
+
+    module: str
+    help: str
+
+
+COMMANDS: Final = {
+    "init": Entry("index_commands", "Make an empty index, and say where it lies."),
+    "index": Entry("index_commands", "Read chat histories; again, what is new or changed."),
+    "recall": Entry("find_commands", "Say what worked and what failed before, with sources."),
+    "search": Entry("find_commands", "Find turns by words and meaning."),
+    "show": Entry("find_commands", "Print the turns around a source."),
+    "stats": Entry("tend_commands", "Count what is kept."),
+    "doctor": Entry("tend_commands", "Look after the index without writing anything."),
+    "watch": Entry("index_commands", "Index again whenever histories change."),
+    "hook": Entry("hook_commands", "Be the hook of a coding agent."),
+    "forget": Entry("tend_commands", "Delete turns for good."),
+    "prune": Entry("tend_commands", "Delete turns that their files no longer hold."),
+    "reindex": Entry("index_commands", "Build the index of words anew."),
+    "re-embed": Entry("index_commands", "Make the vectors of another embedder."),
+    "export": Entry("tend_commands", "Write turns as JSON Lines."),
+    "import": Entry("tend_commands", "Take in what export wrote."),
+    "completion": Entry("completion", "Print the completion script of a shell."),
+}
+FLAT_HOOKS: Final = {"hook-user-prompt-submit": "user-prompt-submit", "hook-stop": "stop"}
+"""Further names of the hooks, for agents that are configured with a single word."""
+
+
+@final
+class Commands(click.Group):
+    """Loads a command when it is used: a recall waits for no other."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click names it
+        """Return the names in the order in which people need them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name."""
+        if cmd_name in FLAT_HOOKS:
+            hooks = cast("click.Group", self.get_command(ctx, "hook"))
+            return hooks.get_command(ctx, FLAT_HOOKS[cmd_name])
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module = import_module(f"{__package__}.{entry.module}")
+        name = cmd_name.replace("-", "_")
+        return cast("click.Command", getattr(module, f"{name}_" if name == "import" else name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  likewise
+        """Write what each command does."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+
+
 @click.group(
-    epilog=EXPLANATION, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True
+    cls=Commands,
+    epilog=EXPLANATION,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
 )
 @click.version_option(package_name="chatmemory-effect", message="%(version)s")
 @with_host
@@ -37,13 +91,6 @@ def program(_: Host) -> None:
 
     Everything stays on this machine, in one SQLite file that only you can read.
     """
-
-
-for command in (init, index, search, recall, show, stats, doctor, watch, forget, prune, reindex, re_embed, export, import_, hook, completion):  # fmt: skip
-    program.add_command(command)
-# Where hooks are configured as a single word.
-program.add_command(user_prompt_submit, "hook-user-prompt-submit")
-program.add_command(stop, "hook-stop")
 
 
 def run(host: Host, arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,117 @@
+"""``pastchats-memory``, wired: where settings come from, and what a command's effect runs on."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+
+from chatmemory.programs.pastchats.host import CommandError
+from chatmemory.programs.pastchats.program import run
+
+if TYPE_CHECKING:
+    from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
+    from chatmemory.effect import Effect, Layer, Outcome
+    from chatmemory.errors import PastChatsError
+    from chatmemory.settings import MemorySettings, PastChatsSettings
+
+A = TypeVar("A")
+
+DB: Final = "PASTCHATS_DB"
+CONFIG: Final = "CHATMEMORY_CONFIG"
+
+
+@final
+class CommandHost:
+    """Builds a stack for one effect, runs it, and closes the stack; see ``programs.pastchats.host``."""
+
+    def __init__(self) -> None:
+        """Be ready; nothing is read or opened yet."""
+        self.db: str | None = None
+        self.config: str | None = None
+        self._read_settings: MemorySettings | None = None
+
+    def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
+        """See ``Host``."""
+        from chatmemory.contracts.past_chats import PastChatsService  # noqa: PLC0415  --help needs no kernel
+        from chatmemory.effect import Effect  # noqa: PLC0415  likewise
+        from chatmemory_layers.past_chats_stacks import finding  # noqa: PLC0415  likewise
+
+        return self._run(finding(self._settings()), Effect.service(PastChatsService).bind(ask))
+
+    def write(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
+        """See ``Host``."""
+        from chatmemory.contracts.past_chats import PastChatsIndexService  # noqa: PLC0415  --help needs no kernel
+        from chatmemory.effect import Effect  # noqa: PLC0415  likewise
+        from chatmemory_layers.past_chats_stacks import indexing  # noqa: PLC0415  likewise
+
+        gc.enable()
+        return self._run(indexing(self._settings()), Effect.service(PastChatsIndexService).bind(ask))
+
+    def settings(self) -> PastChatsSettings:
+        """See ``Host``."""
+        return self._settings().past_chats
+
+    def path(self) -> str:
+        """See ``Host``."""
+        from chatmemory_layers.sqlite.prompt_store import store_path  # noqa: PLC0415  --help needs no driver
+
+        return os.fspath(store_path(self.settings()))
+
+    def now(self) -> datetime:
+        """See ``Host``."""
+        return datetime.now().astimezone()
+
+    def _settings(self) -> MemorySettings:
+        if self._read_settings is None:
+            self._read_settings = self._settings_now()
+        return self._read_settings
+
+    def _settings_now(self) -> MemorySettings:
+        from attrs import evolve  # noqa: PLC0415  --help needs no settings
+
+        from chatmemory_layers.configuration import read_settings  # noqa: PLC0415  likewise
+
+        memory = _value(read_settings(self.config or os.environ.get(CONFIG) or None)).memory
+        db = self.db or os.environ.get(DB)
+        return evolve(memory, past_chats=evolve(memory.past_chats, path=db)) if db else memory
+
+    def _run(self, stack: Layer[Any, Any], effect: Effect[A, PastChatsError, Any]) -> A:
+        from chatmemory.effect import EffectFailed, ManagedRuntime  # noqa: PLC0415  --help needs no kernel
+        from chatmemory_layers.past_chats_stacks import waits  # noqa: PLC0415  likewise
+
+        async def in_a_loop() -> Outcome[A, PastChatsError]:
+            async with ManagedRuntime(stack) as runtime:
+                return await runtime.run(effect)
+
+        try:
+            if waits(self._settings()):
+                import anyio  # noqa: PLC0415  most commands wait for nothing
+
+                return _value(anyio.run(in_a_loop))
+            with ManagedRuntime(stack) as runtime:
+                return _value(runtime.run_sync(effect))
+        except EffectFailed as failed:  # the stack could not be built
+            from chatmemory.errors import RepositoryError, memory_error  # noqa: PLC0415  most are built
+
+            error = failed.error
+            raise CommandError(
+                memory_error(error) if isinstance(error, RepositoryError) else error
+            ) from failed
+
+
+def _value(outcome: Outcome[A, Any]) -> A:
+    from returns.result import Success  # noqa: PLC0415  --help needs no kernel
+
+    if isinstance(outcome, Success):
+        return outcome.unwrap()
+    raise CommandError(outcome.failure())
+
+
+def main() -> None:
+    """Be the command ``pastchats-memory``."""
+    gc.disable()  # a recall makes no cycles worth looking for, and looking takes a tenth of its time
+    sys.exit(run(CommandHost()))
