@@ -22,7 +22,7 @@ from chatmemory.pastchats.formats.json_values import (
     json_text,
     without_blanks,
 )
-from chatmemory.pastchats.formats.json_walk import ANY, END, walk
+from chatmemory.pastchats.formats.json_walk import END, walk
 from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 
 _DISPLAY: Final = "ui_messages.json"
@@ -102,7 +102,7 @@ def _is_shown(message: JsonObject) -> bool:
 
 def _first_message(reader: HistoryReader) -> JsonObject | None:
     """Return the first object of a list; None where the document is no list."""
-    for found in walk(reader, (ANY,)):
+    for found in walk(reader, ()):
         if not isinstance(found, HistoryIssue):
             path, value = found
             if not path or isinstance(path[0], str):
@@ -149,7 +149,7 @@ def _session_turns(reader: HistoryReader) -> Iterator[Parsed]:
 
 
 def _members(reader: HistoryReader, depth: int) -> Iterator[JsonObject | HistoryIssue]:
-    for found in walk(reader, (ANY,)) if depth == 1 else walk(reader, ("messages",)):
+    for found in walk(reader, ()) if depth == 1 else walk(reader, ("messages",)):
         if isinstance(found, HistoryIssue):
             yield found
             continue

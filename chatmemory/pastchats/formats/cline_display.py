@@ -12,7 +12,7 @@ from chatmemory.pastchats.formats.cline_text import working_folder
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_lines import DECODER
 from chatmemory.pastchats.formats.json_values import EMPTY, first_said, json_object, json_text, without_blanks
-from chatmemory.pastchats.formats.json_walk import ANY, END, End, walk
+from chatmemory.pastchats.formats.json_walk import END, End, walk
 from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind, UnknownRecord
 
 _Meaning: TypeAlias = tuple[Role, TurnKind]
@@ -100,7 +100,7 @@ def display_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parse
     """Yield the turns of the task whose window *reader* is."""
     turns = _Display(conversation_id, _folder(reader))
     held: JsonObject | None = None
-    for found in walk(reader, (ANY,)):
+    for found in walk(reader, ()):
         if isinstance(found, HistoryIssue):
             yield found
             continue
@@ -109,7 +109,7 @@ def display_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parse
             continue
         if not isinstance(value, dict):
             yield HistoryIssue(
-                "malformed_record", reader.path, f"a message that is no object, the {path[0]}."
+                "malformed_record", reader.path, f"a message that is no object, the {path[-1]}."
             )
             continue
         message = json_object(value)
@@ -137,7 +137,7 @@ def _continues(message: JsonObject, held: JsonObject) -> bool:
 
 def _folder(reader: HistoryReader) -> str:
     """Return the folder of the task, which stands in its first request."""
-    for found in walk(reader, (ANY,)):
+    for found in walk(reader, ()):
         if not isinstance(found, HistoryIssue) and not isinstance(found[1], End):
             message = json_object(found[1])
             folder = (

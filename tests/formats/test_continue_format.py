@@ -1,0 +1,73 @@
+"""Continue's sessions: one file each, beside an index that is none."""
+
+from typing import Any
+
+from chatmemory.pastchats.formats.continue_dev import continue_dev
+from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
+
+
+def item(role: str, content: Any, **fields: Any) -> dict[str, Any]:
+    message = {"role": role, "content": content, **fields.pop("message", {})}
+    return {"message": message, "contextItems": fields.pop("context", []), **fields}
+
+
+def session(*items: Any, **fields: Any) -> dict[str, Any]:
+    about = {"title": "格式化", "workspaceDirectory": "/home/mei/app", "sessionId": "s-1"}
+    return {"history": list(items), **about, **fields}
+
+
+def test_a_session_is_read_though_it_names_itself_at_the_end() -> None:
+    asked = item("user", [{"type": "text", "text": "跑一下 black"}], message={"id": "m1"})
+    found = parsed(continue_dev, session(asked, item("assistant", "好的")))
+    assert said(found) == [("user", "跑一下 black"), ("assistant", "好的")]
+    first = turns(found)[0]
+    assert (first.conversation_id, first.native_id, first.project) == ("continue:s-1", "m1", "/home/mei/app")
+    assert first.timestamp is None
+    assert first.metadata == {"title": "格式化"}
+
+
+def test_thinking_tools_and_context_are_tagged() -> None:
+    context = [{"name": "main.py", "description": "src/main.py", "content": "print(1)"}]
+    call = {"id": "c1", "function": {"name": "read_file", "arguments": "{}"}}
+    found = parsed(
+        continue_dev,
+        session(
+            item("user", "看看", context=context),
+            item("thinking", "想一想"),
+            item("assistant", "我读一下", message={"toolCalls": [call]}),
+            item("tool", "print(1)"),
+            item("narrator", "?"),
+        ),
+    )
+    assert said(found) == [("user", "看看"), ("assistant", "我读一下")]
+    assert tagged(found) == [("harness", "print(1)"), ("thinking", "想一想"), ("tool_result", "print(1)")]
+    assert turns(found)[1].metadata["tool_calls"] == [{"name": "read_file", "id": "c1"}]
+    assert unknown(found) == ["role narrator"]
+
+
+def test_two_forks_that_share_their_turns_stay_two_conversations() -> None:
+    items = [item("user", "同一个问题"), item("assistant", "同一个答案")]
+    ids = {
+        turn.conversation_id
+        for native_id in ("s-1", "s-2")
+        for turn in turns(parsed(continue_dev, session(*items, sessionId=native_id)))
+    }
+    assert ids == {"continue:s-1", "continue:s-2"}
+
+
+def test_the_index_of_sessions_is_no_transcript() -> None:
+    index = [{"sessionId": "s-1", "title": "t", "dateCreated": "1734580436896", "workspaceDirectory": "/x"}]
+    claimed = claim(continue_dev, index)
+    assert claimed is not None
+    assert not claimed.is_transcript
+
+
+def test_a_session_is_claimed_and_a_bare_history_is_not_certain() -> None:
+    certain, uncertain = (
+        claim(continue_dev, session(item("user", "hi"))),
+        claim(continue_dev, {"history": [{"message": {"role": "user", "content": "hi"}}]}),
+    )
+    assert certain is not None
+    assert uncertain is not None
+    assert uncertain.confidence < 90 <= certain.confidence
+    assert issues(parsed(continue_dev, session())) == []

@@ -1,0 +1,131 @@
+"""opencode's sessions: three levels of files that are joined, and the export that is one."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from chatmemory.pastchats.formats.opencode import opencode
+from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
+
+STORE = "/home/mei/.local/share/opencode/storage"
+SESSION_PATH = f"{STORE}/session/p1/ses_1.json"
+SESSION: dict[str, Any] = {
+    "id": "ses_1",
+    "version": "1.1.0",
+    "projectID": "p1",
+    "directory": "/home/mei/app",
+    "title": "修复重试",
+    "time": {"created": 1730000000000, "updated": 1730000009000},
+}
+
+
+def info(native_id: str, role: str, at: int, **fields: Any) -> dict[str, Any]:
+    created = {"created": 1730000000000 + at}
+    return {"id": native_id, "sessionID": "ses_1", "role": role, "time": created, **fields}
+
+
+def part(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"id": "prt", "sessionID": "ses_1", "messageID": "msg", "type": kind, **fields}
+
+
+MESSAGES: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
+    (
+        # Its name sorts last; what counts is when it was written.
+        info("msg_9", "user", 1),
+        [part("text", text="加上重试"), part("text", text="Called the Read tool", synthetic=True)],
+    ),
+    (
+        info("msg_2", "assistant", 2, modelID="claude-sonnet-4"),
+        [
+            part("step-start"),
+            part("reasoning", text="想一想"),
+            part("tool", tool="bash", callID="c1", state={"status": "completed", "output": "5 passed"}),
+            part("text", text="好了"),
+            part("hologram"),
+        ],
+    ),
+    (info("msg_3", "assistant", 3, summary=True), [part("text", text="目前为止的总结")]),
+    (info("msg_4", "user", 4, summary={"title": "t", "body": "旧版本的问题"}), []),
+]
+
+
+def store() -> dict[str, Any]:
+    files: dict[str, Any] = {}
+    for message, parts in MESSAGES:
+        files[f"{STORE}/message/ses_1/{message['id']}.json"] = message
+        for number, one in enumerate(parts):
+            files[f"{STORE}/part/{message['id']}/prt_{number}.json"] = one
+    return files
+
+
+SAID = [("user", "加上重试"), ("assistant", "好了"), ("summary", "目前为止的总结"), ("user", "旧版本的问题")]
+
+
+def test_a_session_is_joined_from_the_files_of_the_store() -> None:
+    found = parsed(opencode, SESSION, SESSION_PATH, others=store())
+    assert said(found) == SAID
+    assert tagged(found) == [
+        ("harness", "Called the Read tool"),
+        ("thinking", "想一想"),
+        ("tool_result", "5 passed"),
+    ]
+    assert unknown(found) == ["part hologram"]
+    assert issues(found) == []
+    answer = turns(found)[1]
+    assert (answer.conversation_id, answer.native_id) == ("opencode:ses_1", "msg_2")
+    assert (answer.project, answer.timestamp) == (
+        "/home/mei/app",
+        datetime(2024, 10, 27, 3, 33, 20, 2000, UTC),
+    )
+    assert answer.metadata == {
+        "title": "修复重试",
+        "cwd": "/home/mei/app",
+        "model": "claude-sonnet-4",
+        "tool_calls": [{"name": "bash", "id": "c1"}],
+    }
+
+
+def test_an_export_reads_as_the_store_does() -> None:
+    document = {
+        "info": SESSION,
+        "messages": [{"info": message, "parts": parts} for message, parts in MESSAGES],
+    }
+    assert claim(opencode, document) is not None
+    found = parsed(opencode, document)
+    assert said(found) == SAID
+    assert turns(found)[0].conversation_id == "opencode:ses_1"
+
+
+def test_the_older_layout_is_read_too() -> None:
+    old = {
+        path.replace("/message/", "/session/message/").replace("/part/", "/session/part/ses_1/"): content
+        for path, content in store().items()
+    }
+    assert said(parsed(opencode, SESSION, f"{STORE}/session/info/ses_1.json", others=old)) == SAID
+
+
+def test_a_damaged_part_is_an_issue_and_the_rest_is_read() -> None:
+    files = store()
+    files[f"{STORE}/part/msg_2/prt_1.json"] = '{"type":"reaso'
+    files[f"{STORE}/message/ses_1/msg_3.json"] = "[]"
+    found = parsed(opencode, SESSION, SESSION_PATH, others=files)
+    assert said(found) == [SAID[0], SAID[1], SAID[3]]
+    assert [code for code, _ in issues(found)] == ["malformed_record", "truncated_tail"]
+
+
+def test_an_id_that_is_a_path_leads_nowhere() -> None:
+    hostile = {**SESSION, "id": "../../secret"}
+    assert parsed(opencode, hostile, SESSION_PATH, others=store()) == []
+
+
+def test_a_session_without_messages_has_no_turns() -> None:
+    assert parsed(opencode, SESSION, SESSION_PATH) == []
+
+
+def test_messages_and_parts_are_no_transcripts_of_their_own() -> None:
+    for path, content in store().items():
+        claimed = claim(opencode, content, path)
+        assert claimed is not None
+        assert not claimed.is_transcript
+    session = claim(opencode, SESSION, "/x.json")
+    assert session is not None
+    assert session.is_transcript
