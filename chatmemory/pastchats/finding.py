@@ -19,7 +19,7 @@ from chatmemory.pastchats.recall_block import recall_block
 from chatmemory.pastchats.search import PromptSearching
 from chatmemory.prompt import EVERYTHING
 from chatmemory.prompt_hits import PastRecall
-from chatmemory.settings import PastChatsSettingsTag
+from chatmemory.past_chats_settings import PastChatsSettingsTag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
