@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-HISTORIES = Path(__file__).parents[2] / "examples/histories"
+HISTORIES = Path(__file__).parents[1] / "examples/histories"
 PROGRAM = Path(sys.executable).with_name("pastchats-memory")
 
 

@@ -1,0 +1,257 @@
+"""The installed command keeps the manners of the shell, whatever it is given."""
+
+import json
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from past_chats_command import HISTORIES, PROGRAM, Agent
+
+COMMANDS = ["init", "index", "recall", "search", "show", "stats", "doctor", "watch", "hook", "forget", "prune", "reindex", "re-embed", "export", "import", "completion"]
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Agent:
+    agent = Agent(tmp_path_factory.mktemp("indexed"))
+    assert agent.run(f"pastchats-memory index {HISTORIES}").returncode == 0
+    return agent
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Agent:
+    return Agent(tmp_path)
+
+
+# --- help -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_is_listed_and_explains_itself(indexed: Agent, command: str) -> None:
+    assert f"\n  {command} " in indexed.answer("pastchats-memory --help")
+    shown = indexed.answer(f"pastchats-memory {command} --help")
+    assert shown.startswith(f"Usage: pastchats-memory {command} ")
+
+
+@pytest.mark.parametrize(
+    "command", ["index", "search", "recall", "show", "export", "import", "forget", "watch"]
+)
+def test_help_teaches_by_example(indexed: Agent, command: str) -> None:
+    assert f"\n    pastchats-memory {command} " in indexed.answer(f"pastchats-memory {command} --help")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_that_asks_the_program(indexed: Agent, shell: str) -> None:
+    assert "_PASTCHATS_MEMORY_COMPLETE" in indexed.answer(f"pastchats-memory completion {shell}")
+
+
+def test_completion_knows_commands_and_options(indexed: Agent) -> None:
+    environment = {**os.environ, "_PASTCHATS_MEMORY_COMPLETE": "bash_complete", "COMP_CWORD": "1"}
+    words = {"COMP_WORDS": "pastchats-memory re"}
+    done = subprocess.run(
+        [PROGRAM], env={**environment, **words}, capture_output=True, text=True, check=False
+    )
+    assert {line.partition(",")[2] for line in done.stdout.split()} == {"recall", "reindex", "re-embed"}
+
+
+# --- failures: one line, a number, no traceback ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("search", 2),
+        ("serach x", 2),
+        ("search x --limit 0", 2),
+        ("search x --since yesterdayish", 2),
+        ("index --roles nobody", 2),
+        ("forget", 2),
+        ("import /nowhere/at/all.jsonl", 2),
+        ("index --format no_such_format .", 3),
+        ("show nowhere.jsonl#3", 4),
+        ("stats --config /nowhere/chatmemory.toml", 7),
+    ],
+)
+def test_a_failure_is_short_and_has_a_number_of_its_own(indexed: Agent, command: str, code: int) -> None:
+    done = indexed.run(f"pastchats-memory {command}")
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert 0 < len(done.stderr.splitlines()) <= 6
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["search x", "recall x", "show x", "stats", "doctor", "export"])
+def test_without_an_index_a_reader_says_what_to_do_and_makes_none(fresh: Agent, command: str) -> None:
+    done = fresh.run(f"pastchats-memory {command}")
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "pastchats-memory index" in done.stderr
+    assert not fresh.db.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all" * 99, b"SQLite format 3\0" + bytes(999)])
+def test_a_file_that_is_no_index_is_left_as_it_is(fresh: Agent, content: bytes) -> None:
+    fresh.db.write_bytes(content)
+    for command in ("stats", "search x"):
+        done = fresh.run(f"pastchats-memory {command}")
+        assert done.returncode == 5, command
+        assert "Traceback" not in done.stderr
+    assert fresh.db.read_bytes() == content
+
+
+def test_another_programs_database_is_refused_untouched(fresh: Agent) -> None:
+    with closing(sqlite3.connect(fresh.db)) as connection:
+        connection.execute("CREATE TABLE diary (entry TEXT)")
+        connection.commit()
+    before = fresh.db.read_bytes()
+    done = fresh.run(f"pastchats-memory index {HISTORIES}")
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "diary" in done.stderr
+    assert fresh.db.read_bytes() == before
+
+
+def test_an_input_that_does_not_exist_is_named_and_fails_the_run(fresh: Agent) -> None:
+    done = fresh.run("pastchats-memory index /nowhere/at/all")
+    assert done.returncode == 1
+    assert "/nowhere/at/all" in done.stderr
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+def test_results_go_to_stdout_and_nothing_else_does(indexed: Agent) -> None:
+    done = indexed.run("pastchats-memory search 'webhook retries' --json")
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["mode"] == "hybrid"
+
+
+def test_nothing_found_is_said_and_is_no_failure(indexed: Agent) -> None:
+    assert "nothing found" in indexed.answer("pastchats-memory search --lexical xylophone-quux").lower()
+    recalled = indexed.answer("pastchats-memory recall --query webhooks --project no-such-project")
+    assert recalled.startswith("# Memory Recall")
+    assert "nothing found" in recalled.lower()
+
+
+def test_a_pipe_gets_no_colour_and_chinese_survives_the_c_locale(indexed: Agent) -> None:
+    indexed.environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    try:
+        shown = indexed.answer("pastchats-memory search 全文检索")
+    finally:
+        indexed.environment = {}
+    assert "\x1b" not in shown
+    assert "全文" in shown
+
+
+def test_control_characters_of_a_history_reach_no_terminal(fresh: Agent) -> None:
+    said = {"role": "user", "content": "clear \x1b[2J\x1b]0;owned\x07 the zebra screen \u202e backwards"}
+    reply = {"role": "assistant", "content": "\x1b[31mdone\x1b[0m"}
+    history = fresh.folder / "chat.jsonl"
+    history.write_text(json.dumps({"messages": [said, reply]}) + "\n", encoding="utf-8")
+    fresh.answer(f"pastchats-memory index {history}")
+    for command in ("search zebra", "recall zebra", f"show {history}#0", "export"):
+        shown = fresh.answer(f"pastchats-memory {command}")
+        assert "zebra" in shown
+        assert not {"\x1b", "\x07", "\u202e"} & set(shown) or command == "export"
+
+
+def test_who_stops_reading_is_not_told_off(indexed: Agent) -> None:
+    with subprocess.Popen(
+        [PROGRAM, "--db", indexed.db, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert running.wait(timeout=60) == 141
+        assert running.stderr.read() == b""
+
+
+def test_ctrl_c_ends_a_watch_quietly(fresh: Agent) -> None:
+    with subprocess.Popen(
+        [PROGRAM, "--db", fresh.db, "watch", HISTORIES, "--every", "0.2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert b"new turns indexed" in running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=60) == 130
+        assert b"Traceback" not in running.stderr.read()
+
+
+# --- the index -------------------------------------------------------------------------------------------------------
+
+
+def test_the_index_is_for_its_owner_only(indexed: Agent) -> None:
+    assert stat.S_IMODE(indexed.db.stat().st_mode) == 0o600
+
+
+def test_a_dry_run_says_what_would_be_done_and_makes_no_file(fresh: Agent) -> None:
+    shown = fresh.answer(f"pastchats-memory index --dry-run {HISTORIES}")
+    assert "would be indexed" in shown
+    assert not fresh.db.exists()
+
+
+def test_indexing_again_finds_nothing_new(fresh: Agent) -> None:
+    first = json.loads(fresh.run(f"pastchats-memory index --json {HISTORIES}").stdout)
+    again = json.loads(fresh.run(f"pastchats-memory index --json {HISTORIES}").stdout)
+    assert first["turns"]["new"] > 50
+    assert (again["turns"]["new"], again["unchanged"], again["read"]) == (0, sum(first["read"].values()), {})
+
+
+def test_what_was_exported_is_taken_in_by_an_empty_index_with_all_that_belongs_to_it(
+    indexed: Agent, fresh: Agent
+) -> None:
+    exported = indexed.answer("pastchats-memory export")
+    assert fresh.run("pastchats-memory import", given=exported).returncode == 0
+    assert fresh.answer("pastchats-memory export").splitlines() == exported.splitlines()
+    query = "pastchats-memory search 'webhook retries' --json"
+    assert [hit["source"] for hit in json.loads(fresh.answer(query))["results"]] == [
+        hit["source"] for hit in json.loads(indexed.answer(query))["results"]
+    ]
+
+
+def test_what_is_forgotten_stays_forgotten(fresh: Agent) -> None:
+    fresh.answer(f"pastchats-memory index {HISTORIES}")
+    source = json.loads(fresh.answer("pastchats-memory search 'webhook retries' --json"))["results"][0][
+        "path"
+    ]
+    refused = fresh.run(f"pastchats-memory forget --source {source}", given="n\n")
+    assert refused.returncode != 0
+    assert "0 turns" not in fresh.answer(f"pastchats-memory forget --source {source} --dry-run")
+    fresh.answer(f"pastchats-memory forget --source {source} --yes")
+    fresh.answer(f"pastchats-memory index {HISTORIES}")
+    found = json.loads(fresh.answer("pastchats-memory search 'webhook retries' --limit 200 --json"))[
+        "results"
+    ]
+    assert source not in {hit["path"] for hit in found}
+
+
+def test_doctor_finds_a_healthy_index_healthy_and_a_broken_one_broken(fresh: Agent) -> None:
+    fresh.answer(f"pastchats-memory index {HISTORIES}")
+    assert fresh.run("pastchats-memory doctor").returncode == 0
+    with closing(sqlite3.connect(fresh.db)) as connection:
+        connection.execute("DELETE FROM prompt_embeddings WHERE prompt_id IN (SELECT min(id) FROM prompts)")
+        connection.commit()
+    done = fresh.run("pastchats-memory doctor")
+    assert done.returncode == 1
+    assert "repair:" in done.stdout
+
+
+def test_the_file_of_the_index_can_be_named_in_four_ways(fresh: Agent) -> None:
+    other, config = fresh.folder / "other.db", fresh.folder / "chatmemory.toml"
+    for command in (f"--db {other} init", f"init --db {other}"):
+        other.unlink(missing_ok=True)
+        assert fresh.run(f"pastchats-memory {command}").returncode == 0
+        assert other.is_file()
+    assert not fresh.db.exists()
+    config.write_text(f'[memory.pastChats]\npath = "{fresh.folder}/third.db"\n', encoding="utf-8")
+    fresh.environment = {"PASTCHATS_DB": ""}
+    assert fresh.run(f"pastchats-memory init --config {config}").returncode == 0
+    assert (fresh.folder / "third.db").is_file()
+    assert fresh.run("pastchats-memory init").returncode == 0
+    assert (fresh.folder / "chatmemory/pastchats.db").is_file()
