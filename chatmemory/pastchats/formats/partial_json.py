@@ -10,6 +10,7 @@ from chatmemory.pastchats.formats.json_lines import DECODER
 # A string that does not end goes to the end of the text.
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
 _STRING_SO_FAR: Final = re.compile(r'"(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*', re.DOTALL)
+_MAX_DEPTH: Final = 100
 _CLOSING: Final = {"[": "]", "{": "}"}
 
 
@@ -24,12 +25,25 @@ def partial_json(text: str) -> Json:
         return _first_value(closed)
     except JSONDecodeError as damage:
         before = _closed(closed[: damage.pos], is_cut_off=False)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        before = _closed(closed[: _deepest(closed)], is_cut_off=False)
+    except ValueError:
         return None
     try:
         return _first_value(before)
     except (ValueError, RecursionError):
         return None
+
+
+def _deepest(text: str) -> int:
+    """Return where *text* begins to be nested more deeply than what says something."""
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        sign = match.group()
+        depth += (sign in _CLOSING) - (sign in _CLOSING.values())
+        if depth > _MAX_DEPTH:
+            return match.start()
+    return len(text)
 
 
 def _first_value(text: str) -> Json:
