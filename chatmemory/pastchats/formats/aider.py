@@ -102,9 +102,9 @@ class _Session:
         """Return who speaks in *line*, and the line without its mark."""
         if is_last and self.voice != "answer" and not line.isspace():
             # It may be half written, and then it has no spaces yet.
-            mark = "#### " if self.voice == "typed" else "> "
-            if line.startswith(mark) or mark.startswith(line):
-                return self.voice, line.removeprefix(mark).rstrip() if line.startswith(mark) else ""
+            sign = "#### " if self.voice == "typed" else "> "
+            if line.startswith(sign) or sign.startswith(line):
+                return self.voice, line.removeprefix(sign).rstrip() if line.startswith(sign) else ""
         for voice, mark in _MARKS:
             match = mark.match(line)
             if match is not None:
