@@ -112,7 +112,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
         return Claim(97, f"a record of type {kind} with payload")
     if "record_type" in record or ("instructions" in record and "id" in record and "timestamp" in record):
         return Claim(91, "a rollout's first record, or its state")
-    if record.keys() == {"session_id", "ts", "text"}:
+    if set(record) == {"session_id", "ts", "text"}:
         return Claim(90, "the prompts that Codex keeps beside its sessions", is_transcript=False)
     is_item = kind == "message" or kind in _CALLS | {"function_call_output", "reasoning", "function_result"}
     if (
@@ -121,7 +121,11 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
         and "sessionId" not in record
     ):
         return Claim(75, f"a flat record of type {kind}, as the Responses API has it")
-    if "created_at" in record and (record.keys() & {"role", "message", "function"}) and "uuid" not in record:
+    if (
+        "created_at" in record
+        and not {"role", "message", "function"}.isdisjoint(record)
+        and "uuid" not in record
+    ):
         return Claim(70, "a flat record with created_at")
     return None
 
@@ -129,7 +133,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
 def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
     """Yield the records, of a rollout in lines as of one in a document."""
     head = read_head(reader)
-    document = json_object(head.document) or (json_object(head.records[0]) if head.records else {})
+    document = json_object(head.document or (head.records[0] if head.records else None))
     if "session" in document and "items" in document:
         for walked in walk(reader, ("items",)):
             if isinstance(walked, HistoryIssue):

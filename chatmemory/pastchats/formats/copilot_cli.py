@@ -15,6 +15,7 @@ from chatmemory.pastchats.formats.history_head import read_head
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_lines import json_lines
 from chatmemory.pastchats.formats.json_values import (
+    EMPTY,
     first_text,
     json_object,
     json_objects,
@@ -105,7 +106,7 @@ class CopilotCli:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session, and those of its subagents."""
         head = read_head(reader)
-        document = json_object(head.document) or (json_object(head.records[0]) if head.records else {})
+        document = json_object(head.document or (head.records[0] if head.records else None))
         if "timeline" in document or "chatMessages" in document:
             return _timeline(reader)
         return _Events(reader, _taken_back(reader)).parsed()
@@ -124,7 +125,7 @@ def _taken_back(reader: HistoryReader) -> frozenset[str]:
     events: dict[str, None] = {}
     taken_back: set[str] = set()
     for read in json_lines(reader):
-        record = {} if isinstance(read, HistoryIssue) else json_object(read.value)
+        record = EMPTY if isinstance(read, HistoryIssue) else json_object(read.value)
         if record.get("type") == "session.snapshot_rewind":
             target = json_text(json_object(record.get("data")).get("upToEventId"))
             names = list(events)

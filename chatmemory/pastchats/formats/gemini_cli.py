@@ -86,7 +86,7 @@ class GeminiCli:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns that the session held in the end."""
         head = read_head(reader)
-        first = json_object(head.records[0]) if head.records else {}
+        first = json_object(head.records[0] if head.records else None)
         if head.shape == "json_lines" and "messages" not in first and "history" not in first:
             return _lines(reader, _survey(reader))
         return _document(reader, head)
