@@ -1,15 +1,13 @@
 """What a layer is made of: the few shapes that ``layer.py`` composes, ``plan.py`` flattens and ``build.py`` builds.
 
 Types of services are left behind here; ``layer.py`` has checked them.  Shapes compare by identity, and that is what
-sharing goes by: one leaf, met twice in a graph, is built once.
+sharing goes by: one leaf, met twice in a graph, is built once.  They are plain classes: see ``plan.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, final
-
-from attrs import define, field, frozen
 
 from chatmemory.effect.context import TagOf
 
@@ -24,7 +22,6 @@ Services: TypeAlias = Mapping[str, Any]
 
 
 @final
-@frozen(eq=False)
 class Leaf:
     """A piece that is built in one go.
 
@@ -36,48 +33,66 @@ class Leaf:
         inner: what it builds itself, in order to do something about it; only looked at when planning.
     """
 
-    name: str
-    acquire: Callable[[Site], Effect[Services, Any, Any]]
-    gives: Sequence[str] | None
-    needs: Sequence[AnyTag] = ()
-    inner: Shape | None = None
+    __slots__ = ("acquire", "gives", "inner", "name", "needs")
+
+    def __init__(
+        self,
+        name: str,
+        acquire: Callable[[Site], Effect[Services, Any, Any]],
+        gives: Sequence[str] | None,
+        needs: Sequence[AnyTag] = (),
+        inner: Shape | None = None,
+    ) -> None:
+        self.name = name
+        self.acquire = acquire
+        self.gives = gives
+        self.needs = needs
+        self.inner = inner
 
 
 @final
-@frozen(eq=False)
 class Merge:
     """Both; the right one wins where they give the same service."""
 
-    left: Shape
-    right: Shape
+    __slots__ = ("left", "right")
+
+    def __init__(self, left: Shape, right: Shape) -> None:
+        self.left = left
+        self.right = right
 
 
 @final
-@frozen(eq=False)
 class Feed:
     """*consumer*, which sees the services of *dependency*; these are given too if *keeps*."""
 
-    dependency: Shape
-    consumer: Shape
-    keeps: bool
+    __slots__ = ("consumer", "dependency", "keeps")
+
+    def __init__(self, dependency: Shape, consumer: Shape, *, keeps: bool) -> None:
+        self.dependency = dependency
+        self.consumer = consumer
+        self.keeps = keeps
 
 
 @final
-@frozen(eq=False)
 class Fresh:
     """*inner*, shared with nobody outside."""
 
-    inner: Shape
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Shape) -> None:
+        self.inner = inner
 
 
 @final
-@define(eq=False)
 class Suspend:
     """What *make* returns: called once, when a plan first gets here."""
 
-    name: str
-    make: Callable[[], Shape]
-    _made: Shape | None = field(default=None, init=False)
+    __slots__ = ("_made", "make", "name")
+
+    def __init__(self, name: str, make: Callable[[], Shape]) -> None:
+        self.name = name
+        self.make = make
+        self._made: Shape | None = None
 
     @property
     def inner(self) -> Shape:
