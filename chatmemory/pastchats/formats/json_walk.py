@@ -44,6 +44,7 @@ _NEAR_END: Final = (
 )
 _SPACE: Final = re.compile(r"[ \t\r\n\ufeff\x00]*")
 _STRUCTURE: Final = re.compile(r'["\[\]{},]')
+_NUMBER_GOES_ON: Final = re.compile(r"[-+.eE\d]*\Z")
 _IN_STRING: Final = re.compile(r'["\\]')
 
 
@@ -219,15 +220,21 @@ class _Document:
                 if self._held() > MAX_RECORD_BYTES:
                     return _Damage("too_large", f"a value of more than {MAX_RECORD_BYTES // 1024**2} MiB")
                 if not self._more():
-                    is_cut = damage.pos >= len(self._text) or damage.msg.startswith("Unterminated")
+                    # What nothing follows was going to be something.
+                    is_cut = damage.msg.startswith("Unterminated") or not _STRUCTURE.search(
+                        self._text, damage.pos
+                    )
                     code: IssueCode = "truncated_tail" if is_cut else "malformed_record"
                     return _Damage(code, f"no JSON: {damage.msg.lower()}")
             except ValueError as damage:
                 return _Damage("malformed_record", why(damage))
             else:
                 # A number that touches the end of the buffer may go on behind it.
-                if end == len(self._text) and not isinstance(value, str | list | dict) and self._more():
-                    continue
+                if type(value) in (int, float) and _NUMBER_GOES_ON.match(self._text, end):
+                    if self._more():
+                        continue
+                    if end < len(self._text):
+                        return _Damage("truncated_tail", "the JSON document ends within a number")
                 self.at = end
                 return cast("Json", value)
 

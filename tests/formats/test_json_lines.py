@@ -1,0 +1,132 @@
+"""Lines of JSON and of text: parted where their writers parted them, damaged ones named, none lost."""
+
+import pytest
+
+from chatmemory.messages import Json
+from chatmemory.pastchats.formats.json_lines import JsonLine, json_lines
+from chatmemory.pastchats.formats.text_lines import text_lines
+from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.prompts import HistoryIssue
+from tests.formats.histories import FILES
+
+BLOCKS = pytest.mark.parametrize("block_bytes", [1, 2, 3, 7, 65_536])
+
+
+def records(content: bytes | str, *, block_bytes: int = 65_536) -> list[JsonLine | HistoryIssue]:
+    return list(json_lines(TextReader("x.jsonl", {"x.jsonl": content}, block_bytes)))
+
+
+def values(content: bytes | str, *, block_bytes: int = 65_536) -> list[Json | str]:
+    """Return the values of records, and the codes of issues."""
+    found = records(content, block_bytes=block_bytes)
+    return [one.value if isinstance(one, JsonLine) else one.code for one in found]
+
+
+@BLOCKS
+def test_a_record_knows_its_line_and_its_place(block_bytes: int) -> None:
+    content = '{"字": "一"}\r\n\n{"b": 2}\n'
+    assert records(content, block_bytes=block_bytes) == [
+        JsonLine({"字": "一"}, 1, 0),
+        JsonLine({"b": 2}, 3, 17),
+    ]
+
+
+@BLOCKS
+@pytest.mark.parametrize("inside", ["\u2028", "\u0085", "\r", "\x0b", "\x1c"])
+def test_only_a_newline_ends_a_record(inside: str, block_bytes: int) -> None:
+    assert values(f'{{"a": "x{inside}y"}}\n[1]\n', block_bytes=block_bytes) == [{"a": f"x{inside}y"}, [1]]
+
+
+def test_a_mark_and_utf_16_are_read() -> None:
+    text = '{"a": "值"}\n{"b": 1}\n'
+    for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"):
+        mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
+        for block_bytes in (1, 3, 100):
+            assert values(mark + text.encode(encoding), block_bytes=block_bytes) == [{"a": "值"}, {"b": 1}]
+
+
+def test_a_damaged_line_is_named_and_the_others_are_read() -> None:
+    assert records('{"a": 1}\n{"b": \n{"c": 3}\n') == [
+        JsonLine({"a": 1}, 1, 0),
+        HistoryIssue("malformed_record", "x.jsonl", "no JSON: expecting value at character 6", 2, 9),
+        JsonLine({"c": 3}, 3, 16),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        (b'{"a": "\xff"}', {"a": "\udcff"}),
+        (b'{"a": "\\ud83e"}', {"a": "\ud83e"}),
+        (b'{"a": "x\x00y"}', {"a": "x\x00y"}),
+        (b'\x00\x00\x00{"a": 1}', {"a": 1}),
+        (b'{"a": 123456789012345678901234567890}', {"a": 123456789012345678901234567890}),
+        (b'{"a": -Infinity}', {"a": float("-inf")}),
+        (b'{"a": ' + b"9" * 5000 + b"}", "malformed_record"),
+        (b"[" * 100_000, "malformed_record"),
+        (b"\x00" * 100, "malformed_record"),
+        (b"false alarm", "malformed_record"),
+    ],
+)
+def test_odd_content_is_one_record_or_one_issue(damage: bytes, expected: Json) -> None:
+    assert values(b'{"first": 1}\n' + damage + b'\n{"last": 2}\n') == [{"first": 1}, expected, {"last": 2}]
+
+
+def test_no_number_is_a_number() -> None:
+    (found,) = values('{"a": NaN}\n')
+    assert isinstance(found, dict)
+    assert found["a"] != found["a"]
+
+
+def test_two_records_that_two_writers_left_in_one_line_are_two() -> None:
+    assert values('{"a": 1}{"b": 2}\n{"c": 3}{"d"\n') == [{"a": 1}, {"b": 2}, {"c": 3}, "malformed_record"]
+
+
+def test_a_line_that_is_being_written_is_a_tail_and_is_whole_the_next_time() -> None:
+    whole = '{"a": 1}\n{"b": "值"}\n'.encode()
+    seen = [values(whole[:end]) for end in range(len(whole) + 1)]
+    assert all(found[:1] == [{"a": 1}] for found in seen[8:])
+    assert all(found[-1] == "truncated_tail" for found in seen[10:-2])
+    assert seen[-1] == seen[-2] == [{"a": 1}, {"b": "值"}]
+
+
+def test_a_real_history_that_is_cut_anywhere_loses_nothing_before_the_cut() -> None:
+    content = FILES["codex_cli/rollout-2025-09-19T09-02-12-01996135-afde-7911-97f0-d863511eca56.jsonl"]
+    whole = records(content)
+    for end in range(0, len(content), 997):
+        found = records(content[:end])
+        complete = content[:end].count(b"\n")
+        assert found[:complete] == whole[:complete]
+        assert len(found) <= complete + 1
+
+
+@pytest.mark.parametrize("content", ["", "\n", "\n\r\n  \n", b"\xef\xbb\xbf"])
+def test_an_empty_file_holds_no_records(content: str | bytes) -> None:
+    assert records(content) == []
+
+
+@BLOCKS
+def test_lines_of_text_keep_all_but_their_ends(block_bytes: int) -> None:
+    reader = TextReader("x.md", {"x.md": "一\u2028行\r\n\nlone \r CR\n最后"}, block_bytes)
+    found = list(text_lines(reader))
+    assert [line.text for line in found] == ["一\u2028行", "", "lone \r CR", "最后"]
+    assert [(line.line, line.offset) for line in found] == [(1, 0), (2, 11), (3, 12), (4, 22)]
+
+
+@BLOCKS
+def test_a_very_long_line_of_text_comes_in_pieces_of_whole_characters(
+    block_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatmemory.pastchats.formats.byte_lines.MAX_RECORD_BYTES", 10)
+    long = "é😀你x" * 7
+    pieces = list(text_lines(TextReader("x", {"x": f"{long}\nend\n"}, block_bytes)))
+    assert "".join(piece.text for piece in pieces if piece.line == 1) == long
+    assert [piece.text for piece in pieces if piece.line == 2] == ["end"]
+
+
+def test_a_very_long_record_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chatmemory.pastchats.formats.byte_lines.MAX_RECORD_BYTES", 100)
+    content = '{"a": 1}\n{"b": "' + "x" * 500 + '"}\n{"c": 3}\n'
+    assert values(content, block_bytes=16) == [{"a": 1}, "too_large", {"c": 3}]
+    last = records(content, block_bytes=16)[-1]
+    assert last == JsonLine({"c": 3}, 3, content.index('{"c"'))

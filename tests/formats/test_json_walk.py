@@ -1,0 +1,177 @@
+"""The walk over a JSON document: the same members as the whole document has, however it is read, damaged or cut off."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from chatmemory.pastchats.formats.json_walk import ANY, END, MAX_ISSUES, walk
+from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.prompts import HistoryIssue
+from tests.formats.histories import FILES
+
+TALKS = [
+    {"title": "重试", "mapping": {"n1": {"text": "为什么?"}, "n2": {"text": '因为 "x"'}}, "time": 1.5},
+    {"mapping": [], "time": 12345678},
+]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def walked(content: str | bytes, *into: tuple[str, ...], block_bytes: int = 65_536) -> list[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chatmemory.pastchats.formats.json_walk._BUFFER", block_bytes)
+        return list(walk(TextReader("x.json", {"x.json": content}, block_bytes), *into))
+
+
+def codes(found: list[Any]) -> list[str]:
+    return [one.code for one in found if isinstance(one, HistoryIssue)]
+
+
+def members(value: Any, depth: int, path: tuple[str | int, ...] = ()) -> Iterator[Any]:
+    """Yield what a walk into everything down to *depth* has to yield."""
+    if depth and isinstance(value, dict | list):
+        for key, member in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from members(member, depth - 1, (*path, key))
+        yield path, END
+    else:
+        yield path, value
+
+
+def test_a_pattern_names_the_containers_that_are_gone_into() -> None:
+    assert walked(json.dumps(TALKS), (ANY, "mapping")) == [
+        ((0, "title"), "重试"),
+        ((0, "mapping", "n1"), {"text": "为什么?"}),
+        ((0, "mapping", "n2"), {"text": '因为 "x"'}),
+        ((0, "mapping"), END),
+        ((0, "time"), 1.5),
+        ((0,), END),
+        ((1, "mapping"), END),
+        ((1, "time"), 12345678),
+        ((1,), END),
+        ((), END),
+    ]
+
+
+@settings(max_examples=300, deadline=None)
+@given(JSON, st.integers(0, 4), st.integers(1, 40), st.sampled_from([None, 1]), st.booleans())
+def test_a_walk_yields_every_member_once(
+    document: Any, depth: int, block_bytes: int, indent: int | None, is_ascii: bool
+) -> None:
+    text = json.dumps(document, indent=indent, ensure_ascii=is_ascii)
+    found = walked(text, *([(ANY,) * (depth - 1)] if depth else []), block_bytes=block_bytes)
+    assert found == list(members(document, depth))
+
+
+@settings(max_examples=200, deadline=None)
+@given(JSON, st.data())
+def test_a_document_that_is_cut_off_keeps_what_came_before(document: Any, data: st.DataObject) -> None:
+    text = json.dumps([document, "end"])
+    end = data.draw(st.integers(1, len(text) - 1))
+    found = walked(text[:end], (ANY, ANY))
+    whole = [one for one in members([document, "end"], 3) if one[1] is not END]
+    kept = [one for one in found if not isinstance(one, HistoryIssue) and one[1] is not END]
+    # A number may lose its last digits; nothing else is guessed at.
+    assert kept[:-1] == whole[: max(0, len(kept) - 1)]
+    assert codes(found) == ["truncated_tail"]
+    assert found[-1] == ((), END)
+
+
+def test_whoever_collects_until_an_end_gets_one_for_each_open_container() -> None:
+    found = walked('[{"mapping": {"a": 1, "b": {"c', (ANY, "mapping"))
+    assert found[0] == ((0, "mapping", "a"), 1)
+    assert [one for one in found if not isinstance(one, HistoryIssue)][1:] == [
+        ((0, "mapping"), END),
+        ((0,), END),
+        ((), END),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("damage", "code"),
+    [
+        ("[" * 100_000 + "]" * 100_000, "malformed_record"),
+        ("9" * 5000, "malformed_record"),
+        ("tru", "malformed_record"),
+        ("'quoted'", "malformed_record"),
+        ('{"a": "he said "hi" there"}', "malformed_record"),
+    ],
+)
+@pytest.mark.parametrize("block_bytes", [11, 65_536])
+def test_a_damaged_member_is_named_and_the_walk_goes_on(damage: str, code: str, block_bytes: int) -> None:
+    found = walked(f'[{{"a": 1}}, {damage}, {{"b": 2}}]', (), block_bytes=block_bytes)
+    assert found[0] == ((0,), {"a": 1})
+    assert codes(found) == [code]
+    assert [one for one in found if not isinstance(one, HistoryIssue)][1:] == [((2,), {"b": 2}), ((), END)]
+
+
+@pytest.mark.parametrize(
+    ("odd", "expected"),
+    [
+        ('"\\ud83e"', "\ud83e"),
+        ("-Infinity", float("-inf")),
+        ("123456789012345678901234567890", 123456789012345678901234567890),
+        ("1.5e+16", 1.5e16),
+        ('"a\x00\rb"', "a\x00\rb"),
+    ],
+)
+def test_odd_values_are_values(odd: str, expected: object) -> None:
+    for block_bytes in (1, 5, 100):
+        assert walked(f"[{odd}]", (), block_bytes=block_bytes) == [((0,), expected), ((), END)]
+
+
+def test_bytes_that_are_no_utf_8_stay_what_they_are() -> None:
+    assert walked(b'["\xff\xfe x"]', ()) == [((0,), "\udcff\udcfe x"), ((), END)]
+
+
+def test_a_missing_comma_and_one_too_many_part_members_all_the_same() -> None:
+    found = walked('{"a": 1 "b": 2, "c": 3,}', ())
+    assert (("a",), 1) in found
+    assert (("c",), 3) in found
+    assert codes(found) == ["malformed_record"]
+
+
+def test_an_issue_says_where_in_the_file() -> None:
+    text = '[{"标题": "一"}, tru, 3]'
+    (issue,) = (one for one in walked(text, (), block_bytes=3) if isinstance(one, HistoryIssue))
+    assert issue.offset == len(text[: text.index("tru")].encode())
+
+
+def test_a_file_that_is_no_json_ends_after_some_issues() -> None:
+    found = walked("[" + "?, " * 5000 + "]", ())
+    assert len(codes(found)) == MAX_ISSUES
+    assert found[-1] == ((), END)
+
+
+def test_what_follows_the_document_is_named() -> None:
+    assert codes(walked('{"a": 1}\n{"b": 2}', ())) == ["malformed_record"]
+
+
+@pytest.mark.parametrize("content", ["", " \n", b"\xef\xbb\xbf"])
+def test_an_empty_document_has_no_members(content: str | bytes) -> None:
+    assert walked(content, ()) == []
+
+
+def test_a_very_long_value_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chatmemory.pastchats.formats.json_walk.MAX_RECORD_BYTES", 1000)
+    text = json.dumps([{"a": 1}, {"b": 'long "quoted" \\ ' * 500}, {"c": 3}])
+    found = walked(text, (), block_bytes=64)
+    assert codes(found) == ["too_large"]
+    assert [one for one in found if not isinstance(one, HistoryIssue)] == [
+        ((0,), {"a": 1}),
+        ((2,), {"c": 3}),
+        ((), END),
+    ]
+
+
+def test_a_real_export_walks_as_it_loads() -> None:
+    content = FILES["chatgpt/chatgpt-export.json"]
+    document = json.loads(content.decode("utf-8-sig"))
+    found = walked(content, (ANY, "mapping"), block_bytes=1000)
+    nodes = {one[0][2]: one[1] for one in found if len(one[0]) == 3}
+    assert nodes == {name: node for talk in document for name, node in talk["mapping"].items()}
