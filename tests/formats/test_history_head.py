@@ -1,0 +1,135 @@
+"""The head of a file: which shape it has, and what its beginning says."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from chatmemory.contracts.history_format import HEAD_BYTES, Head
+from chatmemory.pastchats.formats.history_head import read_head, readings
+from chatmemory.pastchats.formats.partial_json import partial_json
+from chatmemory.pastchats.formats.text_reader import TextReader
+
+LONG = "长" * 30_000  # 90,000 bytes, more than the head
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def head(content: str | bytes, *, block_bytes: int = 4096) -> Head:
+    return read_head(TextReader("x", {"x": content}, block_bytes))
+
+
+@pytest.mark.parametrize(
+    ("content", "records"),
+    [
+        ('{"a": 1}\n{"b": 2}\n', ({"a": 1}, {"b": 2})),
+        ('\n{"a": 1}\r\n{"b": "值', ({"a": 1},)),
+        ('{"a": 1}\nnot this\n{"b": 2}\n', ({"a": 1}, {"b": 2})),
+        ('"cut": 1}\n{"a": 1}\n{"b": 2}\n', ({"a": 1}, {"b": 2})),
+        (f'{{"a": 1}}\n{{"b": "x", "c": "{LONG}"}}\n', ({"a": 1}, {"b": "x"})),
+        (f'{{"b": "x", "c": "{LONG}"}}\n{{"a": 1}}\n', ({"b": "x"},)),
+    ],
+)
+def test_lines_of_records_are_known(content: str, records: tuple[dict[str, Any], ...]) -> None:
+    found = head(content)
+    assert found.shape == "json_lines"
+    assert len(found.records) == len(records)
+    for record, expected in zip(found.records, records, strict=True):
+        assert isinstance(record, dict)
+        assert expected.items() <= record.items()
+    assert readings(found) == (found,)
+
+
+@pytest.mark.parametrize(
+    ("content", "document"),
+    [
+        ("[]", []),
+        ('[{"a": 1}]', [{"a": 1}]),
+        ('{\n "a": [\n{"b": 1}\n],\n "c": 2}', {"a": [{"b": 1}], "c": 2}),
+        ('[\n{"a": 1}\n,{"b": 2}\n]', [{"a": 1}, {"b": 2}]),
+        ('[{"a": 1}, oops, {"b": 2}]', [{"a": 1}]),
+    ],
+)
+def test_a_document_is_known(content: str, document: object) -> None:
+    found = head(content)
+    assert (found.shape, found.document) == ("json", document)
+
+
+def test_brackets_without_end_hide_nothing_before_them() -> None:
+    found = head('{"id": 1, "deep": ' + "[" * 100_000)
+    assert found.shape == "json"
+    assert isinstance(found.document, dict)
+    assert found.document["id"] == 1
+
+
+def test_a_document_beyond_the_head_is_as_far_as_it_goes() -> None:
+    found = head(
+        json.dumps([{"id": 1, "title": "一"}, {"id": 2, "text": LONG, "more": 3}], ensure_ascii=False)
+    )
+    assert isinstance(found.document, list)
+    first, second = found.document
+    assert first == {"id": 1, "title": "一"}
+    assert isinstance(second, dict)
+    assert list(second) == ["id", "text"]
+    assert LONG.startswith(str(second["text"]))
+    assert len(str(second["text"])) > HEAD_BYTES // 3 - 100
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "\n",
+        "# 标题\n",
+        "[2024-01-01] User: hi",
+        "[ ] to do\n[x] done",
+        "[[a link]]",
+        "{{ a template }}",
+        '# hi\n{"a": 1}\n',
+    ],
+)
+def test_text_is_text_whatever_it_begins_with(content: str) -> None:
+    assert head(content).shape == "text"
+
+
+def test_one_object_alone_is_a_document_and_a_line() -> None:
+    found = head('{"a": 1}\n')
+    lines, document = readings(found)
+    assert (lines.shape, lines.records) == ("json_lines", ({"a": 1},))
+    assert (document.shape, document.document) == ("json", {"a": 1})
+    long = head(f'{{"a": "{LONG}"}}')
+    assert [reading.shape for reading in readings(long)] == ["json", "json_lines"]
+
+
+@pytest.mark.parametrize("block_bytes", [1, 1000, 10**6])
+def test_the_text_of_a_head_ends_with_a_whole_character(block_bytes: int) -> None:
+    found = head("ab" + LONG, block_bytes=block_bytes)
+    assert "\ufffd" not in found.text
+    assert ("ab" + LONG).startswith(found.text)
+    assert head(b"a\r\n\xff").text == "a\n\ufffd"
+
+
+@settings(max_examples=300, deadline=None)
+@given(JSON, st.data())
+def test_the_beginning_of_a_value_says_nothing_that_the_value_does_not(
+    value: Any, data: st.DataObject
+) -> None:
+    text = json.dumps({"k": value})
+    end = data.draw(st.integers(1, len(text)))
+    assert is_part(partial_json(text[:end]), {"k": value})
+    assert partial_json(text) == {"k": value}
+
+
+def is_part(part: Any, whole: Any) -> bool:
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return all(key in whole and is_part(value, whole[key]) for key, value in part.items())
+    if isinstance(part, list) and isinstance(whole, list):
+        return len(part) <= len(whole) and all(map(is_part, part, whole))
+    if isinstance(part, str) and isinstance(whole, str):
+        # Half of a pair of surrogates is cut off too.
+        return whole.startswith((part, part[:-1]))
+    return bool(part == whole)
