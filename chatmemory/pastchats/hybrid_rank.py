@@ -1,8 +1,7 @@
 """The default ``PromptRanker``: words and vectors in one score, and what speaks for a turn besides.
 
-Pure Python: for the few hundred candidates of a search it is quick enough, and numpy need not be loaded.  Where each
-number comes from is said in ``retrieval.md``; they were found on labelled conversations, English and Chinese, and are
-tried again by ``benchmarks/retrieval.py``.
+Pure Python: for the few hundred candidates of a search it is quick enough, and numpy need not be loaded.  The numbers were
+found on labelled conversations, English and Chinese; ``benchmarks/retrieval.py`` tries them again.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ SHORTEST_NAME: Final = 2  # characters
 READ_CHARACTERS: Final = 4096
 """How far a query is read for names."""
 
-_IS_CJK: Final = re.compile(f"[{CJK}]")
+_IS_CJK: Final = f"[{CJK}]"  # compiled where it is needed: it takes a millisecond
 
 
 @final
@@ -172,7 +171,9 @@ def _is_named(name: str, text: str) -> bool:
     """Tell whether *name* stands in *text* as a word, or anywhere where nothing parts the words."""
     if len(name) < SHORTEST_NAME or name in STOP_WORDS or name not in text:
         return False
-    return bool(_IS_CJK.search(name)) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    if not name.isascii() and re.search(_IS_CJK, name):
+        return True
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _date(query: str, found: Sequence[PromptCandidate], now: datetime) -> list[float]:

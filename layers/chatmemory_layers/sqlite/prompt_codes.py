@@ -52,7 +52,7 @@ def quantised_rows(rows: Matrix) -> Int8Rows:
     exact = rows.astype(np.float64)
     largest = np.abs(exact).max(axis=1, keepdims=True, initial=0.0)
     largest[largest == 0] = 1
-    return np.rint(exact * LARGEST / largest).astype(np.int8)
+    return np.asarray(np.rint(exact * LARGEST / largest), np.int8)
 
 
 def code_of(rows: Int8Rows) -> list[bytes]:
@@ -78,7 +78,7 @@ def code_of(rows: Int8Rows) -> list[bytes]:
         mixed = np.take(padded, places, axis=1) * signs
         half = (mixed.reshape(-1, upper) @ turn_upper).reshape(-1, lower, upper).transpose(0, 2, 1)
         packed = np.packbits((half.reshape(-1, lower) @ turn_lower).reshape(-1, size) > 0, axis=1)
-        known = batch.any(axis=1).tolist()
+        known: list[bool] = np.any(batch, axis=1).tolist()
         codes += [row.tobytes() if is_known else b"" for row, is_known in zip(packed, known, strict=True)]
     return codes
 

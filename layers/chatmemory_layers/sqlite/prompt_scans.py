@@ -180,8 +180,10 @@ class NumpyScan:
 def _count_bits(words: Words) -> NDArray[np.uint8]:
     import numpy as np  # noqa: PLC0415
 
+    counts: NDArray[np.uint8]
     if hasattr(np, "bitwise_count"):
-        return np.bitwise_count(words)
-    # numpy before 2.0
-    counts = np.unpackbits(words.view(np.uint8).reshape(words.size, -1), axis=1)
-    return counts.sum(axis=1, dtype=np.uint8)
+        counts = np.bitwise_count(words)
+    else:  # numpy before 2.0
+        bits = np.unpackbits(words.view(np.uint8).reshape(words.size, -1), axis=1)
+        counts = bits.sum(axis=1, dtype=np.uint8)
+    return counts

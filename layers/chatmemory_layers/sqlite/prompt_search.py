@@ -28,7 +28,7 @@ from chatmemory_layers.sqlite.prompt_vectors import (
     ScanName,
     has_other_models,
 )
-from chatmemory_layers.sqlite.prompt_words import scores_by_words
+from chatmemory_layers.sqlite.prompt_words import NEWEST_SCORED, scores_by_words, scores_within
 
 BEST_BY_WORDS: Final = 120
 BEST_BY_VECTOR: Final = 80
@@ -95,19 +95,16 @@ class PromptSearcher:
     """Finds candidates; keeps what makes the next search quick, so there is one for each store."""
 
     def __init__(self, *, use_sqlite_vec: bool = True, scan: ScanName | None = None) -> None:
-        """Use sqlite-vec where the connection has it, if wanted; *scan*: always that one."""
-        self._vectors = PromptVectors(scan=scan)
-        self._has_vec: bool | None = None if use_sqlite_vec else False
+        """Use sqlite-vec where it can be loaded, if wanted; *scan*: always that one."""
+        self._vectors = PromptVectors(use_sqlite_vec=use_sqlite_vec, scan=scan)
 
     def candidates(self, connection: sqlite3.Connection, search: PromptSearch) -> PromptCandidates:
         """Return what may be a hit, ``MOST_CANDIDATES`` at most, all of it of one moment."""
-        if self._has_vec is None:
-            self._has_vec = has_vec(connection)
         if connection.in_transaction:
-            return _Search(connection, search, self._vectors, has_vec=self._has_vec).run()
+            return _Search(connection, search, self._vectors).run()
         connection.execute("BEGIN")
         try:
-            return _Search(connection, search, self._vectors, has_vec=self._has_vec).run()
+            return _Search(connection, search, self._vectors).run()
         finally:
             connection.execute("ROLLBACK")
 
@@ -116,13 +113,10 @@ class PromptSearcher:
 class _Search:
     """One search."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, search: PromptSearch, vectors: PromptVectors, *, has_vec: bool
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection, search: PromptSearch, vectors: PromptVectors) -> None:
         self._connection = connection
         self._search = search
         self._vectors = vectors
-        self._has_vec = has_vec
         self._is_filtered = search.filter != EVERYTHING
         self._meant: dict[str, str | None] = filter_parameters(search.filter)
         self._among = self._of_conversations() if search.filter.conversations else None
@@ -159,6 +153,8 @@ class _Search:
     def _scores(self) -> dict[int, float]:
         rows = self._among or [0, LAST_ROW]
         parameters = {**self._meant, "first": min(rows), "last": max(rows)}
+        if self._among is not None and len(self._among) <= NEWEST_SCORED:
+            return scores_within(self._connection, self._search.terms, parameters, turns=len(self._among))
         return scores_by_words(
             self._connection, self._search.terms, parameters, is_filtered=self._is_filtered
         )
@@ -203,9 +199,7 @@ class _Search:
         """Yield rows that the filter means, the nearest first, a portion at a time."""
         checked = 0
         if self._among is None:
-            for rows in self._vectors.nearest_first(
-                self._connection, query, among=None, has_vec=self._has_vec
-            ):
+            for rows in self._vectors.nearest_first(self._connection, query, among=None):
                 yield list(self._texts(rows)) if self._is_filtered else rows
                 checked += len(rows)
                 if self._is_filtered and checked >= MOST_CHECKED:
@@ -215,7 +209,7 @@ class _Search:
         among = self._among
         if among is None:
             among = [row for (row,) in self._connection.execute(SELECT_MEANT, self._meant).fetchall()]
-        yield from self._vectors.nearest_first(self._connection, query, among=among, has_vec=self._has_vec)
+        yield from self._vectors.nearest_first(self._connection, query, among=among)
 
     def _compare(self, rows: Sequence[int]) -> dict[int, float]:
         """Note how similar *rows* are, and return it."""
@@ -271,12 +265,3 @@ class _Search:
     def _prompts(self, rows: Sequence[int]) -> dict[int, Prompt]:
         found = map(prompt_of, self._connection.execute(SELECT_PROMPTS, {"ids": json.dumps(rows)}).fetchall())
         return {prompt.id: prompt for prompt in found}
-
-
-def has_vec(connection: sqlite3.Connection) -> bool:
-    """Tell whether sqlite-vec is loaded into *connection*."""
-    try:
-        connection.execute("SELECT vec_version()").fetchall()
-    except Exception:  # noqa: BLE001  of whichever driver: there is no such function
-        return False
-    return True

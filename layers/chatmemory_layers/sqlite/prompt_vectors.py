@@ -16,6 +16,7 @@ from operator import itemgetter, mul
 from typing import Final, Literal, NamedTuple, TypeAlias, final
 
 from chatmemory_layers.sqlite.prompt_codes import quantised, query_code
+from chatmemory_layers.sqlite.prompt_driver import load_vec
 from chatmemory_layers.sqlite.prompt_scans import CodeScan, IntegerScan, NumpyScan, VecScan, nearest_of
 
 ScanName: TypeAlias = Literal["integers", "numpy", "vec"]
@@ -60,9 +61,10 @@ class QueryVector(NamedTuple):
 class PromptVectors:
     """Compares a query with the vectors of a store; keeps codes from one search to the next."""
 
-    def __init__(self, *, scan: ScanName | None = None) -> None:
+    def __init__(self, *, use_sqlite_vec: bool, scan: ScanName | None = None) -> None:
         """Choose the scan anew for each search, or use *scan*."""
         self._scan = scan
+        self._has_vec = None if use_sqlite_vec else False
         self._numpy = NumpyScan()
 
     def query(self, connection: sqlite3.Connection, vector: Sequence[float], model: str) -> QueryVector:
@@ -77,14 +79,13 @@ class PromptVectors:
         query: QueryVector,
         *,
         among: Sequence[int] | None,
-        has_vec: bool,
     ) -> Iterator[list[int]]:
         """Yield rows, all of them or those of *among*, nearest first as far as codes can tell, in growing portions."""
         if query.model_key is None or not query.code:
             return iter(())
         if among is not None:
             return nearest_of(connection, query.model_key, query.code, ids=among, portion=FIRST_PORTION)
-        scan = self._chosen(connection, has_vec=has_vec)
+        scan = self._chosen(connection)
         return scan.nearest_first(connection, query.model_key, query.code, portion=FIRST_PORTION)
 
     def similarities(
@@ -97,7 +98,7 @@ class PromptVectors:
         found = dict(connection.execute(SELECT_VECTORS, parameters).fetchall())
         return cosines(query.values, found)
 
-    def _chosen(self, connection: sqlite3.Connection, *, has_vec: bool) -> CodeScan:
+    def _chosen(self, connection: sqlite3.Connection) -> CodeScan:
         scan = self._scan
         if scan is None:
             if "numpy" in sys.modules:
@@ -105,10 +106,20 @@ class PromptVectors:
             else:
                 # The greatest row says enough, and is read in no time.
                 (rows,) = connection.execute(COUNT_CODES).fetchone()
-                scan = "numpy" if (rows or 0) > FEW_CODES else "vec" if has_vec else "integers"
+                if (rows or 0) > FEW_CODES:
+                    scan = "numpy"
+                else:
+                    scan = "vec" if self._can_use_vec(connection) else "integers"
         if scan == "numpy":
             return self._numpy
+        if scan == "vec" and not self._can_use_vec(connection):
+            scan = "integers"
         return VecScan() if scan == "vec" else IntegerScan()
+
+    def _can_use_vec(self, connection: sqlite3.Connection) -> bool:
+        if self._has_vec is None:
+            self._has_vec = load_vec(connection)
+        return self._has_vec
 
 
 def has_other_models(connection: sqlite3.Connection, model: str) -> bool:
