@@ -75,7 +75,7 @@ def listed_turns(
     model = message.get("model")
     if isinstance(model, str) and model:
         facts["model"] = model
-    instants = (instant_of(message.get(name)) for name in TIME_FIELDS)
+    instants = (instant_of(message[name]) for name in TIME_FIELDS if name in message)
     turns = content_turns(
         parts,
         conversation_id=conversation_id,

@@ -3,7 +3,7 @@
 Formats that are nothing but a list of messages share this walk; what a message is, they say themselves.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias, final
 
 from attrs import frozen
@@ -142,8 +142,8 @@ def listed_messages(
     if pattern is None:
         yield HistoryIssue("not_a_transcript", reader.path, "no list of messages")
         return
-    known = {} if _is_named_first(head.document, pattern) else _fields_of_all(reader, pattern)
-    yield from _in_document(reader, pattern, known)
+    ahead = None if _is_named_first(head.document, pattern) else _Ahead(reader, pattern)
+    yield from _in_document(reader, pattern, ahead)
 
 
 def _in_lines(
@@ -179,7 +179,7 @@ def _within(value: Json, pattern: Pattern, holder: Holder) -> Iterator[Listed]:
 
 
 def _in_document(
-    reader: HistoryReader, pattern: Pattern, known: Mapping[WalkPath, JsonObject]
+    reader: HistoryReader, pattern: Pattern, ahead: "_Ahead | None"
 ) -> Iterator[Listed | HistoryIssue]:
     depth = len(pattern)
     holder_depth = depth - 1 if pattern and pattern[-1] != ANY else depth
@@ -194,7 +194,7 @@ def _in_document(
             continue
         here = path[:holder_depth]
         if here != holder_path and len(path) > holder_depth:
-            fields = dict(known.get(here, EMPTY))
+            fields = {} if ahead is None else ahead.fields(here)
             holder, holder_path = Holder(_place(here, pattern), fields), here
         if len(path) == depth + 1 and (depth or isinstance(path[0], int)):
             yield Listed(value, holder)
@@ -202,19 +202,26 @@ def _in_document(
             fields.update(_noted({str(path[-1]): value}))
 
 
-def _fields_of_all(reader: HistoryReader, pattern: Pattern) -> dict[WalkPath, JsonObject]:
-    """Look through the document for what stands behind the lists of messages: above all, the ids."""
-    depth = len(pattern) - 1
-    found: dict[WalkPath, JsonObject] = {}
-    for walked in walk(reader, *_prefixes(pattern)):
-        if isinstance(walked, HistoryIssue):
-            continue
-        path, value = walked
-        if value is not END and len(path) == depth + 1 and path[-1] in _NOTED:
-            noted = _noted({str(path[-1]): value})
-            if noted:
-                found[path[:-1]] = {**found.get(path[:-1], EMPTY), **noted}
-    return found
+@final
+class _Ahead:
+    """A second walk, which goes ahead to the end of each conversation for what stands behind its messages: its id."""
+
+    def __init__(self, reader: HistoryReader, pattern: Pattern) -> None:
+        self._walk = walk(reader, *_prefixes(pattern))
+
+    def fields(self, holder: WalkPath) -> dict[str, Json]:
+        """Return what stands beside the messages of *holder*; to be asked for in the order of the file."""
+        found: dict[str, Json] = {}
+        for walked in self._walk:
+            if isinstance(walked, HistoryIssue):
+                continue  # the other walk comes upon it too
+            path, value = walked
+            if value is END:
+                if path == holder:
+                    break
+            elif path[:-1] == holder and path[-1] in _NOTED:
+                found.update(_noted({str(path[-1]): value}))
+        return found
 
 
 def _is_named_first(document: Json, pattern: Pattern) -> bool:

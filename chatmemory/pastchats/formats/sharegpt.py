@@ -42,18 +42,18 @@ class ShareGPT:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of each conversation."""
         begun: Holder | None = None
+        conversation_id = ""
         for listed in listed_messages(reader, _LISTS, _is_message):
             if isinstance(listed, HistoryIssue):
                 yield listed
                 continue
             message, holder = json_object(listed.value), listed.holder
-            conversation_id = holder.conversation_id(self.name, reader.path)
             if holder is not begun:
-                begun = holder
+                begun, conversation_id = holder, holder.conversation_id(self.name, reader.path)
                 system = json_text(holder.fields.get("system") or holder.fields.get("system_prompt"))
-                yield from listed_turns(
-                    content_in(system), {}, holder, conversation_id=conversation_id, role="system"
-                )
+                if system:
+                    parts = content_in(system)
+                    yield from listed_turns(parts, {}, holder, conversation_id=conversation_id, role="system")
             if not _is_message(message):
                 yield UnknownRecord(f"from {json_text(message.get('from')) or 'none'}")
             for role, value in _said(message):
