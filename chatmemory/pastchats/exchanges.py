@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TURNS_BEFORE: Final = 12
 TURNS_AFTER: Final = 24  # some six attempts
+LONGEST_THANKS: Final = 80  # characters: "Thanks! Now add a test for ..." asks something new
 LEAST_ANSWER: Final = 40  # characters: "Done." tells nobody what worked
 
 
@@ -66,17 +67,22 @@ def merged(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
 
 
 def _question(turns: Sequence[Prompt], place: int) -> int | None:
-    """Return the place of the question that the turn at *place* is, answers, or complains about."""
+    """Return the place of the question that the turn at *place* is, answers, complains about or gives thanks for."""
     asked = next((index for index in range(place, -1, -1) if turns[index].role == "user"), None)
     while asked is not None and asked > 0:
         answer = turns[asked - 1]
-        if answer.role != "assistant" or verdict(turns[asked].content, answer=answer.content) != "failed":
+        if answer.role != "assistant" or not _is_reply(turns[asked], answer):
             break
         earlier = next((index for index in range(asked - 1, -1, -1) if turns[index].role == "user"), None)
         if earlier is None:
             break
         asked = earlier
     return asked
+
+
+def _is_reply(turn: Prompt, answer: Prompt) -> bool:
+    shows = verdict(turn.content, answer=answer.content)
+    return shows == "failed" or (shows == "worked" and len(turn.content) <= LONGEST_THANKS)
 
 
 def _attempts(turns: Sequence[Prompt], asked: int) -> list[_Attempt]:

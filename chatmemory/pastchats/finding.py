@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from chatmemory.past_chats import Finding, PastChatsStatistics
     from chatmemory.prompt import Prompt, PromptFilter
     from chatmemory.prompt_hits import Exchange, PromptHit, PromptSearchResult
+    from chatmemory.recall_mode import RecallMode
 
 MOST_HITS: Final = 200
 """The highest limit of a search."""
 
 HITS_PER_EXCHANGE: Final = 3  # a question, its answer and what followed are often found together
+LEAST_SIMILARITY: Final = 0.3  # contracts.USUAL_THRESHOLD: of a turn that shares no word with the query
 MOST_SHOWN: Final = 1_000  # turns of a conversation that is asked for as a whole
 MOST_PLACES: Final = 5  # of one number, in a file that holds several conversations
 
@@ -98,7 +100,7 @@ class PastChatsLive:
         for hit in found.hits:
             if len(exchanges) >= limit:
                 break
-            if not _is_named(hit.prompt, without):
+            if _is_evidence(hit, found.mode) and not _is_named(hit.prompt, without):
                 around = await do(self._around(hit))
                 exchanges = merged((*exchanges, exchange_of(hit, around)))
         block = recall_block(exchanges, query=query, tokens=budget, count=self._count)
@@ -163,6 +165,11 @@ def _lifted(error: RepositoryError) -> PastChatsError:
     from chatmemory.errors import memory_error  # noqa: PLC0415  few fail
 
     return memory_error(error)
+
+
+def _is_evidence(hit: PromptHit, mode: RecallMode) -> bool:
+    """Tell whether a turn has to do with the query; a search shows the nearest, even when they are far away."""
+    return mode == "like" or hit.signals.lexical > 0 or (hit.similarity or 0.0) >= LEAST_SIMILARITY
 
 
 def _is_named(prompt: Prompt, names: Sequence[str]) -> bool:
