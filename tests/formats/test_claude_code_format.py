@@ -183,7 +183,7 @@ def test_what_was_said_while_the_model_was_at_work_counts() -> None:
     }
     notice: JsonObject = {
         "type": "queued_command",
-        "prompt": "<task-notification>",
+        "prompt": "bgk has finished",
         "commandMode": "task-notification",
     }
     history = as_lines(
@@ -194,7 +194,10 @@ def test_what_was_said_while_the_model_was_at_work_counts() -> None:
             record("attachment", 3, attachment={"type": "hook_success", "stdout": "{}"}),
         ]
     )
-    assert read(claude_code, history).said == [("user", "也看看日志")]
+    assert [(turn.kind, turn.content) for turn in read(claude_code, history).turns] == [
+        ("typed", "也看看日志"),
+        ("harness", "bgk has finished"),
+    ]
 
 
 def test_a_command_of_the_shell_is_a_command() -> None:
@@ -254,6 +257,15 @@ def test_records_that_were_copied_when_a_session_was_taken_up_again_are_there_on
     assert claude_code.has_global_ids, "so that the copy in another file is known as one"
 
 
+def test_a_copy_far_behind_its_original_is_no_second_turn() -> None:
+    said = [user(0, "统一成 1.23"), model(1, FIRST, text("好的"))]
+    between = [user(number, f"第 {number} 问") for number in range(2, 60)]
+    copied = [{**one, "sessionId": OTHER_SESSION} for one in said]
+    found = read(claude_code, as_lines([*said, *between, *copied]))
+    assert len(found.said) == len(said) + len(between)
+    assert found.said[1] == ("assistant", "好的")
+
+
 def test_two_sessions_of_a_tool_that_counts_its_ids_are_not_taken_for_one() -> None:
     ids = [
         turn.native_id
@@ -281,6 +293,11 @@ def test_what_was_left_behind_by_going_back_is_kept_and_marked() -> None:
         "Redis it is": False,
         "用 SQLite": None,
     }
+
+
+def test_records_whose_beginning_is_missing_were_not_left_behind() -> None:
+    history = as_lines([user(10, "压缩之前", parentUuid=uuid(9)), user(20, "之后", parentUuid=None)])
+    assert [turn.metadata.get("on_current_path") for turn in read(claude_code, history).kept] == [None, None]
 
 
 def test_a_title_belongs_to_its_session_and_a_summary_to_the_record_that_it_names() -> None:

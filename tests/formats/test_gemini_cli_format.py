@@ -81,7 +81,7 @@ def test_what_a_compression_left_out_was_said_all_the_same() -> None:
             HEADER,
             user("u1", "最早的问题"),
             gemini("g1", "The first answer"),
-            {"$set": {"messages": [snapshot, gemini("g1", "The first answer")]}},
+            {"$set": {"messages": [snapshot, gemini("g1", "[masked]")]}},
             user("u2", "然后呢？"),
         ]
     )
@@ -147,6 +147,11 @@ def test_a_session_in_one_document_is_read(indent: int | None, header_first: boo
     assert found.conversations == [f"gemini_cli:{SESSION}"]
     assert found.kept[1].metadata["model"] == "gemini-3"
     assert confidence(gemini_cli, history) >= 90
+
+
+def test_the_name_of_a_session_is_found_behind_long_messages() -> None:
+    document = {"messages": [user("u1", "长" * 40_000)], **HEADER}
+    assert read(gemini_cli, json.dumps(document, indent=1)).conversations == [f"gemini_cli:{SESSION}"]
 
 
 def test_a_session_in_both_shapes_is_one_conversation_with_the_same_turns() -> None:

@@ -261,12 +261,10 @@ class _Transcript:
         if kind == "attachment":
             attachment = json_object(record.get("attachment"))
             # Said while the model was at work; no other record holds it.
-            if attachment.get("type") == "queued_command" and attachment.get("commandMode") in {
-                None,
-                "prompt",
-            }:
-                said = {**record, "origin": attachment.get("origin")}
-                self.say(said, uuid, parts_of(attachment.get("prompt")))
+            if attachment.get("type") == "queued_command":
+                mode = attachment.get("commandMode")
+                origin = attachment.get("origin") if mode in {None, "prompt"} else {"kind": mode}
+                self.say({**record, "origin": origin}, uuid, parts_of(attachment.get("prompt")))
         elif kind == "system":
             self.turn(record, uuid, "system", "harness", json_text(record.get("content")))
         elif kind == "tool_result":

@@ -122,17 +122,15 @@ def _taken_back(reader: HistoryReader) -> frozenset[str]:
         tail = tail[-len(_REWIND) :]
     if not is_any:
         return frozenset()
-    events: dict[str, None] = {}
+    events: dict[str, int] = {}
     taken_back: set[str] = set()
     for read in json_lines(reader):
         record = EMPTY if isinstance(read, HistoryIssue) else json_object(read.value)
         if record.get("type") == "session.snapshot_rewind":
-            target = json_text(json_object(record.get("data")).get("upToEventId"))
-            names = list(events)
-            for name in names[names.index(target) :] if target in events else ():
-                taken_back.add(name)
-                del events[name]
-        events[json_text(record.get("id"))] = None
+            target = events.get(json_text(json_object(record.get("data")).get("upToEventId")))
+            if target is not None:
+                taken_back |= {name for name, place in events.items() if place >= target}
+        events[json_text(record.get("id"))] = len(events)
     return frozenset(taken_back)
 
 
