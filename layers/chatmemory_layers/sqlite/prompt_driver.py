@@ -10,7 +10,9 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from importlib.util import find_spec
+from os import sep
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -30,7 +32,11 @@ def driver(*, use_sqlite_vec: bool) -> ModuleType:
 def load_vec(connection: sqlite3.Connection) -> bool:
     """Load sqlite-vec into *connection*; return whether it is there."""
     try:
-        path = cast("str", import_module("sqlite_vec").loadable_path())
+        # Not imported: the package would load numpy, which takes longer than the search.
+        package = find_spec("sqlite_vec")
+        if package is None or package.origin is None:
+            return False
+        path = f"{package.origin.rpartition(sep)[0]}{sep}vec0"
         connection.enable_load_extension(True)
     except Exception:  # noqa: BLE001  not installed, not for this platform, not with this interpreter: it is not there
         return False

@@ -21,14 +21,17 @@ from chatmemory_layers.sqlite.prompt_scans import CodeScan, IntegerScan, NumpySc
 
 ScanName: TypeAlias = Literal["integers", "numpy", "vec"]
 
-FEW_CODES: Final = 60_000
+FEW_CODES: Final = 120_000
 """With more, loading numpy takes less time than counting without it."""
+
+WORTH_KEEPING: Final = 5_000
+"""Codes that a process keeps in memory from its second search on."""
 
 FIRST_PORTION: Final = 200
 """Of the nearest by codes, whose vectors are looked at; it holds 99 % of the ten nearest, four times as many hold all."""
 
 SELECT_MODEL = "SELECT model_key FROM prompt_models WHERE model = :model AND dim = :dim"
-COUNT_CODES = "SELECT max(prompt_id) FROM prompt_codes"
+LAST_CODE = "SELECT max(prompt_id) FROM prompt_codes"
 SELECT_VECTORS = """
 SELECT prompt_id, vector FROM prompt_embeddings
 WHERE prompt_id IN (SELECT value FROM json_each(:ids)) AND model = :model AND dim = :dim
@@ -65,6 +68,7 @@ class PromptVectors:
         """Choose the scan anew for each search, or use *scan*."""
         self._scan = scan
         self._has_vec = None if use_sqlite_vec else False
+        self._has_searched = False
         self._numpy = NumpyScan()
 
     def query(self, connection: sqlite3.Connection, vector: Sequence[float], model: str) -> QueryVector:
@@ -101,15 +105,11 @@ class PromptVectors:
     def _chosen(self, connection: sqlite3.Connection) -> CodeScan:
         scan = self._scan
         if scan is None:
-            if "numpy" in sys.modules:
-                scan = "numpy"
-            else:
-                # The greatest row says enough, and is read in no time.
-                (rows,) = connection.execute(COUNT_CODES).fetchone()
-                if (rows or 0) > FEW_CODES:
-                    scan = "numpy"
-                else:
-                    scan = "vec" if self._can_use_vec(connection) else "integers"
+            # The greatest row says enough, and is read in no time.
+            (rows,) = connection.execute(LAST_CODE).fetchone()
+            most = WORTH_KEEPING if self._has_searched else FEW_CODES
+            scan = "numpy" if "numpy" in sys.modules or (rows or 0) > most else "vec"
+        self._has_searched = True
         if scan == "numpy":
             return self._numpy
         if scan == "vec" and not self._can_use_vec(connection):
