@@ -13,6 +13,7 @@ from attrs import frozen
 
 from chatmemory.errors import GenericMemoryError
 from chatmemory.json_value import Json as Json, JsonObject as JsonObject
+from chatmemory.new_message import NewMessage as NewMessage
 from chatmemory.roles import Role as Role
 
 OPEN_ROLES: Final[frozenset[Role]] = frozenset({"user", "assistant", "tool"})
@@ -20,27 +21,6 @@ OPEN_ROLES: Final[frozenset[Role]] = frozenset({"user", "assistant", "tool"})
 
 View: TypeAlias = Literal["model", "full"]
 """``model``: what a model should see, summaries in the place of what they cover.  ``full``: every stored message."""
-
-
-@final
-@frozen(slots=False)
-class NewMessage:
-    """A message on its way in.
-
-    Attributes:
-        role: who speaks.  ``summary`` is written by history strategies.
-        content: any text without NUL and lone surrogates, up to 16,777,216 characters.
-        id: 1 to 512 characters, unique in its conversation; adding the same id again stores nothing.
-            None: one is made.
-        timestamp: when it was said, with a time zone.  None: now.
-        metadata: any JSON object, returned exactly.
-    """
-
-    role: Role
-    content: str
-    id: str | None = None
-    timestamp: datetime | None = None
-    metadata: JsonObject | None = None
 
 
 @final

@@ -1,9 +1,13 @@
 """``TokenCounter``: how large a message is for a model."""
 
-from typing import Protocol
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
 
 from chatmemory.effect import Tag
-from chatmemory.messages import ChatMessage, NewMessage
+
+if TYPE_CHECKING:
+    from chatmemory.messages import ChatMessage, NewMessage
 
 
 class TokenCounter(Protocol):

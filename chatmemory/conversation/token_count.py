@@ -4,13 +4,17 @@ Models differ, so the estimate errs to the high side for English and stays withi
 exact figures provides a counter of his own model under ``TokenCounterTag``.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
-from typing import Final, cast, final
+from typing import TYPE_CHECKING, Final, cast, final
 
-from chatmemory.contracts import TokenCounterTag
+from chatmemory.contracts.token_counter import TokenCounterTag
 from chatmemory.effect import Layer
-from chatmemory.messages import ChatMessage, NewMessage
+
+if TYPE_CHECKING:
+    from chatmemory.messages import ChatMessage, NewMessage
 
 CHARACTERS_PER_TOKEN: Final = 4  # English and code in the tokenizers in use: 3.5 to 4.5
 

@@ -14,12 +14,12 @@ from chatmemory.contracts.query_embedder import QueryEmbedderTag
 from chatmemory.contracts.token_counter import TokenCounterTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.clock import ClockTag
+from chatmemory.past_chats_settings import PastChatsSettingsTag
 from chatmemory.pastchats.exchanges import TURNS_AFTER, TURNS_BEFORE, exchange_of, merged
 from chatmemory.pastchats.recall_block import recall_block
 from chatmemory.pastchats.search import PromptSearching
 from chatmemory.prompt import EVERYTHING
 from chatmemory.prompt_hits import PastRecall
-from chatmemory.past_chats_settings import PastChatsSettingsTag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,7 +118,7 @@ class PastChatsLive:
         return around.alt(_lifted)
 
     def _count(self, text: str) -> int:
-        from chatmemory.messages import NewMessage  # noqa: PLC0415  only a recall that found something needs it
+        from chatmemory.new_message import NewMessage  # noqa: PLC0415  only a recall that found something needs it
 
         return self._counter.count(NewMessage("system", text))
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
     from chatmemory.effect import Effect, Layer, Outcome
     from chatmemory.errors import PastChatsError
-    from chatmemory.settings import MemorySettings, PastChatsSettings
+    from chatmemory.past_chats_settings import PastChatsSettings
+    from chatmemory_layers.past_chats_configuration import PastChatsPart
 
 A = TypeVar("A")
 
@@ -32,7 +33,7 @@ class CommandHost:
         """Be ready; nothing is read or opened yet."""
         self.db: str | None = None
         self.config: str | None = None
-        self._read_settings: MemorySettings | None = None
+        self._read_settings: PastChatsPart | None = None
 
     def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
         """See ``Host``."""
@@ -65,19 +66,21 @@ class CommandHost:
         """See ``Host``."""
         return datetime.now().astimezone()
 
-    def _settings(self) -> MemorySettings:
+    def _settings(self) -> PastChatsPart:
         if self._read_settings is None:
             self._read_settings = self._settings_now()
         return self._read_settings
 
-    def _settings_now(self) -> MemorySettings:
+    def _settings_now(self) -> PastChatsPart:
         from attrs import evolve  # noqa: PLC0415  --help needs no settings
 
-        from chatmemory_layers.configuration import read_settings  # noqa: PLC0415  likewise
+        from chatmemory_layers.past_chats_configuration import (  # noqa: PLC0415  likewise
+            read_past_chats_settings,
+        )
 
-        memory = _value(read_settings(self.config or os.environ.get(CONFIG) or None)).memory
+        read = _value(read_past_chats_settings(self.config or os.environ.get(CONFIG) or None))
         db = self.db or os.environ.get(DB)
-        return evolve(memory, past_chats=evolve(memory.past_chats, path=db)) if db else memory
+        return read._replace(past_chats=evolve(read.past_chats, path=db)) if db else read
 
     def _run(self, stack: Layer[Any, Any], effect: Effect[A, PastChatsError, Any]) -> A:
         from chatmemory.effect import EffectFailed, ManagedRuntime  # noqa: PLC0415  --help needs no kernel

@@ -10,31 +10,29 @@ from typing import TYPE_CHECKING, TypeAlias
 from chatmemory.contracts.past_chats import PastChatsIndexService, PastChatsService
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import Layer
-from chatmemory.errors import RepositoryError
+from chatmemory.embedding_settings import EmbeddingSettingsTag
+from chatmemory.past_chats_settings import PastChatsSettingsTag
 from chatmemory.pastchats.finding import past_chats
 from chatmemory.pastchats.hybrid_rank import prompt_ranker
-from chatmemory.settings import (
-    EmbeddingSettings,
-    EmbeddingSettingsTag,
-    MemorySettings,
-    PastChatsSettingsTag,
-)
 from chatmemory_layers.sqlite.prompt_repository import prompt_reader, prompt_repository
 
 if TYPE_CHECKING:
     from chatmemory.contracts.query_embedder import QueryEmbedderTag
     from chatmemory.effect.config_error import ConfigError
+    from chatmemory.embedding_settings import EmbeddingSettings
+    from chatmemory.repository_error import RepositoryError
+    from chatmemory_layers.past_chats_configuration import PastChatsPart
 
 StackError: TypeAlias = "RepositoryError | ConfigError"
 
 
-def finding(settings: MemorySettings) -> Layer[PastChatsService, StackError]:
+def finding(settings: PastChatsPart) -> Layer[PastChatsService, StackError]:
     """Find in an index that exists, and write nothing."""
     given = _given(settings) | token_counter | prompt_ranker
     return given.feed_keep(prompt_reader | _query_embedder(settings.embedding)) >> past_chats
 
 
-def indexing(settings: MemorySettings) -> Layer[PastChatsIndexService, StackError]:
+def indexing(settings: PastChatsPart) -> Layer[PastChatsIndexService, StackError]:
     """Keep an index, which is made when it is not there."""
     from chatmemory.pastchats.indexing import past_chats_index  # noqa: PLC0415  a recall needs none of this
     from chatmemory_layers.embedding.chosen import chosen_embedder  # noqa: PLC0415  likewise
@@ -47,12 +45,12 @@ def indexing(settings: MemorySettings) -> Layer[PastChatsIndexService, StackErro
     )
 
 
-def waits(settings: MemorySettings) -> bool:
+def waits(settings: PastChatsPart) -> bool:
     """Tell whether a stack of *settings* needs an event loop: whether it asks an endpoint for vectors."""
     return settings.embedding.provider == "openai_compatible"
 
 
-def _given(settings: MemorySettings) -> Layer[PastChatsSettingsTag | EmbeddingSettingsTag]:
+def _given(settings: PastChatsPart) -> Layer[PastChatsSettingsTag | EmbeddingSettingsTag]:
     return Layer.succeed(PastChatsSettingsTag, settings.past_chats) | Layer.succeed(
         EmbeddingSettingsTag, settings.embedding
     )
