@@ -26,9 +26,12 @@ class Passage:
     def add(self, text: str, line: int) -> None:
         """Append a line, which began the passage if it is the first."""
         self.line = self.line or line
-        if self._length + len(text) > MAX_PASSAGE_CHARACTERS:
+        room = MAX_PASSAGE_CHARACTERS - self._length
+        if len(text) > room:
             self.is_cut = True
-            return
+            text = text[: max(room, 0)]
+            if not text:
+                return
         self._lines.append(text)
         self._length += len(text) + 1
 
