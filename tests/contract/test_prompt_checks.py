@@ -83,13 +83,15 @@ def test_what_is_out_of_step_is_found_with_what_mends_it(
 def test_what_a_doctor_advises_mends_it(path: Path) -> None:
     harm(
         path,
+        "UPDATE prompts SET content = 'einz' WHERE id = 1",
         "INSERT INTO prompts_fts (prompts_fts) VALUES ('delete-all')",
         "DELETE FROM prompt_codes WHERE prompt_id = 2",
         "DELETE FROM prompt_embeddings WHERE prompt_id = 3",
     )
     with open_past_chats(path) as past:
-        assert set(findings(past)) == {"D003", "D004"}
+        assert set(findings(past)) == {"D003", "D004", "D011"}
         past.reindex_words().run_sync().unwrap()
+        assert index(past, [draft(0, "eins"), draft(1, "二"), draft(2, "three")]).updated == 1
         while rows := past.without_vector(MODEL, limit=1).run_sync().unwrap():
             past.re_embed([rows[0][0]], vectors_of([rows[0][1]]), model=MODEL).run_sync().unwrap()
         assert findings(past) == {}

@@ -179,6 +179,15 @@ def test_equal_texts_are_embedded_once(past: SqlitePromptRepository, path: Path)
     assert rows[0] == rows[2] != rows[1]
 
 
+def test_a_text_that_is_staged_with_a_vector_needs_no_other_of_that_model(
+    past: SqlitePromptRepository,
+) -> None:
+    stage(past, [draft(0, "好的")])
+    text_hash = draft(0, "好的").text_hash
+    assert past.unembedded([text_hash], MODEL).run_sync().unwrap() == set()
+    assert past.unembedded([text_hash], "another").run_sync().unwrap() == {text_hash}
+
+
 def test_identities_with_their_very_texts_are_known_to_be_unchanged(past: SqlitePromptRepository) -> None:
     one, two = draft(0, "one"), draft(1, "two")
     index(past, [one, two])

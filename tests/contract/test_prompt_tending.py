@@ -97,6 +97,13 @@ def test_pruning_deletes_what_no_source_holds_any_more(past: SqlitePromptReposit
     assert past.prune().run_sync().unwrap() == 0
 
 
+def test_a_turn_whose_sources_are_all_gone_is_pruned(past: SqlitePromptRepository) -> None:
+    index(past, [draft(1, "harmless", source=OTHER)], state(OTHER))
+    past.mark_missing([SOURCE, OTHER]).run_sync().unwrap()
+    assert past.prune().run_sync().unwrap() == 3
+    assert past.sources().run_sync().unwrap() == {}
+
+
 def test_what_was_pruned_may_come_back(past: SqlitePromptRepository) -> None:
     past.mark_missing([SOURCE]).run_sync().unwrap()
     past.prune().run_sync().unwrap()

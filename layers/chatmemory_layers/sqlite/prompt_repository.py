@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
 from chatmemory.contracts.prompt_repository import PromptRecord, PromptRepositoryTag
-from chatmemory.effect import Effect, EffectFailed, Layer
+from chatmemory.effect import Effect, EffectFailed, Failure, Layer
 from chatmemory.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory.repository_error import RepositoryError
 from chatmemory_layers.columns import EPOCH
@@ -209,11 +209,10 @@ class SqlitePromptRepository:
         return None if self._settings.path == IN_MEMORY else store_path(self._settings)
 
     def _page(self, which: PromptFilter, after: int) -> list[tuple[int, PromptDraft, str]]:
-        try:
-            with self._lock:
-                return prompt_reads.records(self._connection, which, after=after)
-        except self._errors as error:
-            raise EffectFailed(repository_error(EXPORT, error)) from error
+        page = self._run(EXPORT, partial(prompt_reads.records, which=which, after=after)).run_sync()
+        if isinstance(page, Failure):
+            raise EffectFailed(page.failure())
+        return page.unwrap()
 
     def _read(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
         return self._run(operation, partial(_in_snapshot, work))

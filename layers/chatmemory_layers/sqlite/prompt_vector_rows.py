@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 NO_MODEL: Final = "none"
 """The model of a turn without a vector: nobody has made one yet, or nobody will."""
 
-_LEAST: Final = -128  # of int8
-_NUMBERS: Final = 256
-_WIDEST: Final = 5  # "-128,"
+_FILLING: Final = b"\0"
+_WIDTH: Final = 8  # of the integers by which numpy looks a field up; "-128," would be five
+# By the number as it stands in a byte: 0 to 127, then -128 to -1.
+_FIELDS: Final = b"".join(
+    f"{number},".encode().ljust(_WIDTH, _FILLING) for number in (*range(128), *range(-128, 0))
+)
 
 
 @final
@@ -56,20 +59,10 @@ def vector_rows(vectors: Matrix | Sequence[Vector]) -> list[VectorRow]:
 def json_arrays(rows: Int8Rows) -> list[str]:
     """Return each row as a JSON array, without spaces.
 
-    All rows are written as one text of fields of equal width, out of which the filling is taken: a sixth of the time that
-    ``json.dumps`` takes.
+    Every number is a field of equal width, and the filling is taken out of the whole row at once: a fifth of the time
+    that ``json.dumps`` takes.
     """
     import numpy as np  # noqa: PLC0415  see above
 
-    count, dim = rows.shape
-    if not dim:
-        return ["[]"] * count
-    written = [f"{number + _LEAST}," for number in range(_NUMBERS)]
-    letters = np.frombuffer("".join(text.ljust(_WIDEST, "\0") for text in written).encode(), np.uint8)
-    numbers = rows.astype(np.int16) - _LEAST
-    fields = letters.reshape(_NUMBERS, _WIDEST)[numbers]
-    text = fields[fields != 0].tobytes().decode()
-    lengths = np.array([len(text) for text in written])[numbers].sum(axis=1)
-    ends = lengths.cumsum().tolist()
-    starts = [0, *ends[:-1]]
-    return [f"[{text[start : end - 1]}]" for start, end in zip(starts, ends, strict=True)]
+    fields = np.frombuffer(_FIELDS, np.uint64)[rows.view(np.uint8)]
+    return [f"[{row.tobytes().translate(None, _FILLING)[:-1].decode()}]" for row in fields]
