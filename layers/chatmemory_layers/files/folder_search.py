@@ -72,7 +72,7 @@ class FolderSearch:
         if self._is_left_out(real):
             return
         if stat.S_ISDIR(found.st_mode):
-            yield from self._folder(real, found, (), (), may_lead, is_meant)
+            yield from self._folder(real, found, (), may_lead, is_meant)
         else:
             yield from self._file(real, found)
 
@@ -80,7 +80,6 @@ class FolderSearch:
         self,
         folder: str,
         status: os.stat_result,
-        around: tuple[tuple[int, int], ...],
         parts: Parts,
         may_lead: Callable[[Parts], bool],
         is_meant: Callable[[Parts], bool],
@@ -98,7 +97,6 @@ class FolderSearch:
             return
         if "pyvenv.cfg" in {entry.name for entry in listed}:
             return
-        around = (*around, place)
         for entry in listed:
             if self._is_left_out(entry.path):
                 continue
@@ -112,15 +110,12 @@ class FolderSearch:
                     yield HistoryIssue("link", shown_path(entry.path), f"leads nowhere: {_why(reason)}")
                 continue
             if stat.S_ISDIR(found.st_mode):
-                if is_link and self._leads_back(path, found, around):
+                if is_link and _lies_in(folder, path):
                     yield HistoryIssue("link", shown_path(entry.path), "leads to a folder that it lies in")
                 elif entry.name not in NO_HISTORIES and may_lead(below) and not self._is_left_out(path):
-                    yield from self._folder(path, found, around, below, may_lead, is_meant)
+                    yield from self._folder(path, found, below, may_lead, is_meant)
             elif is_meant(below) and not (is_link and self._is_left_out(path)):
                 yield from self._file(path, found)
-
-    def _leads_back(self, path: str, found: os.stat_result, around: tuple[tuple[int, int], ...]) -> bool:
-        return (found.st_dev, found.st_ino) in around or path == os.path.dirname(path)  # noqa: PTH120
 
     def _file(self, path: str, found: os.stat_result) -> Iterator[Found]:
         if not stat.S_ISREG(found.st_mode):
@@ -139,6 +134,10 @@ class FolderSearch:
 
     def _issue(self, path: str, reason: OSError) -> HistoryIssue:
         return HistoryIssue("unreadable", shown_path(path), _why(reason))
+
+
+def _lies_in(folder: str, other: str) -> bool:
+    return f"{folder}{os.sep}".startswith(other.rstrip(os.sep) + os.sep)
 
 
 def _why(reason: OSError) -> str:
