@@ -40,8 +40,6 @@ def test_the_members_of_an_archive_are_files(tmp_path: Path) -> None:
     last = found.files[-1]
     assert last.source == f"{path.resolve()}!聊天/一.md"
     assert (last.size, last.modified_ns) == (len("\ufeff# 一".encode()), path.stat().st_mtime_ns)
-        "\ufeff# 一".encode()
-    )
     assert b"".join(LocalFiles().reader(last).blocks()).decode() == "# 一"
 
 
