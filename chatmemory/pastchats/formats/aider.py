@@ -63,8 +63,12 @@ class Aider:
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns session by session."""
-        session = _Session(reader.path, "")
+        session, number = _Session(reader.path, ""), 0
         for line, is_last in _with_last(text_lines(reader)):
+            if line.line == number:  # a further piece of a line that is too long to be given at once
+                session.passage.add(line.text, line.line)
+                continue
+            number = line.line
             header = _HEADER.match(line.text)
             if header is not None:
                 yield from session.turn()
