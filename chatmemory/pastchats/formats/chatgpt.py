@@ -93,18 +93,22 @@ class ChatGpt:
                 calls = [] if is_answer else calls
 
 
-def _identify(key: str | int, node: JsonObject, _before: str | None) -> tuple[str, Node]:
+def _identify(key: str | int, _node: JsonObject) -> str:
+    return str(key)
+
+
+def _node(node: JsonObject, _before: str | None) -> Node:
     message = json_object(node.get("message"))
     at = instant_of(message.get("create_time"))
     turns = 1 if isinstance(_said(message), tuple) else 0
-    return str(key), Node(parent_of(node.get("parent")), at.timestamp() if at else 0.0, turns)
+    return Node(parent_of(node.get("parent")), at.timestamp() if at else 0.0, turns)
 
 
 def _leaf(conversation: Outline, _nodes: Mapping[str, Node]) -> str | None:
     return json_text(conversation.get("current_node"))
 
 
-_SHAPE: Final = TreeShape((("mapping",),), _identify, _leaf)
+_SHAPE: Final = TreeShape((("mapping",),), _identify, _node, _leaf)
 
 
 def _turn(

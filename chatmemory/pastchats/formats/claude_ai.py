@@ -71,48 +71,44 @@ class ClaudeAi:
             elif json_text(found.message.get("sender")) not in _ROLES:
                 yield UnknownRecord(f"sender {found.message.get('sender')}")
             else:
-                conversation = found.conversation
-                conversation_id = f"claude_ai:{conversation.native_id(reader.path, ('uuid',))}"
-                yield from _turns(found.message, conversation_id, conversation, found)
+                yield from _turns(reader, found)
 
 
-def _identify(key: str | int, message: JsonObject, before: str | None) -> tuple[str, Node]:
+def _identify(key: str | int, message: JsonObject) -> str:
+    return json_text(message.get("uuid")) or f"#{key}"
+
+
+def _node(message: JsonObject, before: str | None) -> Node:
     parent = message.get("parent_message_uuid")
     # Where nothing links a message, it follows the one before it.
     is_linked = isinstance(parent, str) and parent != ""
     at = instant_of(message.get("created_at"))
-    turns = 0 if json_text(message.get("sender")) not in _ROLES else sum(1 for _ in _turns(message, ""))
-    node = Node(
+    turns = 0 if json_text(message.get("sender")) not in _ROLES else _content(message).turn_count
+    return Node(
         before if not is_linked else None if parent in NO_PARENTS else json_text(parent),
         at.timestamp() if at else 0.0,
         turns,
     )
-    return json_text(message.get("uuid")) or f"#{key}", node
 
 
 def _leaf(conversation: Outline, _nodes: Mapping[str, Node]) -> str | None:
     return json_text(conversation.get("current_leaf_message_uuid"))
 
 
-_SHAPE: Final = TreeShape((("chat_messages",),), _identify, _leaf)
+_SHAPE: Final = TreeShape((("chat_messages",),), _identify, _node, _leaf)
 
 
-def _turns(
-    message: JsonObject,
-    conversation_id: str,
-    conversation: Outline | None = None,
-    found: PlacedMessage | None = None,
-) -> Iterator[PromptTurn]:
-    fields = {} if conversation is None else conversation.fields
+def _turns(reader: HistoryReader, found: PlacedMessage) -> Iterator[PromptTurn]:
+    message, conversation = found.message, found.conversation
     return content_turns(
         _content(message),
-        conversation_id=conversation_id,
+        conversation_id=f"claude_ai:{conversation.native_id(reader.path, ('uuid',))}",
         role=_ROLES[json_text(message.get("sender"))],
         native_id=json_text(message.get("uuid")) or None,
-        first_index=found.turn_index if found else None,
+        first_index=found.turn_index,
         timestamp=instant_of(message.get("created_at")),
-        project=json_text(fields.get(("project", "name"))),
-        metadata=without_blanks({"title": fields.get(("name",)), "model": fields.get(("model",))}),
+        project=json_text(conversation.get("project", "name")),
+        metadata=without_blanks({"title": conversation.get("name"), "model": conversation.get("model")}),
     )
 
 

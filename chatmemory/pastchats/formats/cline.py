@@ -96,8 +96,8 @@ class Cline:
 
 
 def _is_shown(message: JsonObject) -> bool:
-    kind = message.get("type")
-    return kind in {"say", "ask"} and isinstance(message.get(str(kind)), str)
+    kind = json_text(message.get("type"))
+    return kind in {"say", "ask"} and isinstance(message.get(kind), str)
 
 
 def _first_message(reader: HistoryReader) -> JsonObject | None:

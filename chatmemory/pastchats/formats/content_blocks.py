@@ -66,6 +66,12 @@ class Content:
         """What a person reads, one block after the other."""
         return joined(self.texts)
 
+    @property
+    def turn_count(self) -> int:
+        """How many turns ``content_turns`` makes of it."""
+        kinds = (self.texts, self.thinking, self.results, self.attached)
+        return sum(any(text.strip() for text in texts) for texts in kinds if texts)
+
     def add(self, content: Json) -> None:
         """Sort *content* in: a text, a block, or a list of them."""
         for block in json_items(content) if isinstance(content, list) else (content,):
@@ -117,6 +123,8 @@ def _plain(block: JsonObject) -> str:
 
 def joined(texts: Sequence[str]) -> str:
     """Return *texts* with a blank line between each two, without those that say nothing."""
+    if len(texts) == 1:
+        return texts[0].strip()
     kept = [text.strip() for text in texts]
     return "\n\n".join(text for text in kept if text)
 
@@ -139,19 +147,21 @@ def content_turns(
     ``turn_index`` of the first one.
     """
     calls = without_blanks({"tool_calls": content.tool_calls, "attachments": content.attachments})
-    said: list[tuple[str, Role, TurnKind, str]] = [
-        (joined(content.thinking), "assistant", "thinking", "#thinking"),
-        (content.text, role, kind, ""),
-        (joined(content.attached), role, "harness", "#attached"),
-        (joined(content.results), "tool", "tool_result", "#result"),
-    ]
-    bearer = "" if content.text else "#thinking"
+    text = content.text
+    said: list[tuple[str, Role, TurnKind, str]] = [(text, role, kind, "")]
+    if content.thinking:
+        said.insert(0, (joined(content.thinking), "assistant", "thinking", "#thinking"))
+    if content.attached:
+        said.append((joined(content.attached), role, "harness", "#attached"))
+    if content.results:
+        said.append((joined(content.results), "tool", "tool_result", "#result"))
+    bearer = "" if text else "#thinking"
     spoken = [one for one in said if one[0]]
-    for place, (text, speaker, text_kind, suffix) in enumerate(spoken):
+    for place, (words, speaker, text_kind, suffix) in enumerate(spoken):
         yield PromptTurn(
             conversation_id=conversation_id,
             role=speaker,
-            content=text,
+            content=words,
             kind=text_kind,
             native_id=native_id and native_id + suffix,
             turn_index=None if first_index is None else first_index + place,

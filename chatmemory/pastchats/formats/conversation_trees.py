@@ -69,15 +69,16 @@ class TreeShape:
 
     Attributes:
         places: where the messages of a conversation may lie; the first one with messages counts.
-        identify: the id of a message, given its key, itself, and the id of the one before it in the file;
-            with it what the path needs to know.  None: it is no message.
+        identify: the id of a message, given its key and itself.
+        node: what the path needs to know of a message, given itself and the id of the one before it in the file.
         leaf: where the current path ends; None or an unknown id: at the latest leaf.
         nested: where to go in instead of *places*, for messages that lie within messages.
         flatten: brings those to their place; it is given the path of the file.
     """
 
     places: tuple[Place, ...]
-    identify: Callable[[str | int, JsonObject, str | None], tuple[str, Node] | None]
+    identify: Callable[[str | int, JsonObject], str]
+    node: Callable[[JsonObject, str | None], Node]
     leaf: Callable[[Outline, Mapping[str, Node]], str | None]
     nested: tuple[Place, ...] = ()
     flatten: Callable[[str, Walks], Walks] | None = None
@@ -112,7 +113,6 @@ def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedM
     """
     ahead = _outlines(reader, shape)
     outline: Outline | None = None
-    before: str | None = None
     for found in _walked(reader, shape):
         if isinstance(found, HistoryIssue):
             yield found
@@ -127,18 +127,16 @@ def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedM
             continue
         if outline is None or outline.root != root:
             # Both walks meet the same conversations, unless the file changed in between: then it is read again.
-            outline, before = next((one for one in ahead if one.root == root), Outline(root)), None
+            outline = next((one for one in ahead if one.root == root), Outline(root))
         if place is None:
             yield from _complaint(reader, shape, outline)
         elif place == outline.place:
             if not isinstance(value, Mapping):
                 yield _malformed(reader, path, "a message that is no object")
                 continue
-            identified = shape.identify(within[-1], value, before)
-            if identified is not None:
-                before = identified[0]
-                if before in outline.order:
-                    yield PlacedMessage(outline, before, value, outline.order[before])
+            native_id = shape.identify(within[-1], value)
+            if native_id in outline.order:
+                yield PlacedMessage(outline, native_id, value, outline.order[native_id])
 
 
 def _outlines(reader: HistoryReader, shape: TreeShape) -> Iterator[Outline]:
@@ -164,9 +162,8 @@ def _outlines(reader: HistoryReader, shape: TreeShape) -> Iterator[Outline]:
                 outline.fields[within] = value if isinstance(value, str | int | float | None) else None
         elif isinstance(value, Mapping):
             nodes = outline.places.setdefault(place, {})
-            identified = shape.identify(within[-1], value, next(reversed(nodes), None))
-            if identified is not None:
-                nodes[identified[0]] = identified[1]
+            before = next(reversed(nodes), None)
+            nodes[shape.identify(within[-1], value)] = shape.node(value, before)
 
 
 def _ordered(outline: Outline, shape: TreeShape) -> Outline:

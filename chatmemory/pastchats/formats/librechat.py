@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final
 
-from attrs import define
+from attrs import define, field
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.messages import Json, JsonObject, Role
@@ -62,7 +62,7 @@ class LibreChat:
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of each conversation along its last answers."""
-        for found in placed_messages(reader, _SHAPE):
+        for found in placed_messages(reader, _NESTED if _is_nested(reader) else _FLAT):
             if isinstance(found, HistoryIssue):
                 yield found
                 continue
@@ -77,10 +77,14 @@ class LibreChat:
             )
 
 
-def _identify(key: str | int, message: JsonObject, before: str | None) -> tuple[str, Node]:
+def _identify(key: str | int, message: JsonObject) -> str:
+    return first_said(message.get("messageId")) or f"#{key}"
+
+
+def _node(message: JsonObject, before: str | None) -> Node:
     parent = parent_of(message.get("parentMessageId")) if "parentMessageId" in message else before
-    turns = sum(1 for _ in _turns(message, ""))
-    return first_said(message.get("messageId")) or f"#{key}", Node(parent, turns=turns)
+    turns = _content(message).turn_count
+    return Node(parent, turns=turns)
 
 
 def _leaf(_conversation: Outline, nodes: Mapping[str, Node]) -> str | None:
@@ -92,8 +96,22 @@ def _leaf(_conversation: Outline, nodes: Mapping[str, Node]) -> str | None:
 class _Open:
     """A message that is being read."""
 
-    fields: dict[str, Json]
+    fields: dict[str, Json] = field(factory=dict[str, Json])
     is_given: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that matters of it is known, though it has not ended, and it was not given yet."""
+        return (
+            not self.is_given
+            and "messageId" in self.fields
+            and bool({"text", "content"} & self.fields.keys())
+        )
+
+    def put(self, name: str, value: Json | End) -> None:
+        """Take a member, unless the message is gone already."""
+        if not self.is_given and not isinstance(value, End):
+            self.fields[name] = value
 
 
 def _flattened(source: str, walked: Walks) -> Walks:
@@ -106,52 +124,59 @@ def _flattened(source: str, walked: Walks) -> Walks:
             continue
         path, value = found
         root, within = parted(path)
-        if within[:1] != ("messages",) or len(within) == 1:
+        if within[:1] != ("messages",) or not _is_of_lists(within):
             yield found
             continue
-        is_member = isinstance(within[-1], str)
-        depth = (len(within) - is_member) // 2
-        is_new = len(opened) < depth
-        if is_new and depth > 1 and not opened[depth - 2].is_given and _is_known(opened[depth - 2].fields):
+        depth = len(within) // 2
+        if 0 < len(opened) == depth - 1 and opened[-1].is_complete:
             given += 1
-            yield _give(root, given, opened, depth - 1)
-        if is_new:
-            opened.append(_Open({}))
+            yield _give(root, given, opened)
+        opened.extend(_Open() for _ in range(depth - len(opened)))
         name = within[-1]
         if isinstance(name, str):
-            if isinstance(value, End):
-                continue
-            if name == "children" and value:
+            if name == "children" and isinstance(value, list) and value:
                 yield HistoryIssue("malformed_record", source, f"messages nested more than {_MAX_DEPTH} deep")
-            if not opened[depth - 1].is_given:
-                opened[depth - 1].fields[name] = value
-        elif value is not END:
-            opened.pop()
-            yield path, value
-        else:
-            if not opened[depth - 1].is_given:
-                given += 1
-                yield _give(root, given, opened, depth)
-            del opened[depth - 1 :]
+            opened[-1].put(name, value)
+            continue
+        if value is not END:
+            yield (*root, "messages", "?"), value
+        elif not opened[-1].is_given:
+            given += 1
+            yield _give(root, given, opened)
+        opened.pop()
 
 
-def _is_known(fields: JsonObject) -> bool:
-    return "messageId" in fields and ("text" in fields or "content" in fields)
+def _is_of_lists(within: WalkPath) -> bool:
+    """Tell whether *within* leads to a message or to a member of one, through lists alone."""
+    return len(within) > 1 and str not in set(map(type, within[1::2]))
 
 
-def _give(root: WalkPath, number: int, opened: list[_Open], depth: int) -> tuple[WalkPath, Json]:
-    """Return the message at *depth* with a number of its own, and forget all but its id."""
-    one = opened[depth - 1]
+def _give(root: WalkPath, number: int, opened: list[_Open]) -> tuple[WalkPath, Json]:
+    """Return the innermost message with a number of its own, and forget all but its id."""
+    one = opened[-1]
     message, one.is_given = one.fields, True
     one.fields = {"messageId": message.get("messageId", f"#{number}")}
-    if depth > 1:
-        message["parentMessageId"] = opened[depth - 2].fields.get("messageId")
+    above = opened[-2].fields.get("messageId") if opened[:-1] else None
+    if above is not None:
+        message["parentMessageId"] = above
     return (*root, "messages", number), message
 
 
-_SHAPE: Final = TreeShape(
+def _is_nested(reader: HistoryReader) -> bool:
+    """Tell whether any message holds its answers; it costs a fiftieth of reading as if it did."""
+    end = b""
+    for block in reader.blocks():
+        if b'"children"' in end + block:
+            return True
+        end = block[-len('"children"') :]
+    return False
+
+
+_FLAT: Final = TreeShape((("messages",),), _identify, _node, _leaf)
+_NESTED: Final = TreeShape(
     (("messages",),),
     _identify,
+    _node,
     _leaf,
     nested=(("messages", ANY) + ("children", ANY) * _MAX_DEPTH,),
     flatten=_flattened,
@@ -162,9 +187,9 @@ def _turns(
     message: JsonObject,
     conversation_id: str,
     *,
-    native_id: str | None = None,
-    first_index: int | None = None,
-    title: str = "",
+    native_id: str | None,
+    first_index: int,
+    title: str,
 ) -> Iterator[PromptTurn]:
     is_user = message.get("isCreatedByUser") or json_text(message.get("sender")).lower() == "user"
     role = _ROLES.get(json_text(message.get("role"))) or ("user" if is_user else "assistant")

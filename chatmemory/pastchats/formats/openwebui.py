@@ -94,13 +94,16 @@ def _is_linked(message: JsonObject) -> bool:
     return "parentId" in message or "childrenIds" in message
 
 
-def _identify(key: str | int, message: JsonObject, before: str | None) -> tuple[str, Node]:
-    native_id = key if isinstance(key, str) else json_text(message.get("id")) or f"#{key}"
+def _identify(key: str | int, message: JsonObject) -> str:
+    return key if isinstance(key, str) else json_text(message.get("id")) or f"#{key}"
+
+
+def _node(message: JsonObject, before: str | None) -> Node:
     # The oldest chats are a list without links.
     parent = parent_of(message.get("parentId")) if "parentId" in message else before
     at = instant_of(message.get("timestamp"))
-    turns = sum(1 for _ in _turns(message, "")) if json_text(message.get("role")) in _ROLES else 0
-    return native_id, Node(parent, at.timestamp() if at else 0.0, turns)
+    turns = _content(message).turn_count if json_text(message.get("role")) in _ROLES else 0
+    return Node(parent, at.timestamp() if at else 0.0, turns)
 
 
 def _leaf(conversation: Outline, _nodes: Mapping[str, Node]) -> str | None:
@@ -118,6 +121,7 @@ _SHAPE: Final = TreeShape(
         ("messages",),
     ),
     _identify,
+    _node,
     _leaf,
 )
 
@@ -126,9 +130,9 @@ def _turns(
     message: JsonObject,
     conversation_id: str,
     *,
-    native_id: str | None = None,
-    first_index: int | None = None,
-    title: str = "",
+    native_id: str | None,
+    first_index: int,
+    title: str,
 ) -> Iterator[PromptTurn]:
     role = _ROLES[json_text(message.get("role"))]
     return content_turns(
