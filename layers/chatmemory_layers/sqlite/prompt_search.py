@@ -136,7 +136,8 @@ class _Search:
         if not rows and self._query is None:
             rows = self._with_text()
             matched_text = bool(rows)
-        rows = self._with_neighbours(rows)
+        else:
+            rows = self._with_neighbours(rows)
         prompts = self._prompts(rows)
         if self._query is not None:
             unknown = [row for row in rows if row not in self._similarities]
