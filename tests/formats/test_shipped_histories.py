@@ -1,0 +1,56 @@
+"""The sample histories that ship with chatmemory: whole, small, and read by the formats that their folders name."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from read_turns import Read
+
+from chatmemory.pastchats.formats.detection import detect
+from chatmemory.pastchats.formats.text_reader import TextReader
+from tests.formats.histories import formats
+
+FOLDER = Path(__file__).parents[2] / "examples" / "histories"
+FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.name != "README.md")
+LARGEST_BYTES = 20_000
+
+
+def _read(path: Path) -> Read:
+    reader = TextReader(str(path), {str(path): path.read_bytes()})
+    found = detect(reader, formats().by_name.values())
+    assert found.format is not None, found.issue
+    return Read(tuple(found.format.parse(reader)))
+
+
+def _all_kept() -> Iterator[tuple[str, str]]:
+    for path in FILES:
+        yield from _read(path).said
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(FOLDER).parts[0])
+def test_each_is_read_whole_by_the_format_of_its_folder(path: Path) -> None:
+    read = _read(path)
+    assert {turn.conversation_id.split(":")[0] for turn in read.turns} == {
+        path.relative_to(FOLDER).parts[0].replace("-", "_")
+    }
+    assert read.issues == []
+    assert {"user", "assistant"} <= {role for role, _ in read.said}
+    assert path.stat().st_size < LARGEST_BYTES
+
+
+def test_they_tell_of_nine_tools_in_two_languages() -> None:
+    assert len({path.relative_to(FOLDER).parts[0] for path in FILES}) == 9
+    kept = list(_all_kept())
+    assert 60 <= len(kept) <= 100
+    assert sum("，" in text or "。" in text for _, text in kept) >= 12
+
+
+def test_they_tell_what_failed_before_it_worked() -> None:
+    texts = [text for _, text in _all_kept()]
+    asked = next(place for place, text in enumerate(texts) if text.startswith("build webhook retries"))
+    assert "time.sleep" in texts[asked + 2] or "time.sleep" in texts[asked + 3]
+    assert any("exponential backoff with full jitter" in text for text in texts[asked:])
+
+
+def test_one_holds_a_key_that_is_known_to_be_none() -> None:
+    assert sum("AKIAIOSFODNN7EXAMPLE" in text for _, text in _all_kept()) == 1
