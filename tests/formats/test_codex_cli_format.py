@@ -71,6 +71,27 @@ def test_a_side_that_only_the_screen_saw_is_read_from_there() -> None:
     assert read(codex_cli, events_only).said == [("user", "一"), ("assistant", "二"), ("user", "三")]
 
 
+def test_items_are_read_where_nothing_else_holds_the_words() -> None:
+    def completed(kind: str, words: str) -> JsonObject:
+        return line(
+            "event_msg",
+            type="item_completed",
+            item={"type": kind, "content": [{"type": "Text", "text": words}]},
+        )
+
+    items = [meta(), completed("UserMessage", "问"), completed("Plan", "?"), completed("AgentMessage", "答")]
+    assert read(codex_cli, as_lines(items)).said == [("user", "问"), ("assistant", "答")]
+    shown_too = [*items, shown("agent_message", "答"), item("user", "问")]
+    assert sorted(read(codex_cli, as_lines(shown_too)).said) == [("assistant", "答"), ("user", "问")]
+
+
+def test_what_agents_say_to_each_other_is_tagged() -> None:
+    letter = line(
+        "response_item", type="agent_message", author="a", content=[{"type": "input_text", "text": "查完了"}]
+    )
+    assert [turn.kind for turn in read(codex_cli, as_lines([meta(), letter])).turns] == ["harness"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

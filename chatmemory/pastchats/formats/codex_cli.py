@@ -1,77 +1,20 @@
 """Codex CLI: ``~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl``, of all its versions.
 
-Lines of ``{timestamp, type, payload}``.  What is said stands there twice, for the model (``response_item``) and for the
-screen (``event_msg``): the first counts, the second only for a side that the first does not hold.  The oldest rollouts
-are flat lines, or one JSON document.
+Lines of ``{timestamp, type, payload}``.  What is said stands there up to three times, for the model (``response_item``)
+and for the screen (``event_msg``, as messages and as items): of each side the first of them counts that holds words of
+it.  The oldest rollouts are flat lines, or one JSON document.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, final
 
-from attrs import define, evolve, field, frozen
+from attrs import frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.messages import Json, JsonObject, Role
-from chatmemory.pastchats.formats.codex_text import said_in, text_of_output, text_of_reasoning
-from chatmemory.pastchats.formats.history_head import read_head
-from chatmemory.pastchats.formats.instants import instant_of
-from chatmemory.pastchats.formats.json_lines import json_lines
-from chatmemory.pastchats.formats.json_values import first_text, json_object, json_text, without_blanks
-from chatmemory.pastchats.formats.json_walk import End, walk
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind, UnknownRecord
-
-ENVELOPES: Final = frozenset(
-    {
-        "session_meta",
-        "response_item",
-        "event_msg",
-        "turn_context",
-        "compacted",
-        "world_state",
-        "inter_agent_communication",
-        "inter_agent_communication_metadata",
-        "security_risk_score",
-        "token_usage_record",
-        "realtime_item",
-    }
-)
-
-_CALLS: Final = frozenset(
-    {
-        "function_call",
-        "custom_tool_call",
-        "local_shell_call",
-        "web_search_call",
-        "tool_search_call",
-        "image_generation_call",
-        "mcp_tool_call",
-    }
-)
-_SILENT_ITEMS: Final = frozenset(
-    {
-        "agent_message",
-        "additional_tools",
-        "compaction",
-        "compaction_summary",
-        "compaction_trigger",
-        "context_compaction",
-        "ghost_snapshot",
-        "other",
-    }
-)
-_ROLES: Final[Mapping[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "agent": "assistant",
-    "developer": "system",
-    "system": "system",
-}
-_SAID_ON_SCREEN: Final[Mapping[str, Role]] = {"user_message": "user", "agent_message": "assistant"}
-
-_NAME: Final = re.compile(r"rollout-.+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl?", re.IGNORECASE)
-_ID: Final = re.compile(r"[\w.:-]{20,}")
-"""Of the length of a UUID or of an id of the API; a shorter one is no more than unique in its session."""
+from chatmemory.messages import JsonObject
+from chatmemory.pastchats.formats.codex_rollout import CALLS, ENVELOPES, CodexRollout, streams
+from chatmemory.pastchats.formats.json_values import json_object, json_text
+from chatmemory.prompts import Parsed
 
 
 @final
@@ -103,7 +46,7 @@ class CodexCli:
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session."""
-        return _Rollout(reader, _sides_for_the_model(reader)).parsed()
+        return CodexRollout(reader, streams(reader)).parsed()
 
 
 def _claim_of_record(record: JsonObject) -> Claim | None:
@@ -114,7 +57,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
         return Claim(91, "a rollout's first record, or its state")
     if set(record) == {"session_id", "ts", "text"}:
         return Claim(90, "the prompts that Codex keeps beside its sessions", is_transcript=False)
-    is_item = kind == "message" or kind in _CALLS | {"function_call_output", "reasoning", "function_result"}
+    is_item = kind == "message" or kind in CALLS | {"function_call_output", "reasoning", "function_result"}
     if (
         is_item
         and ("role" in record or "call_id" in record or "summary" in record)
@@ -128,192 +71,6 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
     ):
         return Claim(70, "a flat record with created_at")
     return None
-
-
-def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
-    """Yield the records, of a rollout in lines as of one in a document."""
-    head = read_head(reader)
-    document = json_object(head.document or (head.records[0] if head.records else None))
-    if "session" in document and "items" in document:
-        for walked in walk(reader, ("items",)):
-            if isinstance(walked, HistoryIssue):
-                yield walked
-            elif not isinstance(walked[1], End) and isinstance(walked[1], Mapping):
-                yield walked[1]
-        return
-    for read in json_lines(reader):
-        if isinstance(read, HistoryIssue):
-            yield read
-        elif isinstance(read.value, Mapping):
-            yield read.value
-        else:
-            detail = f"a record is an object, this is {type(read.value).__name__}"
-            yield HistoryIssue("malformed_record", reader.path, detail, read.line, read.offset)
-
-
-def _sides_for_the_model(reader: HistoryReader) -> frozenset[Role]:
-    """Return who says something in the stream for the model."""
-    sides: set[Role] = set()
-    for record in _records(reader):
-        if not isinstance(record, HistoryIssue) and record.get("type") == "response_item":
-            item = json_object(record.get("payload"))
-            role = _ROLES.get(json_text(item.get("role")), "system")
-            if item.get("type") == "message" and role != "system" and said_in(item.get("content")).words:
-                sides.add(role)
-                if len(sides) == len(_SAID_ON_SCREEN):
-                    break
-    return frozenset(sides)
-
-
-@final
-@define
-class _Rollout:
-    reader: HistoryReader
-    sides: frozenset[Role]
-    session: str = ""
-    project: str = ""
-    model: str = ""
-    metadata: dict[str, Json] = field(factory=dict[str, Json])
-    ids: set[int] = field(factory=set[int])
-    answer: PromptTurn | None = None
-    """Held until it is known which tools it calls."""
-    calls: list[JsonObject] = field(factory=list[JsonObject])
-
-    def parsed(self) -> Iterator[Parsed]:
-        for record in _records(self.reader):
-            if isinstance(record, HistoryIssue):
-                yield record
-            else:
-                yield from self.record(record)
-        yield from self.answered()
-
-    def record(self, record: JsonObject) -> Iterator[Parsed]:
-        kind = json_text(record.get("type"))
-        payload = record.get("payload")
-        if not isinstance(payload, Mapping):
-            yield from self.flat(record, kind)
-        elif kind == "response_item":
-            yield from self.item(payload, record.get("timestamp"))
-        elif kind == "event_msg":
-            role = _SAID_ON_SCREEN.get(json_text(payload.get("type")))
-            if role is not None and role not in self.sides:
-                yield from self.message(payload, role, payload.get("message"), record.get("timestamp"))
-        elif kind == "session_meta":
-            self.begin(payload)
-        elif kind == "turn_context":
-            self.model = json_text(payload.get("model")) or self.model
-            self.project = self.project or json_text(payload.get("cwd"))
-        elif kind == "compacted":
-            yield from self.answered()
-            yield from self.turn(
-                payload, "summary", "summary", json_text(payload.get("message")), record.get("timestamp")
-            )
-        elif kind not in ENVELOPES:
-            yield UnknownRecord(kind or "(none)")
-
-    def begin(self, meta: JsonObject) -> None:
-        """Take the session's name from its first record; a fork repeats that of the session that it comes from."""
-        if self.session:
-            return
-        self.session = first_text(meta, "id", "session_id")
-        self.project = json_text(meta.get("cwd")) or self.project
-        self.metadata = {
-            "git_branch": json_text(json_object(meta.get("git")).get("branch")),
-            "parent_session": first_text(meta, "parent_thread_id", "forked_from_id"),
-        }
-
-    def unnamed(self) -> str:
-        """Return what a session is called that says no name of its own."""
-        found = _NAME.fullmatch(self.reader.name)
-        return found[1] if found is not None else self.reader.path
-
-    def flat(self, record: JsonObject, kind: str) -> Iterator[Parsed]:
-        """Read a record of the time before the envelope."""
-        when = record.get("timestamp") or record.get("created_at")
-        session = json_object(record.get("session"))
-        if "instructions" in record or "instructions" in session:
-            self.begin(session or record)
-        elif kind in {"user", "assistant", "system", "developer"} or (
-            kind in {"", "message"} and "role" in record
-        ):
-            role = _ROLES.get(first_text(record, "role") or kind, "system")
-            message = record.get("message")
-            content = (
-                record.get("content") or record.get("text") or json_object(message).get("content") or message
-            )
-            yield from self.message(record, role, content, when)
-        elif kind in {"function_result", "tool_result"}:
-            result = first_text(record, "result", "output", "content")
-            yield from self.turn(record, "tool", "tool_result", result, when)
-        elif kind:
-            yield from self.item(record, when)
-        elif "record_type" not in record:
-            yield UnknownRecord("(none)")
-
-    def item(self, item: JsonObject, when: Json) -> Iterator[Parsed]:
-        """Read an item of the stream for the model."""
-        kind = json_text(item.get("type"))
-        if kind == "message":
-            role = _ROLES.get(json_text(item.get("role")), "system")
-            yield from self.message(item, role, item.get("content"), when)
-        elif kind in _CALLS:
-            name = first_text(item, "name") or first_text(json_object(item.get("function")), "name") or kind
-            self.calls.append(without_blanks({"name": name, "id": first_text(item, "call_id", "id")}))
-        elif kind == "reasoning":
-            yield from self.answered()
-            yield from self.turn(item, "assistant", "thinking", text_of_reasoning(item), when)
-        elif kind.endswith("_output"):
-            yield from self.answered()
-            yield from self.turn(item, "tool", "tool_result", text_of_output(item.get("output")), when)
-        elif kind not in _SILENT_ITEMS:
-            yield UnknownRecord(kind or "(none)")
-
-    def message(self, item: JsonObject, role: Role, content: Json, when: Json) -> Iterator[Parsed]:
-        yield from self.answered()
-        said = said_in(content)
-        if role == "assistant":
-            texts = (*said.asides, *said.words)
-            for turn in self.turn(item, role, "typed", "\n\n".join(texts), when):
-                self.answer = turn
-            return
-        asides = (*said.asides, *said.words) if role == "system" else said.asides
-        words = () if role == "system" else said.words
-        yield from self.turn(
-            item, role, "harness", "\n\n".join(asides), when, suffix="#asides" if words else ""
-        )
-        yield from self.turn(item, role, said.kind, "\n\n".join(words), when)
-
-    def answered(self) -> Iterator[PromptTurn]:
-        """Yield the answer that was held, with the tools that it called."""
-        if self.answer is not None:
-            turn, self.answer = self.answer, None
-            yield _with_calls(turn, self.calls)
-        self.calls.clear()
-
-    def turn(
-        self, item: JsonObject, role: Role, kind: TurnKind, text: str, when: Json, *, suffix: str = ""
-    ) -> Iterator[PromptTurn]:
-        if not text.strip():
-            return
-        native_id = json_text(item.get("id"))
-        # Ids that were made unreadable, or that an imitation of Codex gives to every item, are none.
-        mark = hash(native_id + suffix)
-        is_id = _ID.fullmatch(native_id) is not None and mark not in self.ids
-        self.ids.add(mark)
-        yield PromptTurn(
-            conversation_id=f"codex_cli:{self.session or self.unnamed()}",
-            role=role,
-            content=text,
-            kind=kind,
-            native_id=native_id + suffix if is_id else None,
-            timestamp=instant_of(when),
-            project=self.project,
-            metadata=without_blanks({**self.metadata, "model": self.model if role == "assistant" else ""}),
-        )
-
-
-def _with_calls(turn: PromptTurn, calls: list[JsonObject]) -> PromptTurn:
-    return evolve(turn, metadata={**turn.metadata, "tool_calls": tuple(calls)}) if calls else turn
 
 
 codex_cli: Final = CodexCli()
