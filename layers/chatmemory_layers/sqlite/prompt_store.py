@@ -140,8 +140,8 @@ def _check_origin(connection: sqlite3.Connection) -> None:
     from chatmemory_layers.sqlite.migrations import check_origin, has_ledger  # noqa: PLC0415  only writers need it
     from chatmemory_layers.sqlite.prompt_migrations import PROMPT_MIGRATIONS  # noqa: PLC0415
 
-    application_id, _ = versions_of(connection)
-    if has_ledger(connection) and application_id != APPLICATION_ID:
+    # In this order: another process may be making the file, and both come with one commit.
+    if has_ledger(connection) and versions_of(connection)[0] != APPLICATION_ID:
         detail = "a store of conversations and memories, not of past chats"
         raise EffectFailed(RepositoryError(OPENING, "not_a_store", detail))
     check_origin(connection, PROMPT_MIGRATIONS)

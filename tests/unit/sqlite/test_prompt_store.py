@@ -19,7 +19,7 @@ from chatmemory_layers.sqlite.migrations import migrate
 from chatmemory_layers.sqlite.prompt_migrations import PROMPT_MIGRATIONS
 from chatmemory_layers.sqlite.prompt_repository import prompt_reader, prompt_repository
 from chatmemory_layers.sqlite.prompt_store import store_path
-from chatmemory_layers.sqlite.prompt_version import NEWEST
+from chatmemory_layers.sqlite.prompt_version import NEWEST, versions_of
 from tests.past_turns import SOURCE, contents, draft, index, open_past_chats, read_past_chats, state
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "pastchats.sql"
@@ -176,6 +176,20 @@ def test_writers_that_start_at_once_wait_for_each_other(path: Path) -> None:
     for thread in starting:
         thread.join()
     assert ended == ["opened"] * 8
+
+
+def test_a_file_that_another_process_makes_meanwhile_is_not_taken_for_a_strangers(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def versions_before_it_was_made(connection: sqlite3.Connection) -> tuple[int, int]:
+        seen = versions_of(connection)
+        monkeypatch.undo()
+        with open_past_chats(path):
+            return seen
+
+    monkeypatch.setattr("chatmemory_layers.sqlite.prompt_store.versions_of", versions_before_it_was_made)
+    with open_past_chats(path) as past:
+        assert contents(past) == []
 
 
 def test_a_locked_file_is_busy(path: Path) -> None:
