@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from datetime import datetime
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from chatmemory.programs.pastchats.host import CommandError
@@ -51,6 +52,14 @@ class CommandHost:
 
         gc.enable()
         return self._run(indexing(self._settings()), Effect.service(PastChatsIndexService).bind(ask))
+
+    def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
+        """See ``Host``."""
+        from chatmemory.contracts.past_chats import PastChatsIndexService  # noqa: PLC0415  --help needs no kernel
+        from chatmemory.effect import Effect  # noqa: PLC0415  likewise
+        from chatmemory_layers.past_chats_stacks import rehearsing  # noqa: PLC0415  likewise
+
+        return self._run(rehearsing(self._settings()), Effect.service(PastChatsIndexService).bind(ask))
 
     def settings(self) -> PastChatsSettings:
         """See ``Host``."""
@@ -109,7 +118,7 @@ class CommandHost:
 def _value(outcome: Outcome[A, Any]) -> A:
     from returns.result import Success  # noqa: PLC0415  --help needs no kernel
 
-    if isinstance(outcome, Success):
+    if type(outcome) is Success:
         return outcome.unwrap()
     raise CommandError(outcome.failure())
 
@@ -117,4 +126,18 @@ def _value(outcome: Outcome[A, Any]) -> A:
 def main() -> None:
     """Be the command ``pastchats-memory``."""
     gc.disable()  # a recall makes no cycles worth looking for, and looking takes a tenth of its time
-    sys.exit(run(CommandHost()))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Histories are in every script, whatever the locale; a lone surrogate becomes what JSON writes for it.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    sys.exit(run(CommandHost(), [_as_typed(argument) for argument in sys.argv[1:]]))
+
+
+def _as_typed(argument: str) -> str:
+    """Return *argument* in the place of what Python makes of UTF-8 in a locale that knows none."""
+    if argument.isascii():
+        return argument
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeError:
+        return argument

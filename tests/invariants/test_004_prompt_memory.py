@@ -62,7 +62,7 @@ def test_i_arch_002_every_turn_is_found_in_the_fts5_index_by_plain_sql(store: sq
     (statement,) = store.execute("SELECT sql FROM sqlite_schema WHERE name = 'prompts_fts'").fetchone()
     assert re.search(r'USING fts5\(\s*content,\s*source_project,.*content="prompts"', statement, re.DOTALL)
     for row, content in store.execute("SELECT id, content FROM prompts").fetchall():
-        word = re.search(r"[A-Za-z]{4,}", content)
+        word = re.search(r"(?<!\w)[A-Za-z]{4,}(?!\w)", content)
         if word is not None:
             found = store.execute("SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH ?", (word[0],))
             assert row in {rowid for (rowid,) in found}
@@ -88,7 +88,9 @@ def test_i_mem_001_every_prompt_has_exactly_one_embedding_row(agent: Agent, tmp_
     for provider in ("static", "none", "hashed"):
         own.environment["CHATMEMORY_MEMORY_EMBEDDING_PROVIDER"] = provider
         for step in steps:
-            assert own.run(f"pastchats-memory {step}").returncode == 0, step
+            # Only re-embedding without an embedder is refused.
+            expected = 6 if (provider, step) == ("none", "re-embed") else 0
+            assert own.run(f"pastchats-memory {step}").returncode == expected, step
             with closing(sqlite3.connect(own.db)) as connection:
                 prompts = [row for (row,) in connection.execute("SELECT id FROM prompts ORDER BY id")]
                 embedded = [
@@ -146,16 +148,16 @@ def test_j_recall_an_agent_recalls_before_its_task_and_indexes_after_it(tmp_path
     assert agent.run(f"pastchats-memory index {HISTORIES} {work}").returncode == 0
     before = agent.answer("pastchats-memory recall --query 'build webhook retries'")
     assert "What worked:" in before
-    assert "full jitter" not in agent.answer("pastchats-memory recall --query 'zebra deliveries'")
+    assert "decorrelated jitter" not in agent.answer("pastchats-memory recall --query 'zebra deliveries'")
     said = [
         {"role": "user", "content": "Spread the zebra deliveries so that they do not all come back at once."},
         {
             "role": "assistant",
-            "content": "I added full jitter to the zebra retry queue; the spikes are gone.",
+            "content": "I added decorrelated jitter to the zebra retry queue; the spikes are gone.",
         },
     ]
     (work / "today.jsonl").write_text(json.dumps({"messages": said}) + "\n", encoding="utf-8")
     assert agent.run(f"pastchats-memory index {HISTORIES} {work}").returncode == 0
     after = agent.answer("pastchats-memory recall --query 'zebra deliveries'")
-    assert "full jitter" in after
+    assert "decorrelated jitter" in after
     assert f"Source: {work / 'today.jsonl'}#" in after

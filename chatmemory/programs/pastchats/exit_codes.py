@@ -8,10 +8,11 @@ if TYPE_CHECKING:
     from chatmemory.effect.config_error import ConfigError
     from chatmemory.errors import PastChatsError
 
-FINDINGS: Final = 1  # doctor saw an error; index could read nothing of what it was given
+FINDINGS: Final = (
+    1  # doctor saw an error; index could read nothing of what it was given; click: the reader has gone
+)
 USAGE: Final = 2  # a misspelt option, a missing argument; click's number
 INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
-BROKEN_PIPE: Final = 141  # 128 + SIGPIPE
 
 EXPLANATION: Final = """\
 Exit codes: 0 done (also when nothing was found), 1 doctor or index found errors, 2 wrong usage, 3 invalid input,

@@ -46,6 +46,10 @@ class Host(Protocol):
         """Ask for a change of an index, which is made when it is not there."""
         ...
 
+    def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
+        """Ask what would change; nothing is written or made."""
+        ...
+
     def settings(self) -> PastChatsSettings:
         """Return the settings at hand."""
         ...

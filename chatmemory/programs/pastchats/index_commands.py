@@ -22,8 +22,8 @@ from chatmemory.programs.pastchats.progress import ProgressLine
 from chatmemory.prompt import KEPT_KINDS, TurnKind
 
 if TYPE_CHECKING:
-    from chatmemory.roles import Role
     from chatmemory.programs.pastchats.host import Host
+    from chatmemory.roles import Role
 
 MORE_KINDS: Final[tuple[TurnKind, ...]] = ("tool_result", "thinking", "harness")
 
@@ -92,7 +92,8 @@ def index(
     )
     report = _indexed(host, request)
     _tell(report, as_json=as_json, verbose=verbose)
-    if report.failed and not report.read and not report.unchanged:
+    is_unreadable = report.failed or any(issue.code == "unreadable" for issue in report.issues)
+    if is_unreadable and not report.read and not report.unchanged:
         raise click.exceptions.Exit(FINDINGS)
 
 
@@ -145,7 +146,8 @@ def re_embed(host: Host) -> None:
 def _indexed(host: Host, request: IndexRequest) -> IndexReport:
 
     with ProgressLine(host.now) as line:
-        return host.write(lambda chats: chats.index(request, on_progress=line.indexed))
+        run = host.rehearse if request.is_dry_run else host.write
+        return run(lambda chats: chats.index(request, on_progress=line.indexed))
 
 
 def _tell(report: IndexReport, *, as_json: bool, verbose: bool) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Final, NamedTuple, cast, final
 
 import click
 
-from chatmemory.programs.pastchats.exit_codes import BROKEN_PIPE, EXPLANATION, INTERRUPTED, USAGE, exit_code
+from chatmemory.programs.pastchats.exit_codes import EXPLANATION, INTERRUPTED, USAGE, exit_code
 from chatmemory.programs.pastchats.host import CommandError, Host
 from chatmemory.programs.pastchats.options import with_host
 
@@ -97,7 +95,6 @@ def run(host: Host, arguments: Sequence[str] | None = None) -> int:
     """Run the command that *arguments* name, those of the process unless they are given, and return its exit code."""
     try:
         code = program.main(arguments, prog_name=NAME, obj=host, standalone_mode=False)
-        sys.stdout.flush()
     except CommandError as failed:
         return _said(str(failed), exit_code(failed.error))
     except click.UsageError as error:
@@ -107,10 +104,6 @@ def run(host: Host, arguments: Sequence[str] | None = None) -> int:
         return _said(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read has gone; what Python flushes at its end must go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
     return code if isinstance(code, int) else 0
 
 
