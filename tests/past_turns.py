@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import Final
 
 import numpy as np
@@ -104,13 +105,13 @@ def index(
 
 @contextmanager
 def open_past_chats(
-    path: Path | str = ":memory:", *, busy_seconds: float = 10.0
+    path: Path | str = ":memory:", *, busy_seconds: float = 10.0, native: ModuleType = sqlite3
 ) -> Iterator[SqlitePromptRepository]:
-    """Open an index for writing."""
+    """Open an index for writing, by the driver *native*."""
     settings = PastChatsSettings(path=str(path), busy_timeout_seconds=busy_seconds)
-    connection = connect_writer(settings)
+    connection = connect_writer(settings, native)
     prepare_staging(connection)
-    with closing(SqlitePromptRepository(connection, settings)) as repository:
+    with closing(SqlitePromptRepository(connection, settings, native)) as repository:
         yield repository
 
 

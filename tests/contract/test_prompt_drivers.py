@@ -1,0 +1,82 @@
+"""Whichever module speaks to SQLite, an index of past chats is the same, and so are its failures."""
+
+import sqlite3
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from returns.result import Failure
+
+from chatmemory.contracts.prompt_repository import PromptSearch
+from chatmemory.effect import EffectFailed
+from chatmemory.prompts import EVERYTHING, SourceChanges
+from chatmemory.settings import PastChatsSettings
+from chatmemory_layers.sqlite.prompt_store import connect_reader
+from tests.past_turns import MODEL, SOURCE, contents, draft, index, open_past_chats, state
+
+
+@pytest.fixture(params=["sqlite3", "pysqlite3.dbapi2"])
+def native(request: pytest.FixtureRequest) -> ModuleType:
+    if request.param == "sqlite3":
+        return sqlite3
+    try:
+        return import_module(request.param)
+    except ImportError:
+        pytest.skip("pysqlite3 is not installed")
+
+
+def test_turns_are_indexed_found_and_forgotten(native: ModuleType) -> None:
+    with open_past_chats(native=native) as past:
+        index(past, [draft(0, "怎么重试"), draft(1, "retry with backoff")])
+        assert index(past, [draft(0, "怎么重试?")]) == SourceChanges(updated=1, superseded=1)
+        found = past.candidates(PromptSearch("backoff", ("backoff",))).run_sync().unwrap().found
+        assert [each.prompt.content for each in found if each.lexical > 0] == ["retry with backoff"]
+        assert [each.code for each in past.check(MODEL).run_sync().unwrap() if each.severity == "error"] == []
+        assert past.forget(EVERYTHING, sources=[SOURCE]).run_sync().unwrap() == 2
+
+
+def test_a_locked_file_is_busy(native: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "past.db"
+    with (
+        open_past_chats(path, busy_seconds=0.05, native=native) as past,
+        closing(native.connect(path, isolation_level=None)) as other,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        outcome = past.commit_source(state()).run_sync()
+        other.execute("ROLLBACK")
+        assert isinstance(outcome, Failure)
+        assert outcome.failure().problem == "busy"
+
+
+def test_words_that_are_out_of_step_are_found(native: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "past.db"
+    with open_past_chats(path, native=native) as past:
+        index(past, [draft(0, "eins")])
+        with closing(native.connect(path, isolation_level=None)) as other:
+            other.execute("INSERT INTO prompts_fts (prompts_fts) VALUES ('delete-all')")
+        errors = [each.code for each in past.check(MODEL).run_sync().unwrap() if each.severity == "error"]
+    assert errors == ["D003"]
+
+
+def test_a_closed_store_says_so(native: ModuleType) -> None:
+    with open_past_chats(native=native) as past:
+        pass
+    outcome = past.statistics().run_sync()
+    assert isinstance(outcome, Failure)
+    assert outcome.failure().problem == "closed"
+
+
+def test_a_reader_reads_what_a_writer_wrote_and_refuses_what_is_not_there(
+    native: ModuleType, tmp_path: Path
+) -> None:
+    path = tmp_path / "past.db"
+    settings = PastChatsSettings(path=str(path))
+    with pytest.raises(EffectFailed):
+        connect_reader(settings, native)
+    with open_past_chats(path, native=native) as past:
+        index(past, [draft(0, "一")])
+        assert contents(past) == ["一"]
+    with closing(connect_reader(settings, native)) as connection, pytest.raises(native.OperationalError):
+        connection.execute("DELETE FROM prompts")
