@@ -80,7 +80,7 @@ class HybridRanking:
                 found, lexical, semantic, neighbour, conversation, speaker, date, strict=True
             )
         ]
-        return tuple(sorted((hit for hit in hits if hit.score > 0), key=_place, reverse=True))
+        return tuple(sorted(filter(_is_hit, hits), key=_place, reverse=True))
 
 
 def _hit(candidate: PromptCandidate, *signals: float) -> PromptHit:
@@ -96,6 +96,11 @@ def _hit(candidate: PromptCandidate, *signals: float) -> PromptHit:
     return PromptHit(
         prompt=candidate.prompt, score=sum(signals), signals=named, similarity=candidate.similarity
     )
+
+
+def _is_hit(hit: PromptHit) -> bool:
+    """Tell whether anything speaks for *hit*; the least similar of all has a score of 0, and is similar all the same."""
+    return hit.score > 0 or (hit.similarity is not None and hit.similarity > 0)
 
 
 def _place(hit: PromptHit) -> tuple[float, float, int]:

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-_NO_EXTENSION = "SELECT vec_version()"
-
 
 def driver(*, use_sqlite_vec: bool) -> ModuleType:
     """Return the module to connect with, one that can load extensions if any can and it is wanted."""
@@ -30,7 +28,9 @@ def driver(*, use_sqlite_vec: bool) -> ModuleType:
 
 
 def load_vec(connection: sqlite3.Connection) -> bool:
-    """Load sqlite-vec into *connection*; return whether it is there."""
+    """Load sqlite-vec into *connection*, unless it has it; return whether it is there."""
+    if _has_vec(connection):
+        return True
     try:
         # Not imported: the package would load numpy, which takes longer than the search.
         package = find_spec("sqlite_vec")
@@ -38,13 +38,18 @@ def load_vec(connection: sqlite3.Connection) -> bool:
             return False
         path = f"{package.origin.rpartition(sep)[0]}{sep}vec0"
         connection.enable_load_extension(True)
-    except Exception:  # noqa: BLE001  not installed, not for this platform, not with this interpreter: it is not there
+        try:
+            connection.execute("SELECT load_extension(:path)", {"path": path}).fetchall()
+        finally:
+            connection.enable_load_extension(False)
+    except Exception:  # noqa: BLE001  not for this platform, not with this interpreter, whichever driver's error
         return False
+    return _has_vec(connection)
+
+
+def _has_vec(connection: sqlite3.Connection) -> bool:
     try:
-        connection.execute("SELECT load_extension(:path)", {"path": path}).fetchall()
-        connection.execute(_NO_EXTENSION).fetchall()
-    except Exception:  # noqa: BLE001  whichever driver's error: a file that is there and cannot be loaded
+        connection.execute("SELECT vec_version()").fetchall()
+    except Exception:  # noqa: BLE001  whichever driver's error: no such function
         return False
-    finally:
-        connection.enable_load_extension(False)
     return True
