@@ -126,4 +126,4 @@ def test_a_turn_without_a_vector_is_not_taken_for_the_least_similar() -> None:
 def test_nothing_found_is_no_hit() -> None:
     assert ranked("x", []) == []
     assert ranked("x", [turn(1), turn(2)]) == []
-    assert order("x", [turn(1, similarity=-0.2), turn(2, similarity=0.3)]) == [2]
+    assert order("x", [turn(1, similarity=-0.2, talk="a"), turn(2, similarity=0.3, talk="b")]) == [2]
