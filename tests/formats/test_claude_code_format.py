@@ -1,5 +1,7 @@
 """Claude Code: which of its records are somebody's words, and which belong together."""
 
+import json
+
 import pytest
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
@@ -362,6 +364,14 @@ def test_content_of_another_kind_is_nothing_said(content: Json) -> None:
         record("attachment", 4, attachment=content),
     ]
     assert read(claude_code, as_lines(odd)).parsed == ()
+
+
+def test_half_a_character_in_an_id_or_in_words_is_no_obstacle() -> None:
+    half = "\ud83e"
+    asked = user(0, f"ask{half}", uuid=half, sessionId=half)
+    aside = user(1, f"问{half}", uuid=f"{half}1", sessionId=half, parentUuid=half, isSidechain=True)
+    history = "".join(json.dumps(one) + "\n" for one in (asked, aside))
+    assert read(claude_code, history).said == [("user", f"ask{half}"), ("user", f"问{half}")]
 
 
 def test_a_transcript_that_is_being_written_loses_nothing_that_is_whole() -> None:

@@ -52,7 +52,12 @@ class ClaudeSurvey:
 
     def is_left_behind(self, uuid: str) -> bool:
         """Tell whether the record *uuid* is on no path to the end of its session."""
-        return bool(uuid) and hash(uuid.encode()) in self.left_behind
+        return bool(uuid) and mark_of(uuid) in self.left_behind
+
+
+def mark_of(uuid: str) -> int:
+    """Return what stands for *uuid* where thousands are remembered."""
+    return hash(uuid.encode("utf-8", "surrogatepass"))
 
 
 @final
@@ -117,7 +122,7 @@ def survey(reader: HistoryReader) -> ClaudeSurvey:
         for session in tips
         for leaf, title in titles.summaries.items()
         # A summary at the beginning of a file describes another session as a rule.
-        if len(tips) == 1 and hash(leaf.encode()) in parents
+        if len(tips) == 1 and mark_of(leaf) in parents
     }
     return ClaudeSurvey(
         {message: last for message, last in last_lines.items() if last != first_lines[message]},

@@ -9,7 +9,7 @@ from attrs import define, field
 from chatmemory.contracts.history_format import HistoryReader
 from chatmemory.messages import JsonObject, Role
 from chatmemory.pastchats.formats.claude_message import Message, Place, Waiting
-from chatmemory.pastchats.formats.claude_survey import ClaudeSurvey
+from chatmemory.pastchats.formats.claude_survey import ClaudeSurvey, mark_of
 from chatmemory.pastchats.formats.claude_text import (
     BETWEEN_BLOCKS,
     ClaudeParts,
@@ -104,7 +104,7 @@ class ClaudeTranscript:
         kind = json_text(record.get("type"))
         self.session = first_text(record, "sessionId", "session_id") or self.session
         uuid = json_text(record.get("uuid"))
-        mark = hash(uuid.encode("utf-8", "surrogateescape")) if uuid else 0
+        mark = mark_of(uuid) if uuid else 0
         is_repeated = mark in self.seen
         if uuid:
             self.seen.add(mark)
@@ -233,7 +233,7 @@ class ClaudeTranscript:
     def root(self, record: JsonObject, uuid: str) -> str:
         """Return the record that the subagent of *record* began with."""
         parent = json_text(record.get("parentUuid"))
-        root = self.roots.get(hash(parent.encode("utf-8", "surrogateescape")), uuid or "sidechain")
+        root = self.roots.get(mark_of(parent), uuid or "sidechain")
         if uuid:
-            self.roots[hash(uuid.encode("utf-8", "surrogateescape"))] = root
+            self.roots[mark_of(uuid)] = root
         return root
