@@ -21,8 +21,10 @@ from chatmemory.prompts import Lossy, PromptDraft, PromptTurn
 
 ROLES: Final[frozenset[str]] = frozenset(get_args(Role))
 PLAIN_METADATA: Final = 8_192  # characters of JSON that need no closer look
+MOST_REMEMBERED: Final = 64  # metadata that were found harmless
 DEEP_METADATA: Final = 64  # objects and arrays: fewer cannot be nested too deeply
 
+_WRITE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _LONG_NUMBER: Final = re.compile(r"\d{18}")
 _NAME_OF_A_FOLDER: Final = re.compile(r"[^/\\]+(?=[/\\]*\Z)")
 
@@ -47,6 +49,8 @@ class Drafting:
     redaction: Redaction
     lossy: dict[Lossy, int] = field(factory=dict[Lossy, int])
     echoes: int = 0
+    _harmless_metadata: set[str] = field(factory=set[str])
+    _last_project: tuple[str, str, str] = ("", "", "")
     _numbering: Numbering = field(factory=Numbering)
     _occurrences: Occurrences = field(factory=Occurrences)
 
@@ -84,14 +88,14 @@ class Drafting:
             return None
         speaker = None if turn.speaker is None else cleaning.id(turn.speaker) or None
         timestamp = _in_utc(turn.timestamp)
-        project = cleaning.id(turn.project)
-        metadata = self._metadata(turn, cleaning, native_id, project)
+        project, folder = self._project(turn.project, cleaning)
+        metadata = self._metadata(turn, cleaning, native_id, folder)
         if cleaning.lost:
             for kind in cleaning.lost:
                 self.lossy[kind] = self.lossy.get(kind, 0) + 1
         return PromptDraft(
             source=self.source,
-            project=short_project(project),
+            project=project,
             format=self.format.name,
             conversation_id=conversation_id,
             session=cleaning.id(turn.session),
@@ -108,24 +112,45 @@ class Drafting:
         )
 
     def _metadata(
-        self, turn: PromptTurn, cleaning: Cleaning, native_id: str | None, project: str
+        self, turn: PromptTurn, cleaning: Cleaning, native_id: str | None, folder: str
     ) -> dict[str, Json]:
-        metadata: dict[str, Json] = dict(turn.metadata)
+        metadata = self._harmless(dict(turn.metadata), cleaning)
         if native_id is not None:
             metadata.setdefault("native_id", native_id)
-        if project and short_project(project) != project:
-            metadata.setdefault("cwd", project)
+        if folder:
+            metadata.setdefault("cwd", folder)
+        lossy = tuple(dict.fromkeys((*turn.lossy, *cleaning.lost)))
+        if lossy:
+            metadata["lossy"] = lossy
+        return metadata
+
+    def _project(self, given: str, cleaning: Cleaning) -> tuple[str, str]:
+        """Return the short name of a project, and the folder that it is the last part of, if it is."""
+        if given == self._last_project[0]:
+            return self._last_project[1:]
+        whole = cleaning.id(given)
+        if self.options.is_redacted:
+            whole = self.redaction.text(whole)
+        short = short_project(whole)
+        self._last_project = (given, short, whole if short != whole else "")
+        return self._last_project[1:]
+
+    def _harmless(self, metadata: dict[str, Json], cleaning: Cleaning) -> dict[str, Json]:
+        """Return *metadata* cleaned and redacted, as it is where there is nothing to do."""
         written = _plainly_written(metadata)
+        if written in self._harmless_metadata:
+            return metadata
         if written is None:
             metadata = cleaning.metadata(metadata)
             written = json.dumps(metadata, ensure_ascii=False)
         if self.options.is_redacted:
             redacted = self.redaction.text(written)
             if redacted != written:
-                metadata = _read_again(redacted) or self.redaction.metadata(metadata)
-        lossy = tuple(dict.fromkeys((*turn.lossy, *cleaning.lost)))
-        if lossy:
-            metadata["lossy"] = lossy
+                return _read_again(redacted) or self.redaction.metadata(metadata)
+        # The same model and branch stand in one turn after the other.
+        if len(self._harmless_metadata) >= MOST_REMEMBERED:
+            self._harmless_metadata.clear()
+        self._harmless_metadata.add(written)
         return metadata
 
 
@@ -142,7 +167,7 @@ def short_project(project: str) -> str:
 def _plainly_written(metadata: Mapping[str, Json]) -> str | None:
     """Return *metadata* as JSON when nothing in it needs cleaning; None when something may."""
     try:
-        written = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+        written = _WRITE(metadata)
         if not written.isascii():
             written.encode()
     except (ValueError, TypeError, RecursionError):  # UnicodeEncodeError is a ValueError
