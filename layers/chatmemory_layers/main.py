@@ -116,11 +116,13 @@ class CommandHost:
 
 
 def _value(outcome: Outcome[A, Any]) -> A:
-    from returns.result import Success  # noqa: PLC0415  --help needs no kernel
+    from returns.result import Failure, Success  # noqa: PLC0415  --help needs no kernel
 
-    if type(outcome) is Success:
-        return outcome.unwrap()
-    raise CommandError(outcome.failure())
+    match outcome:
+        case Success(value):
+            return value
+        case Failure(error):
+            raise CommandError(error)
 
 
 def main() -> None:

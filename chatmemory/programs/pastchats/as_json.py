@@ -12,8 +12,8 @@ import attrs
 from chatmemory.programs.pastchats.sources import source_of
 
 if TYPE_CHECKING:
-    from chatmemory.prompt_hits import PastRecall, PromptHit, PromptSearchResult
     from chatmemory.prompt import Prompt
+    from chatmemory.prompt_hits import PastRecall, PromptHit, PromptSearchResult
 
 
 def json_text(value: object) -> str:

@@ -1,0 +1,80 @@
+"""``hook``: what coding agents call by themselves.  It never keeps an agent from working: it always exits with 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from chatmemory.pastchats.hooks import NoHook, captured, injected, prompt_hook, stop_hook
+from chatmemory.programs.pastchats.host import CommandError
+from chatmemory.programs.pastchats.options import with_host
+
+if TYPE_CHECKING:
+    from chatmemory.programs.pastchats.host import Host
+
+
+@click.group()
+def hook() -> None:
+    """Be the hook of a coding agent, which passes JSON on stdin or as the last argument.
+
+    \b
+    In ~/.claude/settings.json:
+      {"hooks": {
+        "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "pastchats-memory hook user-prompt-submit"}]}],
+        "Stop": [{"hooks": [{"type": "command", "command": "pastchats-memory hook stop"}]}]}}
+    """
+
+
+@hook.command("user-prompt-submit")
+@click.argument("payload", required=False)
+@with_host
+def user_prompt_submit(host: Host, payload: str | None) -> None:
+    """Put a short recall beside a substantial prompt.
+
+    \b
+      echo '{"prompt": "build webhook retries", "cwd": "/app"}' | pastchats-memory hook user-prompt-submit
+    """
+    asked = prompt_hook(_given(payload))
+    if isinstance(asked, NoHook):
+        _explain(asked)
+        return
+    try:
+        answer = host.read(lambda chats: injected(chats, asked, tokens=host.settings().hook_tokens))
+    except CommandError as failed:
+        click.echo(str(failed), err=True)
+    else:
+        click.echo(answer, nl=bool(answer))
+
+
+@hook.command()
+@click.argument("payload", required=False)
+@with_host
+def stop(host: Host, payload: str | None) -> None:
+    """Index the session whose agent has just answered.
+
+    \b
+      echo '{"transcript_path": "~/.claude/projects/-app/0b7d.jsonl"}' | pastchats-memory hook stop
+    """
+    ended = stop_hook(_given(payload))
+    if isinstance(ended, NoHook):
+        _explain(ended)
+        return
+    try:
+        report = host.write(lambda chats: captured(chats, ended))
+    except CommandError as failed:
+        click.echo(str(failed), err=True)
+    else:
+        for issue in report.issues:
+            click.echo(str(issue), err=True)
+
+
+def _given(payload: str | None) -> bytes:
+    if payload:
+        return payload.encode("utf-8", "surrogateescape")
+    return click.get_binary_stream("stdin").read()
+
+
+def _explain(nothing: NoHook) -> None:
+    if nothing.is_problem:
+        click.echo(nothing.reason, err=True)
