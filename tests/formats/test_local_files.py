@@ -70,6 +70,14 @@ def test_an_input_that_is_not_there_is_an_issue_and_its_place_is_known(
     assert found.roots == (str(tmp_path.resolve() / "gone"),)
 
 
+def test_an_input_may_begin_at_home(
+    files: LocalFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "x.json")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert names(find(files, Path("~/x.json")), tmp_path) == ["x.json"]
+
+
 def test_what_version_control_and_package_managers_keep_is_left_out(
     files: LocalFiles, tmp_path: Path
 ) -> None:

@@ -26,7 +26,7 @@ class LocalFiles:
         self._own = frozenset(own)
 
     def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """Return the files below *inputs*."""
+        """Return the files below *inputs*, of which one may begin with ``~``."""
         return Effect.sync(lambda: self._find(inputs, exclude))
 
     def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
@@ -53,7 +53,8 @@ class LocalFiles:
 
     def _find(self, inputs: Sequence[str], exclude: Sequence[str]) -> FoundFiles:
         search = FolderSearch(exclusion(exclude))
-        return self._collected((found for path in inputs for found in search.below(path)), inputs)
+        paths = [path if os.path.lexists(path) else os.path.expanduser(path) for path in inputs]  # noqa: PTH111
+        return self._collected((found for path in paths for found in search.below(path)), paths)
 
     def _find_known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> FoundFiles:
         is_left_out = exclusion(exclude)

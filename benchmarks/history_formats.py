@@ -1,0 +1,93 @@
+"""What reading a history costs, for every format: ``python benchmarks/history_formats.py [MB] [NAME ...]``.
+
+Each history is one conversation of 100 MB by default, written while it is read, so that nothing of it lies in memory
+but what its reader holds; each is read in a process of its own, whose peak is that of the reader and of the interpreter.
+Seconds are CPU time and without those that writing takes.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from chatmemory.pastchats.formats.detection import detect
+from chatmemory.pastchats.formats.registry import installed_formats
+from tests.formats.large_histories import LARGE, LargeReader
+
+MEGABYTE = 1_000_000
+MOST_MIB = 100  # for a file of 100 MB
+KIB = 1024
+
+
+def measure(name: str, size: int) -> dict[str, object]:
+    """Read one history, and say what it took."""
+    reader = LargeReader(LARGE[name], size)
+    formats = installed_formats().unwrap().by_name.values()
+    base = peak_mib()
+    started = time.process_time()
+    written = sum(map(len, reader.blocks()))
+    writing = time.process_time() - started
+    detection = detect(reader, formats)
+    assert detection.format is not None, detection
+    counted = CountedReader(reader)
+    started = time.process_time()
+    kinds = Counter(type(one).__name__ for one in detection.format.parse(counted))
+    return {
+        "bytes": written,
+        "seconds": time.process_time() - started - counted.passes * writing,
+        "passes": counted.passes,
+        "turns": kinds["PromptTurn"],
+        "issues": kinds["HistoryIssue"],
+        "base_mib": base,
+        "peak_mib": peak_mib(),
+    }
+
+
+class CountedReader:
+    """Counts how often a history is read from its beginning."""
+
+    def __init__(self, reader: LargeReader) -> None:
+        self.reader = reader
+        self.path = self.name = reader.path
+        self.passes = 0
+
+    def blocks(self) -> Iterator[bytes]:
+        self.passes += 1
+        return self.reader.blocks()
+
+    def sibling(self, _: str, /) -> None:
+        return None
+
+    def entries(self, _: str = ".", /) -> Sequence[str]:
+        return ()
+
+
+def peak_mib() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // KIB
+
+
+def main(size: int, names: list[str]) -> None:
+    print(f"{size // MEGABYTE} MB each; at most {MOST_MIB} MiB are allowed\n")
+    print(f"{'history':24} {'turns':>8} {'seconds':>8} {'MB/s':>6} {'passes':>6} {'peak MiB':>9}")
+    for name in names:
+        command = [sys.executable, __file__, "--measure", name, str(size)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found = json.loads(done.stdout)
+        rate = found["bytes"] / MEGABYTE / found["seconds"]
+        row = f"{name:24} {found['turns']:8,} {found['seconds']:8.2f} {rate:6.0f} {found['passes']:6}"
+        print(
+            f"{row} {found['peak_mib']:9}{'' if found['peak_mib'] <= MOST_MIB else '  TOO MUCH'}", flush=True
+        )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        print(json.dumps(measure(sys.argv[2], int(sys.argv[3]))))
+    else:
+        megabytes, *chosen = sys.argv[1:] or ["100"]
+        main(int(megabytes) * MEGABYTE, chosen or list(LARGE))

@@ -1,0 +1,62 @@
+"""Reading takes the memory of a record, not of a file: each history is written while it is read, in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "history_formats.py"
+
+MEGABYTES = 24
+MIB_OF_IDS = (
+    14  # what a tree of 17,000 ids and offsets takes; a reader that held the texts would take twice as much
+)
+
+ONE_LONG_RECORD = """
+import json, resource
+from chatmemory.pastchats.formats.json_lines import json_lines
+from chatmemory.pastchats.formats.json_walk import walk
+from chatmemory.prompts import HistoryIssue
+
+class Reader:
+    path = name = "x"
+    def __init__(self, *parts): self.parts = parts
+    def blocks(self):
+        before, between, after = self.parts
+        yield before
+        for _ in range(50): yield between * 1_000_000
+        yield after
+    def sibling(self, relative): ...
+    def entries(self, relative="."): return ()
+
+def told(found): return [one.code if isinstance(one, HistoryIssue) else str(one)[:40] for one in found]
+
+lines = told(json_lines(Reader(b'{"a": 1}\\n{"b": "', b"x", b'"}\\n{"c": 3}\\n')))
+members = told(walk(Reader(b'[{"a": 1}, {"b": "', b"x", b'"}, {"c": 3}]'), ()))
+print(json.dumps([lines, members, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024]))
+"""
+
+
+@pytest.mark.parametrize("name", ["claude_code", "chatgpt", "librechat", "copilot_chat", "aider", "sharegpt"])
+def test_a_long_conversation_takes_no_more_memory_than_its_ids(name: str) -> None:
+    command = [sys.executable, str(BENCHMARK), "--measure", name, str(MEGABYTES * 1_000_000)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["issues"] == 0
+    assert found["turns"] > 5_000
+    assert found["peak_mib"] - found["base_mib"] < MIB_OF_IDS
+
+
+def test_one_record_of_50_mb_is_left_out_and_the_rest_is_read() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_LONG_RECORD], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    lines, members, peak_mib = json.loads(done.stdout)
+    assert [one for one in lines if one == "too_large"] == ["too_large"]
+    assert [one for one in members if one == "too_large"] == ["too_large"]
+    assert (len(lines), len(members)) == (3, 4)
+    assert peak_mib < 100
