@@ -74,6 +74,41 @@ def test_times_ids_titles_and_names_are_taken_along() -> None:
     assert turns[0].metadata["title"] == "问候"
 
 
+def test_other_exports_of_messages_are_read_for_what_they_are() -> None:
+    grok = {
+        "conversations": [
+            {
+                "conversation": {"id": "g-1", "title": "问候"},
+                "responses": [
+                    {"response": {"sender": "human", "message": "你好"}, "share_link": None},
+                    {"response": {"sender": "ASSISTANT", "message": "您好"}},
+                ],
+            }
+        ]
+    }
+    studio = {
+        "runSettings": {"model": "models/gemini-2.5-pro"},
+        "chunkedPrompt": {
+            "chunks": [
+                {"text": "你好", "role": "user"},
+                {"text": "He greets.", "role": "model", "isThought": True},
+                {"text": "您好", "role": "model"},
+            ]
+        },
+    }
+    chatbot = {"version": 4, "history": [{"id": "u-1", "name": "问候", "messages": CHAT}], "folders": []}
+    parts: list[Json] = [
+        {"id": "a", "role": "user", "content": "", "parts": [{"type": "text", "text": "你好"}]},
+        {"id": "b", "role": "assistant", "content": "", "parts": [{"type": "text", "text": "您好"}]},
+    ]
+    for document in (grok, studio, chatbot, parts):
+        found = read(role_list, as_json(document, indent=1))
+        assert found.said == SAID
+        assert confidence(role_list, as_json(document, indent=1)) >= 50
+    assert read(role_list, as_json(grok)).conversations == ["role_list:g-1"]
+    assert [turn.metadata.get("title") for turn in read(role_list, as_json(chatbot)).kept] == ["问候", "问候"]
+
+
 def test_an_unknown_name_beside_known_ones_is_a_persons() -> None:
     chat = [
         {"sender": "user", "text": "hi"},
@@ -106,6 +141,13 @@ def test_other_json_is_left_alone(document: Json) -> None:
     assert claimed(role_list, as_json(document)) is None
     assert claimed(role_list, as_json(document, indent=1)) is None
     assert read(role_list, as_json(document)).kept == []
+
+
+def test_one_side_alone_needs_the_plain_names() -> None:
+    assert confidence(role_list, as_json([{"role": "user", "content": "x"}])) == 50
+    assert (
+        confidence(role_list, as_json([{"role": "user", "body": "x"}, {"role": "owner", "body": "y"}])) == 0
+    )
 
 
 def test_damage_is_an_issue_and_the_rest_is_read() -> None:

@@ -72,6 +72,9 @@ def listed_turns(
     facts: dict[str, Json] = {
         name: value for name in _FACTS if isinstance(value := holder.fields.get(name), str) and value.strip()
     }
+    name = holder.fields.get("name")
+    if isinstance(name, str) and name.strip():
+        facts.setdefault("title", name)
     model = message.get("model")
     if isinstance(model, str) and model:
         facts["model"] = model

@@ -219,7 +219,7 @@ class _Ahead:
             if value is END:
                 if path == holder:
                     break
-            elif path[:-1] == holder and path[-1] in _NOTED:
+            elif path[:-1] == holder:
                 found.update(_noted({str(path[-1]): value}))
         return found
 
@@ -247,6 +247,8 @@ def _place(path: WalkPath, pattern: Pattern) -> str:
 
 
 def _noted(fields: JsonObject) -> dict[str, Json]:
+    """Return of *fields* what is worth knowing of a conversation; Grok keeps it one object deeper."""
+    fields = {**json_object(fields.get("conversation")), **fields}
     return {
         name: value
         for name, value in fields.items()

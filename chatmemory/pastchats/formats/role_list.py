@@ -4,16 +4,17 @@ from collections.abc import Iterator, Sequence
 from typing import Final, final
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.messages import Json, JsonObject
+from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.json_values import json_items, json_object, json_text
 from chatmemory.pastchats.formats.listed_turns import content_in, listed_turns, note_calls
 from chatmemory.pastchats.formats.message_lists import Listed, listed_messages, looked_at, pattern_of
 from chatmemory.pastchats.formats.role_names import ROLE_FIELDS, named, role_field, role_of, text_field
-from chatmemory.prompts import HistoryIssue, Parsed, UnknownRecord
+from chatmemory.prompts import HistoryIssue, Parsed, TurnKind, UnknownRecord
 
 _LISTS: Final = (
     *("messages", "conversation", "conversations", "history", "chat", "chats", "turns", "dialog", "dialogue"),
     *("chat_history", "items", "data", "log", "transcript", "entries", "sessions", "threads"),
+    *("responses", "chunks", "contents"),
 )
 _ID_FIELDS: Final = ("id", "message_id", "messageId", "uuid", "msg_id")
 
@@ -51,7 +52,7 @@ class RoleList:
                 yield from self._turns(listed, reader.path)
 
     def _turns(self, listed: Listed, path: str) -> Iterator[Parsed]:
-        message = json_object(listed.value)
+        message = _unwrapped(listed.value)
         text = text_field(message)
         field = role_field(message) or next((name for name in ROLE_FIELDS if named(message.get(name))), "")
         if not text or not field:
@@ -69,10 +70,22 @@ class RoleList:
             listed.holder,
             conversation_id=listed.holder.conversation_id(self.name, path),
             role=role,
-            kind="tool_result" if role == "tool" else "typed",
+            kind=_kind(message, role),
             native_id=next((native for native in ids if isinstance(native, str) and native), None),
             speaker=_speaker(message, name),
         )
+
+
+def _kind(message: JsonObject, role: Role) -> TurnKind:
+    if message.get("isThought") is True:
+        return "thinking"
+    return "tool_result" if role == "tool" else "typed"
+
+
+def _unwrapped(value: Json) -> JsonObject:
+    """Return the message in *value*, which Grok puts one object deeper."""
+    message = json_object(value)
+    return json_object(message.get("response")) or message
 
 
 def _speaker(message: JsonObject, name: str) -> str | None:
@@ -84,14 +97,14 @@ def _speaker(message: JsonObject, name: str) -> str | None:
 
 
 def _is_message(value: Json) -> bool:
-    message = json_object(value)
+    message = _unwrapped(value)
     return bool(role_field(message)) and bool(text_field(message))
 
 
 def _names(document: Json, pattern: tuple[str, ...]) -> set[str]:
     """Return the names of roles in the head."""
     if not pattern:
-        messages = [json_object(value) for value in json_items(document)]
+        messages = [_unwrapped(value) for value in json_items(document)]
         return {named(message[role_field(message)]).casefold() for message in messages if role_field(message)}
     if isinstance(document, list):
         return set[str]().union(*(_names(member, pattern[1:]) for member in json_items(document)))

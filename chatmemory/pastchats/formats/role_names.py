@@ -36,7 +36,7 @@ ROLES: Final[dict[str, Role]] = {
 }
 
 ROLE_FIELDS: Final = ("role", "from", "sender", "author", "speaker", "sender_type", "type", "who", "user")
-TEXT_FIELDS: Final = ("content", "text", "value", "message", "body", "parts", "msg", "utterance")
+TEXT_FIELDS: Final = ("content", "text", "value", "message", "body", "parts", "blocks", "msg", "utterance")
 
 
 def named(value: Json) -> str:
@@ -59,5 +59,6 @@ def role_field(message: JsonObject) -> str:
 
 
 def text_field(message: JsonObject) -> str:
-    """Return the field of *message* that holds its text; "" where none does."""
-    return next((name for name in TEXT_FIELDS if isinstance(message.get(name), str | list | dict)), "")
+    """Return the field of *message* that holds its text, one that is not empty first; "" where none does."""
+    found = [name for name in TEXT_FIELDS if isinstance(message.get(name), str | list | dict)]
+    return next((name for name in found if message[name]), found[0] if found else "")
