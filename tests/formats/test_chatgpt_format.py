@@ -123,7 +123,8 @@ def test_hidden_context_system_text_and_thoughts_are_tagged() -> None:
                 node("s", "c", "system", "You are ChatGPT"),
                 {**QUESTION, "parent": "s"},
                 node("t", "q", "assistant", content=thoughts),
-                {**ANSWER, "parent": "t"},
+                node("h", "t", "user", "看不见的指令", metadata=hidden),
+                {**ANSWER, "parent": "h"},
                 current_node="a",
             )
         ],
@@ -132,6 +133,7 @@ def test_hidden_context_system_text_and_thoughts_are_tagged() -> None:
         ("harness", "SRE\n\n简短"),
         ("harness", "You are ChatGPT"),
         ("thinking", "想一想"),
+        ("harness", "看不见的指令"),
     ]
     assert len(said(found)) == 2
 

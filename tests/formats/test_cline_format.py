@@ -92,6 +92,7 @@ def test_of_a_text_that_grew_the_last_one_counts() -> None:
     grown = [
         WINDOW[0],
         shown(3, "say", "text", "我先", partial=True),
+        shown(3, "say", "text", "嗯，先读", partial=True),
         shown(3, "say", "text", "我先读", partial=True),
         shown(4, "say", "text", "我先读 main.py", partial=False),
         shown(5, "say", "text", "我先读 main.py 然后测试"),

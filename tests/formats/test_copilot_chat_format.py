@@ -66,6 +66,8 @@ def test_an_answer_is_put_together_from_its_parts() -> None:
         value(" file exists."),
         {"kind": "toolInvocationSerialized", "toolId": "copilot_readFile", "toolCallId": "t1"},
         {"kind": "thinking", "value": "想一想"},
+        value("先改。"),
+        {"kind": "progressMessage", "content": {"value": "..."}},
         value("\n```\n"),
         {"kind": "undoStop", "id": "x"},
         {"kind": "textEditGroup", "edits": []},
@@ -74,7 +76,7 @@ def test_an_answer_is_put_together_from_its_parts() -> None:
         {"kind": "hologram"},
     ]
     found = parsed(copilot_chat, export(request(1, "?", *answer)))
-    assert turns(found)[1].content.split() == ["The", "BRAINSTORM.md", "file", "exists.", "完成了。"]
+    assert turns(found)[1].content == "The BRAINSTORM.md file exists.\n\n先改。\n\n完成了。"
     assert turns(found)[1].metadata["tool_calls"] == [{"name": "copilot_readFile", "id": "t1"}]
     assert tagged(found) == [("thinking", "想一想")]
     assert unknown(found) == ["response hologram"]

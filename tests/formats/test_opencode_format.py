@@ -114,7 +114,9 @@ def test_a_damaged_part_is_an_issue_and_the_rest_is_read() -> None:
 
 def test_an_id_that_is_a_path_leads_nowhere() -> None:
     hostile = {**SESSION, "id": "../../secret"}
-    assert parsed(opencode, hostile, SESSION_PATH, others=store()) == []
+    message = info("msg_1", "user", 1, summary={"body": "不该读到"})
+    files = {"/home/mei/.local/share/opencode/secret/msg_1.json": message}
+    assert parsed(opencode, hostile, SESSION_PATH, others=files) == []
 
 
 def test_a_session_without_messages_has_no_turns() -> None:

@@ -105,7 +105,7 @@ def display_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parse
             yield found
             continue
         path, value = found
-        if not path or value is END or len(path) > 1:
+        if len(path) != 1 or value is END:
             continue
         if not isinstance(value, dict):
             yield HistoryIssue(

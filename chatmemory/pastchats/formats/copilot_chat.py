@@ -28,7 +28,7 @@ from chatmemory.pastchats.formats.mutation_log import logged_requests, session_f
 from chatmemory.prompts import HistoryIssue, Parsed, UnknownRecord
 
 _LOG: Final = re.compile(rb'\s*\{\s*"kind"\s*:')
-_EMPTY_FENCES: Final = re.compile(r"^```+\w*\s*\n\s*```+[ \t]*$", re.MULTILINE)
+_FENCE: Final = re.compile(r"^```", re.MULTILINE)
 
 _SILENT: Final = frozenset(
     [
@@ -233,9 +233,15 @@ class _Answer:
 
     def content(self) -> Content:
         """Return it as the content of a message."""
-        text = "\n\n".join(piece.strip() for piece in self.pieces if piece.strip())
-        # Where an edit stood in a fence of its own, nothing but the fence is left.
-        self.other.texts = [_EMPTY_FENCES.sub("", text)]
+        kept: list[str] = []
+        for piece in (piece.strip() for piece in self.pieces):
+            # Where an edit stood in a fence of its own, nothing but the fence is left.
+            if kept and piece.startswith("```") and _ends_in_a_fence(kept[-1]):
+                kept[-1] = kept[-1].rpartition("\n")[0]
+                kept.append(piece.partition("\n")[2])
+            else:
+                kept.append(piece)
+        self.other.texts = kept
         return self.other
 
     def read(self, response: Json) -> None:
@@ -275,6 +281,11 @@ class _Answer:
                 self.other.results.append(json_text(output.get("value")) if is_text else "")
         elif kind not in _SILENT:
             self.unknown.append(kind)
+
+
+def _ends_in_a_fence(text: str) -> bool:
+    """Tell whether the last line of *text* opens a block of code."""
+    return text.rpartition("\n")[2].startswith("```") and len(_FENCE.findall(text)) % 2 == 1
 
 
 def _markdown(value: Json) -> str:
