@@ -30,7 +30,6 @@ DELETE FROM temp.staged_prompts WHERE content_hash IN (SELECT content_hash FROM 
 FIND_FATES = """
 UPDATE temp.staged_prompts AS staged SET
     prompt_id = kept.id,
-    needs_vector = kept.text_hash IS NOT staged.text_hash,
     fate = CASE
         WHEN :only_adds THEN 'kept'
         WHEN kept.source_path <> staged.source_path THEN
@@ -57,6 +56,12 @@ UPDATE temp.staged_prompts SET
     needs_vector = 1,
     prompt_id = rowid + coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = 'prompts'), 0)
 WHERE fate IS NULL
+"""
+# Whose text is another one now.
+WANT_VECTORS = """
+UPDATE temp.staged_prompts AS staged SET needs_vector = 1
+FROM main.prompts AS kept
+WHERE staged.fate IN ('updated', 'moved') AND kept.id = staged.prompt_id AND kept.text_hash IS NOT staged.text_hash
 """
 COUNT_FATES = "SELECT fate, count(*) FROM temp.staged_prompts GROUP BY fate"
 
@@ -102,9 +107,7 @@ INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
 SELECT source_path, prompt_id FROM temp.staged_prompts WHERE fate = 'same'
 """
 
-KEEP_TEXT = """
-UPDATE temp.staged_prompts SET needs_vector = 0 WHERE needs_vector AND fate IN ('kept', 'same')
-"""
+COUNT_WANTED = "SELECT count(*) FROM temp.staged_prompts WHERE needs_vector"
 INSERT_MODELS = """
 INSERT OR IGNORE INTO prompt_models (model, dim)
 SELECT DISTINCT model, dim FROM temp.staged_vectors UNION SELECT 'none', 0
@@ -243,9 +246,12 @@ def _commit_turns(connection: sqlite3.Connection, state: SourceState) -> SourceC
         connection.execute(INSERT_NEW)
         connection.execute(INSERT_THEIR_ALIASES)
     if "updated" in fates or "moved" in fates:
+        connection.execute(WANT_VECTORS)
         connection.execute(KEEP_FORMER_SOURCES)
         connection.execute(UPDATE_CHANGED)
         connection.execute(DELETE_OWN_ALIASES, source)
+        connection.execute(DELETE_FORMER_VECTORS)
+        connection.execute(DELETE_FORMER_CODES)
     if "same" in fates:
         duplicates = connection.execute(INSERT_ALIASES).rowcount
     if fates.keys() & {"new", "updated", "moved"}:
@@ -260,16 +266,15 @@ def _commit_turns(connection: sqlite3.Connection, state: SourceState) -> SourceC
 
 
 def _give_vectors(connection: sqlite3.Connection) -> None:
-    connection.execute(KEEP_TEXT)
+    (wanted,) = connection.execute(COUNT_WANTED).fetchone()
     connection.execute(INSERT_MODELS)
-    connection.execute(DELETE_FORMER_VECTORS)
-    connection.execute(DELETE_FORMER_CODES)
-    connection.execute(INSERT_VECTORS)
+    made = connection.execute(INSERT_VECTORS).rowcount
     connection.execute(INSERT_CODES)
-    connection.execute(LEAVE_TO_COPY)
-    connection.execute(COPY_VECTORS)
-    connection.execute(INSERT_NO_VECTORS)
-    connection.execute(COPY_CODES)
+    if made < wanted:
+        connection.execute(LEAVE_TO_COPY)
+        connection.execute(COPY_VECTORS)
+        connection.execute(INSERT_NO_VECTORS)
+        connection.execute(COPY_CODES)
 
 
 def _supersede(connection: sqlite3.Connection, state: SourceState) -> int:

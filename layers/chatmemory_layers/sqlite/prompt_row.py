@@ -28,13 +28,14 @@ prompts.metadata_json, prompts.superseded_at,
 """
 """What ``prompt_of`` reads, in this order, of a statement ``FROM prompts``."""
 
-_NO_ALIASES: Final = "[]"
+NO_ALIASES: Final = "[]"
+_ZONE_AT: Final = -len("+00:00")
 
 
 def prompt_of(row: Sequence[Any]) -> Prompt:
     """Make a turn of a row of ``PROMPT_COLUMNS``; what follows them is left alone."""
     metadata: dict[str, Json] = {} if row[13] is None else json.loads(row[13])
-    if row[15] != _NO_ALIASES:
+    if row[15] != NO_ALIASES:
         metadata[ALIASES] = json.loads(row[15])
     return Prompt(
         id=row[0],
@@ -82,7 +83,7 @@ def instant_text(instant: datetime | None) -> str | None:
     """Return an instant with a time zone as ``2023-05-08T13:56:00.000000Z``."""
     if instant is None:
         return None
-    return instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return instant.astimezone(UTC).isoformat(timespec="microseconds")[:_ZONE_AT] + "Z"
 
 
 def instant_of(text: str | None) -> datetime | None:

@@ -7,11 +7,12 @@ they are gone with the process.  ``prompt_commit.py`` makes rows of them.
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from chatmemory.contracts.embedder import Vector
 from chatmemory.messages import Json
 from chatmemory.prompts import PromptDraft
-from chatmemory_layers.sqlite.prompt_row import ALIASES, instant_text, plain
+from chatmemory_layers.sqlite.prompt_row import ALIASES, NO_ALIASES, instant_text, plain
 from chatmemory_layers.sqlite.prompt_vector_rows import NO_MODEL, vector_rows
 
 # prompt_id, fate and needs_vector are found out by the commit.
@@ -91,6 +92,10 @@ WHERE NOT EXISTS (
 """
 
 
+# Made once: ``json.dumps`` with these arguments makes an encoder for every row.
+_encode: Final = json.JSONEncoder(ensure_ascii=False, default=dict).encode
+
+
 def prepare_staging(connection: sqlite3.Connection) -> None:
     """Make the temporary tables."""
     connection.execute("PRAGMA temp.journal_mode = MEMORY")
@@ -158,8 +163,8 @@ def _row_of(turn: PromptDraft, model: str) -> tuple[object, ...]:
         instant_text(turn.timestamp),
         turn.text_hash,
         turn.search_terms,
-        json.dumps(metadata, ensure_ascii=False, default=dict) if metadata else None,
-        json.dumps(aliases, ensure_ascii=False),
+        _encode(metadata) if metadata else None,
+        _encode(aliases) if aliases else NO_ALIASES,
         model,
     )
 
