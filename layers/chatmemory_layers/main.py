@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
 
 from chatmemory.programs.pastchats.host import CommandError
 from chatmemory.programs.pastchats.program import run
@@ -16,7 +16,8 @@ from chatmemory.programs.pastchats.program import run
 if TYPE_CHECKING:
     from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
     from chatmemory.effect import Effect, Layer, Outcome
-    from chatmemory.errors import PastChatsError
+    from chatmemory.effect.config_error import ConfigError
+    from chatmemory.errors import PastChatsError, RepositoryError
     from chatmemory.past_chats_settings import PastChatsSettings
     from chatmemory_layers.past_chats_configuration import PastChatsPart
 
@@ -107,15 +108,13 @@ class CommandHost:
             with ManagedRuntime(stack) as runtime:
                 return _value(runtime.run_sync(effect))
         except EffectFailed as failed:  # the stack could not be built
-            from chatmemory.errors import RepositoryError, memory_error  # noqa: PLC0415  most are built
+            from chatmemory.errors import memory_error  # noqa: PLC0415  most are built
 
-            error = failed.error
-            raise CommandError(
-                memory_error(error) if isinstance(error, RepositoryError) else error
-            ) from failed
+            error = cast("RepositoryError | ConfigError", failed.error)
+            raise CommandError(memory_error(error)) from failed
 
 
-def _value(outcome: Outcome[A, Any]) -> A:
+def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
     from returns.result import Failure, Success  # noqa: PLC0415  --help needs no kernel
 
     match outcome:

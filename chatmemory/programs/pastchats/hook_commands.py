@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -72,7 +73,7 @@ def stop(host: Host, payload: str | None) -> None:
 def _given(payload: str | None) -> bytes:
     if payload:
         return payload.encode("utf-8", "surrogateescape")
-    return click.get_binary_stream("stdin").read()
+    return sys.stdin.buffer.read()
 
 
 def _explain(nothing: NoHook) -> None:
