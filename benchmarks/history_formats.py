@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.registry import installed_formats
@@ -68,6 +69,11 @@ class CountedReader:
 
 
 def peak_mib() -> int:
+    """Return the most memory that this program took; ``ru_maxrss`` would count what its parent took before it began."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) // KIB
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // KIB
 
 
