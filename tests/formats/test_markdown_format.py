@@ -79,6 +79,8 @@ def test_turns_stand_under_headings_of_one_level_and_all_else_is_theirs() -> Non
         "__Human__: 你好\n\n__Claude__: 您好，请讲。\n",
         "User: 你好\nAssistant: 您好，请讲。\n",
         "用户：你好\n助手：您好，请讲。\n",
+        "**你说：**\n你好\n\n**DeepSeek：**\n您好，请讲。\n",
+        "#### 你说：\n你好\n\n#### ChatGPT 说：\n您好，请讲。\n",
         "## 🧑 You\n你好\n\n## 🤖 ChatGPT\n您好，请讲。\n",
         "#### You said:\n你好\n\n#### ChatGPT said:\n您好，请讲。\n",
         "## Prompt:\n你好\n\n## Response:\n您好，请讲。\n",

@@ -20,23 +20,28 @@ from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn
 
 LABELS: Final[dict[str, Role]] = {
     **dict.fromkeys(
-        ("user", "you", "human", "me", "participant", "prompt", "用户", "我", "提问", "人类"), "user"
+        (
+            *("user", "you", "human", "me", "participant", "prompt"),
+            *("用户", "我", "你", "你说", "提问", "人类"),
+        ),
+        "user",
     ),
     **dict.fromkeys(
         (
+            *("assistant", "ai", "bot", "agent", "model", "response", "ai assistant"),
+            *("chatgpt", "gpt", "claude", "gemini", "copilot", "github copilot", "deepseek", "grok", "kimi"),
             *(
-                "assistant",
-                "ai",
-                "bot",
-                "chatgpt",
-                "gpt",
-                "claude",
-                "gemini",
-                "copilot",
-                "github copilot",
-                "agent",
+                "助手",
+                "助理",
+                "回答",
+                "模型",
+                "机器人",
+                "ai助手",
+                "chatgpt 说",
+                "豆包",
+                "通义千问",
+                "文心一言",
             ),
-            *("model", "response", "ai assistant", "助手", "助理", "回答", "模型", "机器人"),
         ),
         "assistant",
     ),
