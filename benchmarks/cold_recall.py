@@ -295,13 +295,17 @@ def index_of(folder: Path, turns: int) -> Path:
     return index
 
 
-def environment() -> dict[str, str]:
-    """Return an environment that says nothing about settings."""
-    return {
+def environment(bytecode: str = "") -> dict[str, str]:
+    """Return an environment that says nothing about settings, and keeps bytecode in a folder, as installing would."""
+    kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("CHATMEMORY_", "PASTCHATS_"))
     }
+    if bytecode:
+        kept.pop("PYTHONDONTWRITEBYTECODE", None)
+        kept["PYTHONPYCACHEPREFIX"] = bytecode
+    return kept
 
 
 def times_ms(commands: dict[str, list[str]]) -> dict[str, float]:
@@ -312,7 +316,7 @@ def times_ms(commands: dict[str, list[str]]) -> dict[str, float]:
         asked = ["hyperfine", "-N", "--warmup", "2", "--runs", str(RUNS), "--export-json", str(answer)]
         asked += [shlex.join(command) for command in commands.values()]
         for _ in range(ROUNDS):
-            subprocess.run(asked, check=True, env=environment(), capture_output=True)
+            subprocess.run(asked, check=True, env=environment(bytecode=folder), capture_output=True)
             results = json.loads(answer.read_text(encoding="utf-8"))["results"]
             for name, result in zip(commands, results, strict=True):
                 measured[name] += result["times"]
