@@ -1,0 +1,172 @@
+"""How well past chats are found: LoCoMo through the real index and the real search.
+
+    python benchmarks/retrieval.py DATA [--lexical]
+
+DATA is ``locomo_dev.json``, or a folder that holds it.  The file is indexed as ``pastchats-memory index`` does it, and each
+question is asked with a filter on its conversation; what counts is how many of the turns that answer it are among the first
+5 and 10 hits, and nDCG over 10.  Exits with 1 when a figure is below what was promised; the questions asked of all
+conversations at once are shown beside, without a promise.
+"""
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from math import log2
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from chatmemory.contracts.past_chats import PastChatsIndexService, PastChatsService, SearchMode
+from chatmemory.contracts.prompt_ranker import PromptRankerTag
+from chatmemory.contracts.prompt_repository import PromptCandidates, PromptSearch
+from chatmemory.conversation.token_count import token_counter
+from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.past_chats import IndexRequest, PromptHit
+from chatmemory.pastchats.finding import past_chats
+from chatmemory.pastchats.hybrid_rank import HybridRanking
+from chatmemory.prompts import EVERYTHING, PromptFilter
+from chatmemory.settings import (
+    EmbeddingSettings,
+    EmbeddingSettingsTag,
+    PastChatsSettings,
+    PastChatsSettingsTag,
+)
+from chatmemory_layers.embedding.plain_static import plain_static
+from chatmemory_layers.past_chats_configuration import PastChatsPart
+from chatmemory_layers.past_chats_stacks import indexing
+from chatmemory_layers.sqlite.prompt_repository import prompt_reader
+
+FILE: Final = "locomo_dev.json"
+HITS: Final = 10
+FIRST: Final = 5
+PROMISED: Final[dict[SearchMode, tuple[float, float, float]]] = {
+    "hybrid": (67.0, 76.0, 57.5),
+    "lexical": (64.0, 0.0, 0.0),
+}
+"""R@5, R@10 and nDCG@10, in percent."""
+
+PROMISED_CANDIDATES: Final = 500
+DIALOG_ID: Final = re.compile(r"D:?(\d+):0*(\d+)")
+
+
+@frozen
+class Question:
+    conversation: str
+    text: str
+    answers: frozenset[str]
+
+
+class CountingRanking:
+    """Ranks as usual, and notes how many candidates there were."""
+
+    def __init__(self) -> None:
+        self.counts: list[int] = []
+        self._ranking = HybridRanking()
+
+    def rank(
+        self, search: PromptSearch, candidates: PromptCandidates, /, *, now: datetime
+    ) -> tuple[PromptHit, ...]:
+        self.counts.append(len(candidates.found))
+        return self._ranking.rank(search, candidates, now=now)
+
+
+def questions(samples: Sequence[dict[str, Any]]) -> Iterator[Question]:
+    for sample in samples:
+        turns = {
+            turn["dia_id"]
+            for part in sample["conversation"].values()
+            if isinstance(part, list)
+            for turn in part
+        }
+        for asked in sample["qa"]:
+            # A few ids are written D:8:6, or several in one text.
+            named = {f"D{a}:{b}" for text in asked["evidence"] for a, b in DIALOG_ID.findall(str(text))}
+            if answers := named & turns:
+                yield Question(f"locomo:{sample['sample_id']}", asked["question"], frozenset(answers))
+
+
+def figures(question: Question, hits: Sequence[PromptHit]) -> tuple[float, float, float]:
+    found = [
+        str(hit.prompt.metadata.get("native_id"))
+        if question.conversation in (hit.prompt.conversation_id, *hit.also_in)
+        else ""
+        for hit in hits
+    ]
+    gained = sum(1 / log2(place + 2) for place, native in enumerate(found) if native in question.answers)
+    possible = sum(1 / log2(place + 2) for place in range(min(len(question.answers), HITS)))
+    count = len(question.answers)
+    return (
+        len(question.answers & {*found[:FIRST]}) / count,
+        len(question.answers & {*found}) / count,
+        gained / possible,
+    )
+
+
+def run(path: Path, mode: SearchMode, database: Path) -> bool:
+    settings = PastChatsPart(PastChatsSettings(path=str(database)), EmbeddingSettings())
+    with ManagedRuntime(indexing(settings)) as keeper:
+        index = keeper.run_sync(Effect.service(PastChatsIndexService)).unwrap()
+        report = keeper.run_sync(index.index(IndexRequest(inputs=(str(path),)))).unwrap()
+    print(f"indexed {report.turns.new} turns of {dict(report.read)} in {report.seconds:.1f} s")
+    ranking = CountingRanking()
+    given = (
+        Layer.succeed(PastChatsSettingsTag, settings.past_chats)
+        | Layer.succeed(EmbeddingSettingsTag, settings.embedding)
+        | Layer.succeed(PromptRankerTag, ranking)
+        | token_counter
+    )
+    asked = list(questions(json.loads(path.read_text(encoding="utf-8"))))
+    with ManagedRuntime(given.feed_keep(prompt_reader | plain_static) >> past_chats) as runtime:
+        past = runtime.run_sync(Effect.service(PastChatsService)).unwrap()
+
+        def measured(*, is_filtered: bool) -> tuple[float, float, float]:
+            found: list[tuple[float, float, float]] = []
+            for question in asked:
+                which = PromptFilter(conversations=[question.conversation]) if is_filtered else EVERYTHING
+                searched = past.search(question.text, which=which, limit=HITS, mode=mode)
+                found.append(figures(question, runtime.run_sync(searched).unwrap().hits))
+            first, all_hits, gain = (100 * sum(figure) / len(found) for figure in zip(*found, strict=True))
+            return first, all_hits, gain
+
+        started = time.perf_counter()
+        figures_of_all = measured(is_filtered=True)
+        milliseconds = 1000 * (time.perf_counter() - started) / len(asked)
+        show(f"{mode}, in its conversation", figures_of_all)
+        print(
+            f"  {len(asked)} questions, {milliseconds:.1f} ms each, {max(ranking.counts)} candidates at most"
+        )
+        show(f"{mode}, in all of them", measured(is_filtered=False))
+    promised = PROMISED[mode]
+    is_kept = all(figure >= least for figure, least in zip(figures_of_all, promised, strict=True))
+    print(
+        f"promised: R@5 {promised[0]}, R@10 {promised[1]}, nDCG@10 {promised[2]}: {'kept' if is_kept else 'MISSED'}"
+    )
+    return is_kept and max(ranking.counts) <= PROMISED_CANDIDATES
+
+
+def show(name: str, measured: tuple[float, float, float]) -> None:
+    print(
+        f"  {name:32} R@5 {measured[0]:.1f}   R@10 {measured[1]:.1f}   nDCG@10 {measured[2]:.1f}", flush=True
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--lexical", action="store_true", help="words alone, without an embedder")
+    arguments = parser.parse_args()
+    path = arguments.data / FILE if arguments.data.is_dir() else arguments.data
+    with tempfile.TemporaryDirectory() as folder:
+        return 0 if run(path, "lexical" if arguments.lexical else "hybrid", Path(folder) / "past.db") else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
