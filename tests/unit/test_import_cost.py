@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +54,50 @@ def test_neither_numpy_nor_a_driver_nor_a_web_framework_is_loaded(statement: str
 
 def test_the_list_of_heavy_modules_would_be_noticed() -> None:
     assert "sqlite3" in modules_loaded_by("import sqlite3") & HEAVY
+
+
+COMMAND = """
+import sys
+from chatmemory_layers.main import main
+try:
+    main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+TOO_SLOW_FOR_A_RECALL = HEAVY - {"sqlite3"} | {
+    "anyio",
+    "asyncio",
+    "chatmemory.errors",
+    "chatmemory.memories",
+    "chatmemory.past_chats",
+    "chatmemory.prompts",
+    "chatmemory.settings",
+    "importlib.metadata",
+    "logging",
+    "random",
+    "snowballstemmer",
+    "ssl",
+    "tomllib",
+}
+
+
+def test_a_recall_loads_nothing_that_takes_longer_than_it(tmp_path: Path) -> None:
+    index = tmp_path / "索引.db"
+    history = tmp_path / "history.jsonl"
+    turns = [
+        {"role": "user", "content": "重试 webhook 吗？"},
+        {"role": "assistant", "content": "Use a queue."},
+    ]
+    history.write_text(json.dumps({"messages": turns}) + "\n", encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHATMEMORY_")}
+    for arguments in (
+        ["index", "--db", str(index), "--input", str(history)],
+        ["recall", "--db", str(index), "--query", "how do I 重试 a webhook?"],
+    ):
+        program = [sys.executable, "-c", COMMAND, *arguments]
+        done = subprocess.run(program, check=True, capture_output=True, text=True, env=environment)
+    assert "Use a queue." in done.stdout
+    loaded = set(done.stderr.split())
+    assert "chatmemory.pastchats.finding" in loaded
+    assert loaded & TOO_SLOW_FOR_A_RECALL == set()
