@@ -1,0 +1,112 @@
+"""What coding agents tell their hooks, and what is done about it."""
+
+import json
+import re
+
+import pytest
+
+from chatmemory.effect import Effect
+from chatmemory.errors import PastChatsError
+from chatmemory.past_chats import Exchange, PastRecall, PromptHit, PromptSignals
+from chatmemory.pastchats.hooks import NoHook, PromptHook, StopHook, injected, prompt_hook, stop_hook
+from tests.pastchats.test_exchanges import prompt
+
+PROMPT = "Add retries with backoff to the webhook sender"
+
+
+def payload(**values: object) -> bytes:
+    return json.dumps(values, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("read", "event", "running"),
+    [
+        (
+            {"session_id": "s1", "transcript_path": "/p/s1.jsonl", "hook_event_name": "UserPromptSubmit"},
+            "UserPromptSubmit",
+            ("s1", "/p/s1.jsonl"),
+        ),
+        ({"session_id": "s1", "hook_event_name": "BeforeAgent"}, "BeforeAgent", ("s1",)),
+        ({"conversation_id": "c1", "hook_event_name": "beforeSubmitPrompt"}, "beforeSubmitPrompt", ("c1",)),
+        ({"hook_event_name": "x\ny"}, "UserPromptSubmit", ()),
+        ({}, "UserPromptSubmit", ()),
+    ],
+)
+def test_a_prompt_is_read_from_what_agents_say(
+    read: dict[str, str], event: str, running: tuple[str, ...]
+) -> None:
+    assert prompt_hook(payload(prompt=PROMPT, **read)) == PromptHook(PROMPT, event, running)
+
+
+@pytest.mark.parametrize(
+    "text", ["ok", "yes, go ahead", "/compact now and then go on", "!git status --short", "好的", "继续吧"]
+)
+def test_a_prompt_that_is_no_task_is_left_alone(text: str) -> None:
+    read = prompt_hook(payload(prompt=text))
+    assert isinstance(read, NoHook)
+    assert not read.is_problem
+
+
+@pytest.mark.parametrize("text", ["给 webhook 发送加上指数退避重试", "为什么数据库总是被锁住", PROMPT])
+def test_a_task_in_any_language_is_worth_a_recall(text: str) -> None:
+    assert isinstance(prompt_hook(payload(prompt=text)), PromptHook)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [b"", b"no json", b"[]", b"3", b"{}", b"\xff\xfe", b"[" * 100_000, payload(prompt=3), payload(prompt="")],
+)
+def test_bad_input_is_a_problem_and_no_exception(read: bytes) -> None:
+    for hook in (prompt_hook(read), stop_hook(read)):
+        assert isinstance(hook, NoHook)
+        assert hook.is_problem
+
+
+def test_a_turn_that_is_over_is_found_by_its_transcript() -> None:
+    assert stop_hook(
+        payload(session_id="s", transcript_path="/p/s.jsonl", stop_hook_active=True)
+    ) == StopHook(("/p/s.jsonl",))
+    codex = payload(type="agent-turn-complete", **{"thread-id": "t", "input-messages": ["x"]})
+    assert stop_hook(codex) == StopHook(format="codex_cli")
+    assert stop_hook(payload(conversation_id="c", transcript_path=None)) == StopHook()
+
+
+class Recalling:
+    """Past chats that find one exchange, or nothing."""
+
+    def __init__(self, text: str, *, is_found: bool) -> None:
+        self.text, self.is_found = text, is_found
+
+    def recall(self, query: str, /, **asked: object) -> Effect[PastRecall, PastChatsError]:
+        assert query == PROMPT
+        assert asked == {"limit": 3, "tokens": 600, "without": ("s1",)}
+        hit = PromptHit(prompt=prompt(0, "user", PROMPT), score=1.0, signals=PromptSignals())
+        exchanges = (Exchange(hit=hit, question=None, answer=None),) if self.is_found else ()
+        return Effect.succeed(
+            PastRecall(text=self.text, exchanges=exchanges, mode="hybrid", reason="", tokens=1)
+        )
+
+
+def answer(text: str, *, is_found: bool = True) -> str:
+    hook = PromptHook(PROMPT, "UserPromptSubmit", ("s1",))
+    return injected(Recalling(text, is_found=is_found), hook, tokens=600).run_sync().unwrap()  # type: ignore[arg-type]
+
+
+def test_what_is_recalled_goes_before_the_model() -> None:
+    told = json.loads(answer("# Memory Recall\n记得"))
+    assert told == {
+        "hookSpecificOutput": {
+            "hookEventName": "UserPromptSubmit",
+            "additionalContext": "# Memory Recall\n记得",
+        }
+    }
+
+
+def test_nothing_is_said_when_nothing_was_found() -> None:
+    assert answer("# Memory Recall\nNothing found", is_found=False) == ""
+
+
+def test_no_more_is_said_than_an_agent_takes_whole() -> None:
+    text = json.loads(answer("line\n" * 5_000))["hookSpecificOutput"]["additionalContext"]
+    assert len(text) <= 10_000
+    assert re.fullmatch(r"(?:line\n)*line", text)
