@@ -23,47 +23,43 @@ from chatmemory_layers.sqlite.prompt_staging import discard
 FORGET_FORGETTING = """
 DELETE FROM prompt_forgotten WHERE content_hash IN (SELECT content_hash FROM temp.staged_prompts)
 """
-LEAVE_FORGOTTEN = """
-DELETE FROM temp.staged_prompts WHERE content_hash IN (SELECT content_hash FROM prompt_forgotten)
-"""
-
+# Ids are known before rows are written, so that nothing has to look for them again; gaps do no harm.
 FIND_FATES = """
-UPDATE temp.staged_prompts AS staged SET
-    prompt_id = kept.id,
-    fate = CASE
-        WHEN :only_adds THEN 'kept'
-        WHEN kept.source_path <> staged.source_path THEN
-            CASE
-                WHEN kept.superseded_at IS NOT NULL OR length(staged.content) > length(kept.content) THEN 'moved'
-                ELSE 'same'
-            END
-        WHEN kept.superseded_at IS NULL
-            AND kept.text_hash IS staged.text_hash AND kept.content IS staged.content
-            AND kept.turn_index IS staged.turn_index AND kept.role IS staged.role AND kept.kind IS staged.kind
-            AND kept.conversation_id IS staged.conversation_id AND kept.session IS staged.session
-            AND kept.speaker IS staged.speaker AND kept.timestamp IS staged.timestamp
-            AND kept.format IS staged.format AND kept.source_project IS staged.source_project
-            AND kept.search_terms IS staged.search_terms AND kept.metadata_json IS staged.metadata_json
-        THEN 'kept'
-        ELSE 'updated'
-    END
-FROM main.prompts AS kept WHERE kept.content_hash = staged.content_hash
+INSERT INTO temp.staged_fates (place, prompt_id, fate, needs_vector)
+SELECT place, prompt_id, fate, fate IN ('new', 'updated', 'moved') AND is_another_text
+FROM (
+    SELECT
+        staged.rowid AS place,
+        coalesce(
+            kept.id, staged.rowid + coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = 'prompts'), 0)
+        ) AS prompt_id,
+        kept.text_hash IS NOT staged.text_hash AS is_another_text,
+        CASE
+            WHEN kept.id IS NULL THEN 'new'
+            WHEN :only_adds THEN 'kept'
+            WHEN kept.source_path <> staged.source_path THEN
+                CASE
+                    WHEN kept.superseded_at IS NOT NULL OR length(staged.content) > length(kept.content)
+                    THEN 'moved'
+                    ELSE 'same'
+                END
+            WHEN kept.superseded_at IS NULL
+                AND kept.text_hash IS staged.text_hash AND kept.content IS staged.content
+                AND kept.turn_index IS staged.turn_index AND kept.role IS staged.role
+                AND kept.kind IS staged.kind AND kept.conversation_id IS staged.conversation_id
+                AND kept.session IS staged.session AND kept.speaker IS staged.speaker
+                AND kept.timestamp IS staged.timestamp AND kept.format IS staged.format
+                AND kept.source_project IS staged.source_project
+                AND kept.search_terms IS staged.search_terms AND kept.metadata_json IS staged.metadata_json
+            THEN 'kept'
+            ELSE 'updated'
+        END AS fate
+    FROM temp.staged_prompts AS staged LEFT JOIN main.prompts AS kept ON kept.content_hash = staged.content_hash
+    WHERE NOT EXISTS (SELECT 1 FROM prompt_forgotten WHERE content_hash = staged.content_hash)
+)
 """
-# Their ids are known before they are written, so that nothing has to look for them again; gaps do no harm.
-GIVE_IDS = """
-UPDATE temp.staged_prompts SET
-    fate = 'new',
-    needs_vector = 1,
-    prompt_id = rowid + coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = 'prompts'), 0)
-WHERE fate IS NULL
-"""
-# Whose text is another one now.
-WANT_VECTORS = """
-UPDATE temp.staged_prompts AS staged SET needs_vector = 1
-FROM main.prompts AS kept
-WHERE staged.fate IN ('updated', 'moved') AND kept.id = staged.prompt_id AND kept.text_hash IS NOT staged.text_hash
-"""
-COUNT_FATES = "SELECT fate, count(*) FROM temp.staged_prompts GROUP BY fate"
+CLEAR_FATES = "DELETE FROM temp.staged_fates"
+COUNT_FATES = "SELECT fate, count(*) FROM temp.staged_fates GROUP BY fate"
 
 INSERT_NEW = """
 INSERT INTO prompts (
@@ -73,18 +69,18 @@ INSERT INTO prompts (
 SELECT
     prompt_id, source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash,
     metadata_json, format, session, kind, speaker, text_hash, search_terms
-FROM temp.staged_prompts WHERE fate = 'new' ORDER BY rowid
+FROM temp.staged_turns WHERE fate = 'new' ORDER BY place
 """
 INSERT_THEIR_ALIASES = """
 INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
-SELECT alias.value, staged.prompt_id FROM temp.staged_prompts AS staged, json_each(staged.aliases) AS alias
+SELECT alias.value, staged.prompt_id FROM temp.staged_turns AS staged, json_each(staged.aliases) AS alias
 WHERE staged.fate = 'new' AND staged.aliases <> '[]'
 """
 
 KEEP_FORMER_SOURCES = """
 INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
 SELECT prompts.source_path, prompts.id
-FROM temp.staged_prompts AS staged CROSS JOIN prompts ON prompts.id = staged.prompt_id
+FROM temp.staged_fates AS staged CROSS JOIN prompts ON prompts.id = staged.prompt_id
 WHERE staged.fate = 'moved' AND prompts.superseded_at IS NULL
 """
 UPDATE_CHANGED = """
@@ -94,61 +90,58 @@ UPDATE prompts SET
     content = staged.content, timestamp = staged.timestamp, metadata_json = staged.metadata_json,
     format = staged.format, session = staged.session, kind = staged.kind, speaker = staged.speaker,
     text_hash = staged.text_hash, search_terms = staged.search_terms, superseded_at = NULL
-FROM temp.staged_prompts AS staged
+FROM temp.staged_turns AS staged
 WHERE prompts.id = staged.prompt_id AND staged.fate IN ('updated', 'moved')
 """
 DELETE_OWN_ALIASES = """
 DELETE FROM prompt_aliases
 WHERE source_path = :source
-    AND prompt_id IN (SELECT prompt_id FROM temp.staged_prompts WHERE fate = 'moved')
+    AND prompt_id IN (SELECT prompt_id FROM temp.staged_fates WHERE fate = 'moved')
 """
 INSERT_ALIASES = """
 INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
-SELECT source_path, prompt_id FROM temp.staged_prompts WHERE fate = 'same'
+SELECT source_path, prompt_id FROM temp.staged_turns WHERE fate = 'same'
 """
 
-COUNT_WANTED = "SELECT count(*) FROM temp.staged_prompts WHERE needs_vector"
+COUNT_WANTED = "SELECT count(*) FROM temp.staged_fates WHERE needs_vector"
 INSERT_MODELS = """
 INSERT OR IGNORE INTO prompt_models (model, dim)
 SELECT DISTINCT model, dim FROM temp.staged_vectors UNION SELECT 'none', 0
 """
 DELETE_FORMER_VECTORS = """
 DELETE FROM prompt_embeddings WHERE prompt_id IN (
-    SELECT prompt_id FROM temp.staged_prompts WHERE needs_vector AND fate <> 'new'
+    SELECT prompt_id FROM temp.staged_fates WHERE needs_vector AND fate <> 'new'
 )
 """
 DELETE_FORMER_CODES = """
 DELETE FROM prompt_codes WHERE prompt_id IN (
-    SELECT prompt_id FROM temp.staged_prompts WHERE needs_vector AND fate <> 'new'
+    SELECT prompt_id FROM temp.staged_fates WHERE needs_vector AND fate <> 'new'
 )
 """
 INSERT_VECTORS = """
 INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
 SELECT staged.prompt_id, made.model, made.dim, made.vector, made.vector_json
-FROM temp.staged_prompts AS staged
+FROM temp.staged_turns AS staged
 CROSS JOIN temp.staged_vectors AS made ON made.text_hash = staged.text_hash AND made.model = staged.model
-WHERE staged.needs_vector ORDER BY staged.rowid
+WHERE staged.needs_vector ORDER BY staged.place
 """
 INSERT_CODES = """
 INSERT INTO prompt_codes (prompt_id, model_key, code)
 SELECT staged.prompt_id, prompt_models.model_key, made.code
-FROM temp.staged_prompts AS staged
+FROM temp.staged_turns AS staged
 CROSS JOIN temp.staged_vectors AS made ON made.text_hash = staged.text_hash AND made.model = staged.model
 CROSS JOIN prompt_models ON prompt_models.model = made.model AND prompt_models.dim = made.dim
-WHERE staged.needs_vector ORDER BY staged.rowid
+WHERE staged.needs_vector ORDER BY staged.place
 """
 # Those for which no vector was made, because the same text has one somewhere.
 LEAVE_TO_COPY = """
-UPDATE temp.staged_prompts SET needs_vector = 0
-WHERE needs_vector AND EXISTS (
-    SELECT 1 FROM temp.staged_vectors AS made
-    WHERE made.text_hash = staged_prompts.text_hash AND made.model = staged_prompts.model
-)
+UPDATE temp.staged_fates SET needs_vector = 0
+WHERE needs_vector AND EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = staged_fates.prompt_id)
 """
 COPY_VECTORS = """
 INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
 SELECT staged.prompt_id, copied.model, copied.dim, copied.vector, copied.vector_json
-FROM temp.staged_prompts AS staged
+FROM temp.staged_turns AS staged
 CROSS JOIN prompt_embeddings AS copied ON copied.prompt_id = (
     SELECT prompts.id FROM prompts CROSS JOIN prompt_embeddings AS theirs ON theirs.prompt_id = prompts.id
     WHERE prompts.text_hash = staged.text_hash AND theirs.model = staged.model LIMIT 1
@@ -157,7 +150,7 @@ WHERE staged.needs_vector
 """
 INSERT_NO_VECTORS = """
 INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
-SELECT prompt_id, 'none', 0, x'', '[]' FROM temp.staged_prompts AS staged
+SELECT prompt_id, 'none', 0, x'', '[]' FROM temp.staged_fates AS staged
 WHERE needs_vector AND NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = staged.prompt_id)
 """
 COPY_CODES = """
@@ -166,7 +159,7 @@ SELECT staged.prompt_id, prompt_models.model_key, coalesce((
     SELECT prompt_codes.code FROM prompts CROSS JOIN prompt_codes ON prompt_codes.prompt_id = prompts.id
     WHERE prompts.text_hash = staged.text_hash AND prompt_codes.model_key = prompt_models.model_key LIMIT 1
 ), x'')
-FROM temp.staged_prompts AS staged
+FROM temp.staged_turns AS staged
 CROSS JOIN prompt_embeddings AS own ON own.prompt_id = staged.prompt_id
 CROSS JOIN prompt_models ON prompt_models.model = own.model AND prompt_models.dim = own.dim
 WHERE staged.needs_vector
@@ -176,7 +169,7 @@ CHOOSE_LOST = """
 INSERT INTO temp.chosen_prompts (prompt_id)
 SELECT id FROM prompts
 WHERE source_path = :source
-    AND id NOT IN (SELECT prompt_id FROM temp.staged_prompts)
+    AND id NOT IN (SELECT prompt_id FROM temp.staged_fates)
     AND (superseded_at IS NULL OR EXISTS (SELECT 1 FROM prompt_aliases WHERE prompt_id = id))
 """
 # Another source still holds them.
@@ -197,7 +190,7 @@ WHERE prompt_id IN (SELECT prompt_id FROM temp.chosen_prompts)
 """
 DELETE_LOST_ALIASES = """
 DELETE FROM prompt_aliases
-WHERE source_path = :source AND prompt_id NOT IN (SELECT prompt_id FROM temp.staged_prompts)
+WHERE source_path = :source AND prompt_id NOT IN (SELECT prompt_id FROM temp.staged_fates)
 """
 
 KEEP_STATE = """
@@ -230,15 +223,16 @@ def commit_source(connection: sqlite3.Connection, state: SourceState) -> SourceC
     with transaction(connection):
         changes = _commit_turns(connection, state)
         connection.execute(KEEP_STATE, _state_row(state))
-        discard(connection)
+        connection.execute(CLEAR_FATES)
+    discard(connection)
     return changes
 
 
 def _commit_turns(connection: sqlite3.Connection, state: SourceState) -> SourceChanges:
     only_adds = state.status == "missing"
-    connection.execute(FORGET_FORGETTING if only_adds else LEAVE_FORGOTTEN)
+    if only_adds:
+        connection.execute(FORGET_FORGETTING)
     connection.execute(FIND_FATES, {"only_adds": only_adds})
-    connection.execute(GIVE_IDS)
     fates = dict(connection.execute(COUNT_FATES).fetchall())
     source = {"source": plain(state.source)}
     duplicates = 0
@@ -246,7 +240,6 @@ def _commit_turns(connection: sqlite3.Connection, state: SourceState) -> SourceC
         connection.execute(INSERT_NEW)
         connection.execute(INSERT_THEIR_ALIASES)
     if "updated" in fates or "moved" in fates:
-        connection.execute(WANT_VECTORS)
         connection.execute(KEEP_FORMER_SOURCES)
         connection.execute(UPDATE_CHANGED)
         connection.execute(DELETE_OWN_ALIASES, source)

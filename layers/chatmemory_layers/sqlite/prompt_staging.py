@@ -15,7 +15,6 @@ from chatmemory.prompts import PromptDraft
 from chatmemory_layers.sqlite.prompt_row import ALIASES, NO_ALIASES, instant_text, plain
 from chatmemory_layers.sqlite.prompt_vector_rows import NO_MODEL, vector_rows
 
-# prompt_id, fate and needs_vector are found out by the commit.
 CREATE_STAGED = """
 CREATE TEMP TABLE IF NOT EXISTS staged_prompts (
     content_hash TEXT NOT NULL UNIQUE,
@@ -34,11 +33,22 @@ CREATE TEMP TABLE IF NOT EXISTS staged_prompts (
     search_terms TEXT NOT NULL,
     metadata_json TEXT,
     aliases TEXT NOT NULL,
-    model TEXT NOT NULL,
-    prompt_id INTEGER,
-    fate TEXT,
-    needs_vector INTEGER NOT NULL DEFAULT 0
+    model TEXT NOT NULL
 )
+"""
+# What the commit finds out of each.  Apart from the texts: what is changed in a transaction is written twice.
+CREATE_FATES = """
+CREATE TEMP TABLE IF NOT EXISTS staged_fates (
+    place INTEGER PRIMARY KEY,
+    prompt_id INTEGER NOT NULL,
+    fate TEXT NOT NULL,
+    needs_vector INTEGER NOT NULL
+)
+"""
+CREATE_TURNS = """
+CREATE TEMP VIEW IF NOT EXISTS staged_turns AS
+SELECT fates.place, fates.prompt_id, fates.fate, fates.needs_vector, staged.*
+FROM staged_fates AS fates CROSS JOIN staged_prompts AS staged ON staged.rowid = fates.place
 """
 CREATE_STAGED_VECTORS = """
 CREATE TEMP TABLE IF NOT EXISTS staged_vectors (
@@ -98,8 +108,8 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, default=dict).encode
 
 def prepare_staging(connection: sqlite3.Connection) -> None:
     """Make the temporary tables."""
-    connection.execute("PRAGMA temp.journal_mode = MEMORY")
-    for statement in (CREATE_STAGED, CREATE_STAGED_VECTORS, CREATE_CHOSEN):
+    connection.execute("PRAGMA temp.secure_delete = OFF")  # the file has no name, and goes with the process
+    for statement in (CREATE_STAGED, CREATE_STAGED_VECTORS, CREATE_FATES, CREATE_TURNS, CREATE_CHOSEN):
         connection.execute(statement)
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 OPENING: Final = "open the index of past chats"
 IN_MEMORY: Final = ":memory:"
 FILE_NAME: Final = "pastchats.db"
+LONGEST_IDLE_LOG_BYTES: Final = 16 * 1024 * 1024
+"""What a source as long as a book has made of the log is given back to the disk."""
 
 
 def store_path(settings: PastChatsSettings) -> Path:
@@ -133,6 +135,7 @@ def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: 
     write_ahead(connection, timeout_seconds=timeout_seconds, driver=driver)
     connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is indexed again
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA journal_size_limit = {LONGEST_IDLE_LOG_BYTES}")
     migrate(connection, PROMPT_MIGRATIONS)
 
 
