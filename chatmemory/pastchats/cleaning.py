@@ -103,7 +103,7 @@ class Cleaning:
             return None
         if isinstance(value, Mapping):
             return self._object(value, room, depth - 1)
-        if isinstance(value, Sequence):
+        if isinstance(value, list | tuple):
             return self._array(value, room, depth - 1)
         return self.text(str(value), longest=LONGEST_NOTE)  # no JSON: a reader's slip, kept as it reads
 

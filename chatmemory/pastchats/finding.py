@@ -162,9 +162,9 @@ class PastChatsLive:
 
 def _lifted(error: RepositoryError) -> PastChatsError:
     """Lift an error of the store to the service."""
-    from chatmemory.errors import memory_error  # noqa: PLC0415  few fail
+    from chatmemory.errors import GenericMemoryError  # noqa: PLC0415  few fail
 
-    return memory_error(error)
+    return GenericMemoryError(error)
 
 
 def _is_evidence(hit: PromptHit, mode: RecallMode) -> bool:

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from chatmemory.contracts import Embedder, PromptRepository
 from chatmemory.effect import Do, Effect
-from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem, memory_error
+from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
 from chatmemory.pastchats.turn_embedding import BATCH_TEXTS, NO_MODEL, TurnEmbedding
 from chatmemory.prompts import EVERYTHING, PromptFilter
 
@@ -42,11 +42,11 @@ class IndexTending:
                 do.fail(GenericMemoryError(unavailable))
         embedding = TurnEmbedding(self.repository, self.embedder)
         width = (await do(self.embedder.embed([PROBE]).alt(GenericMemoryError))).shape[1]
-        statistics = await do(self.repository.statistics().alt(memory_error))
+        statistics = await do(self.repository.statistics().alt(GenericMemoryError))
         lacking = statistics.embeddings - statistics.models.get(model, 0)
         done = 0
         while True:
-            rows = await do(self.repository.without_vector(model, limit=BATCH_TEXTS).alt(memory_error))
+            rows = await do(self.repository.without_vector(model, limit=BATCH_TEXTS).alt(GenericMemoryError))
             if not rows:
                 return done
             vectors = await do(embedding.rows([content for _, content in rows]))
@@ -55,13 +55,13 @@ class IndexTending:
                 if vector is not None:
                     matrix[place] = vector
             put = self.repository.re_embed([id_ for id_, _ in rows], matrix, model=model)
-            await do(put.alt(memory_error))
+            await do(put.alt(GenericMemoryError))
             done += len(rows)
             on_progress(done, max(lacking, done))
 
     def reindex(self) -> Effect[int, PastChatsError]:
         """See ``PastChatsIndex.reindex``."""
-        return self.repository.reindex_words().alt(memory_error)
+        return self.repository.reindex_words().alt(GenericMemoryError)
 
     def forget(
         self,
@@ -77,8 +77,8 @@ class IndexTending:
                 "$", "say what is to be forgotten: a source, a project, a conversation, a time ..."
             )
             return Effect.fail(DataValidationError((problem,)))
-        return self.repository.forget(which, sources=sources, is_dry_run=is_dry_run).alt(memory_error)
+        return self.repository.forget(which, sources=sources, is_dry_run=is_dry_run).alt(GenericMemoryError)
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
         """See ``PastChatsIndex.prune``."""
-        return self.repository.prune(is_dry_run=is_dry_run).alt(memory_error)
+        return self.repository.prune(is_dry_run=is_dry_run).alt(GenericMemoryError)

@@ -21,7 +21,7 @@ from chatmemory.contracts import (
 )
 from chatmemory.effect import Do, Effect, Layer, Outcome
 from chatmemory.effect.clock import Clock, ClockTag
-from chatmemory.errors import DataValidationError, PastChatsError, Problem, memory_error
+from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
 from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.index_tending import IndexTending
@@ -83,7 +83,7 @@ class PastChatsIndexLive(IndexTending):
             is_dry_run=request.is_dry_run,
         )
         if not request.is_dry_run:
-            await do(self.repository.record_run(report).alt(memory_error))
+            await do(self.repository.record_run(report).alt(GenericMemoryError))
         return report
 
     def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:

@@ -11,7 +11,7 @@ from attrs import define, field
 
 from chatmemory.contracts import FoundFiles, HistoryFiles, HistoryFormat, PromptRepository, TrackedReader
 from chatmemory.effect import Do, Effect
-from chatmemory.errors import GenericMemoryError, memory_error
+from chatmemory.errors import GenericMemoryError
 from chatmemory.past_chats import IndexProgress, IndexRequest
 from chatmemory.pastchats.formats.detection import Detection, detect
 from chatmemory.pastchats.index_tally import IndexTally
@@ -46,8 +46,10 @@ class Ingest:
     @Effect.gen
     async def run(self, do: Do[GenericMemoryError]) -> IndexTally:
         """Bring the index up to date, and count."""
-        known = await do(self.repository.sources().alt(memory_error))
-        await do(self.repository.discard().alt(memory_error))  # of a run in this process that did not end
+        known = await do(self.repository.sources().alt(GenericMemoryError))
+        await do(
+            self.repository.discard().alt(GenericMemoryError)
+        )  # of a run in this process that did not end
         found = await do(self._find())
         self.tally.files = len(found.files)
         self.tally.add_issues(*found.issues)
@@ -145,7 +147,9 @@ class Ingest:
         reader: TrackedReader,
         read_by: HistoryFormat,
     ) -> None:
-        reading = SourceReading(Drafting(kept_name(file.source), read_by, self.options, self.redaction), reader)
+        reading = SourceReading(
+            Drafting(kept_name(file.source), read_by, self.options, self.redaction), reader
+        )
         unchanged = 0
         for batch in reading.batches():
             unchanged += await do(self._stage(batch))
@@ -153,7 +157,7 @@ class Ingest:
         self.tally.add_issues(*reading.issues())
         if reading.ending == "failed":
             self.tally.failed += 1
-            await do(self.repository.discard().alt(memory_error))
+            await do(self.repository.discard().alt(GenericMemoryError))
             return
         self.tally.turns += reading.turns
         self.tally.add_read(read_by.name)
@@ -168,12 +172,12 @@ class Ingest:
     async def _stage(self, do: Do[GenericMemoryError], batch: list[PromptDraft]) -> int:
         """Put a batch aside, with the vectors that it needs, and return how many turns are there already."""
         hashes = {draft.content_hash: draft.text_hash for draft in batch}
-        unchanged = await do(self.repository.unchanged(hashes).alt(memory_error))
+        unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
         if not self.request.is_dry_run:
             # A failing embedder ends the run; what was staged is never seen, and the next run begins with this file.
             vectors = await do(self.embedding.missing(batch, unchanged))
             staged = self.repository.stage(batch, vectors, model=self.embedding.model)
-            await do(staged.alt(memory_error))
+            await do(staged.alt(GenericMemoryError))
         return len(unchanged)
 
     @Effect.gen
@@ -183,7 +187,7 @@ class Ingest:
         if self.request.is_dry_run:
             self.tally.add_changes(SourceChanges(new=turns - unchanged, unchanged=unchanged))
         else:
-            self.tally.add_changes(await do(self.repository.commit_source(state).alt(memory_error)))
+            self.tally.add_changes(await do(self.repository.commit_source(state).alt(GenericMemoryError)))
 
     def _state(
         self, file: HistoryFile, read_by: HistoryFormat | None, reader: TrackedReader, issue: str | None
@@ -221,7 +225,7 @@ class Ingest:
         ]
         self.tally.missing = len(gone)
         if gone and not self.request.is_dry_run:
-            await do(self.repository.mark_missing(gone).alt(memory_error))
+            await do(self.repository.mark_missing(gone).alt(GenericMemoryError))
 
 
 def kept_name(source: str) -> str:

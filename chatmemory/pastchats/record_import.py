@@ -13,7 +13,7 @@ from attrs import define, field
 from chatmemory.contracts import Embedder, PromptRepository
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.clock import Clock
-from chatmemory.errors import GenericMemoryError, memory_error
+from chatmemory.errors import GenericMemoryError
 from chatmemory.past_chats import IndexReport
 from chatmemory.pastchats.cleaning import Cleaning
 from chatmemory.pastchats.index_tally import IndexTally
@@ -41,28 +41,28 @@ class RecordImport:
         """Take *lines* in, and report; a line that holds no turn is an issue."""
         started_at, started = self.clock.now(), self.clock.monotonic()
         embedding = TurnEmbedding(self.repository, self.embedder)
-        await do(self.repository.discard().alt(memory_error))
+        await do(self.repository.discard().alt(GenericMemoryError))
         for (source, format_name), drafts in groupby(
             self._drafts(lines), key=lambda draft: (draft.source, draft.format)
         ):
             for batch in _batches(drafts):
                 hashes = {draft.content_hash: draft.text_hash for draft in batch}
-                unchanged = await do(self.repository.unchanged(hashes).alt(memory_error))
+                unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
                 vectors = await do(embedding.missing(batch, unchanged))
                 staged = self.repository.stage(batch, vectors, model=embedding.model)
-                await do(staged.alt(memory_error))
+                await do(staged.alt(GenericMemoryError))
             # Missing: nobody has read the source itself, so what else it holds stays as it is.
             state = SourceState(
                 source=source, size=0, modified_ns=0, format=format_name, format_version=0, options=IMPORT,
                 status="missing",
             )  # fmt: skip
-            self._tally.add_changes(await do(self.repository.commit_source(state).alt(memory_error)))
+            self._tally.add_changes(await do(self.repository.commit_source(state).alt(GenericMemoryError)))
             self._tally.files += 1
             self._tally.add_read(format_name)
         report = self._tally.report(
             redacted=0, started_at=started_at, seconds=self.clock.monotonic() - started
         )
-        await do(self.repository.record_run(report).alt(memory_error))
+        await do(self.repository.record_run(report).alt(GenericMemoryError))
         return report
 
     def _drafts(self, lines: Iterable[bytes]) -> Iterator[PromptDraft]:

@@ -9,7 +9,7 @@ from attrs import define
 
 from chatmemory.contracts import Embedder, Matrix, PromptRepository, Vector
 from chatmemory.effect import Do, Effect
-from chatmemory.errors import EmbeddingError, GenericMemoryError, memory_error
+from chatmemory.errors import EmbeddingError, GenericMemoryError
 from chatmemory.prompts import PromptDraft
 
 NO_MODEL: Final = "none"  # what an embedder is called that makes no vectors
@@ -48,7 +48,7 @@ class TurnEmbedding:
         texts = {draft.text_hash: draft.content for draft in drafts if draft.content_hash not in unchanged}
         if not texts:
             return {}
-        lacking = await do(self.repository.unembedded(tuple(texts), self.model).alt(memory_error))
+        lacking = await do(self.repository.unembedded(tuple(texts), self.model).alt(GenericMemoryError))
         wanted = [hash_ for hash_ in texts if hash_ in lacking]
         vectors: dict[str, Vector] = {}
         for start in range(0, len(wanted), BATCH_TEXTS):
