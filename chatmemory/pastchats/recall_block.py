@@ -121,9 +121,8 @@ def source_line(hit: PromptHit) -> str:
         told.append(_harmless(one_line(shown(prompt.project), 80)))
     _, _, native = prompt.conversation_id.partition(":")
     conversation = native.removeprefix(prompt.source)
-    if (
-        conversation and conversation not in prompt.source
-    ):  # the file holds several, each with a turn of this number
+    # A file may hold several conversations, each with a turn of this number.
+    if conversation and conversation not in prompt.source:
         told.append(f"conversation {_harmless(one_line(shown(conversation), 120))}")
     if hit.also_in:
         others = len(hit.also_in)
