@@ -26,6 +26,14 @@ NO_HISTORIES: Final[Mapping[str, str]] = {
 }
 """What no format may take for its own."""
 
+_F1: Final = "F1 claim"
+_F2: Final = "F2 turns"
+_F3: Final = "F3 again"
+_F4: Final = "F4 cut"
+_F5: Final = "F5 damage"
+_F6: Final = "F6 other versions"
+_F7: Final = "F7 name"
+
 
 class HistoryFormatLaws:
     """Subclass it, name your format and real files, and run pytest; see ``chatmemory.laws``.
@@ -123,7 +131,7 @@ class HistoryFormatLaws:
             for changed in from_other_versions(content, count=min(count, _MOST_TIMES), seed=len(content)):
                 other = _with(reader, changed)
                 self._confidence(other)
-                for one in self._parse(other):
+                for one in self._parse(other, law=_F6):
                     if isinstance(one, PromptTurn):
                         self._check(one)
 
@@ -148,7 +156,7 @@ class HistoryFormatLaws:
         claims = [self.format.claim(head) for head in readings(read_head(reader))]
         return max((claim.confidence for claim in claims if claim and claim.is_transcript), default=0)
 
-    def _parse(self, reader: TextReader) -> list[Parsed]:
+    def _parse(self, reader: TextReader, *, law: str = _F5) -> list[Parsed]:
         """Return what is read, after a look at what has to be true of any file."""
         try:
             parsed = list(self.format.parse(reader))
@@ -178,13 +186,6 @@ class HistoryFormatLaws:
         except (TypeError, ValueError, RecursionError) as reason:
             raise LawBrokenError(f"metadata of {turn!r}: {reason}", law=_F2) from reason
 
-
-_F1: Final = "F1 claim"
-_F2: Final = "F2 turns"
-_F3: Final = "F3 again"
-_F4: Final = "F4 cut"
-_F5: Final = "F5 damage"
-_F7: Final = "F7 name"
 
 _TIMES: Final = 40  # cuts of a history; more find no more
 _MOST_TIMES: Final = 400
