@@ -167,9 +167,9 @@ class HistoryFormatLaws:
             ) from reason
         for one in cast("list[object]", parsed):
             if isinstance(one, HistoryIssue):
-                expect(one.code in get_args(IssueCode), True, f"the code of {one}", law=_F5)
+                expect(one.code in get_args(IssueCode), True, f"the code of {one}", law=law)
             elif not isinstance(one, PromptTurn | UnknownRecord):
-                raise LawBrokenError(f"{reader.path} yields {one!r}", law=_F5)
+                raise LawBrokenError(f"{reader.path} yields {one!r}", law=law)
         return parsed
 
     def _check(self, turn: PromptTurn) -> None:
