@@ -163,7 +163,7 @@ class HistoryFormatLaws:
         except Exception as reason:
             start = reader.files[reader.path][:200]
             raise LawBrokenError(
-                f"{reader.path} raises {reason!r}; it begins with {start!r}", law=_F5
+                f"{reader.path} raises {reason!r}; it begins with {start!r}", law=law
             ) from reason
         for one in cast("list[object]", parsed):
             if isinstance(one, HistoryIssue):
