@@ -30,13 +30,13 @@ from chatmemory_layers.sqlite.prompt_vectors import (
 )
 from chatmemory_layers.sqlite.prompt_words import NEWEST_SCORED, scores_by_words, scores_within
 
-BEST_BY_WORDS: Final = 120
-BEST_BY_VECTOR: Final = 80
+BEST_BY_WORDS: Final = 80
+BEST_BY_VECTOR: Final = 60
 
 MOST_COPIES: Final = 2
 """Of one text among the best: a thousand copies of a prompt would leave no room for anything else."""
 
-ENOUGH_COMPARED: Final = 150
+ENOUGH_COMPARED: Final = 120
 """Vectors of different texts that are looked at before the best of them are taken."""
 
 MOST_CHECKED: Final = 50_000
@@ -163,11 +163,12 @@ class _Search:
     def _best_by_words(self, scores: dict[int, float]) -> list[int]:
         copies = Counter[str]()
         best: list[int] = []
-        in_order = nlargest(len(scores), scores, key=lambda row: (scores[row], row))
-        for start in range(0, len(in_order), 2 * BEST_BY_WORDS):
-            best += self._without_copies(in_order[start : start + 2 * BEST_BY_WORDS], copies)
-            if len(best) >= BEST_BY_WORDS:
-                break
+        looked_at, portion = 0, BEST_BY_WORDS + BEST_BY_WORDS // 4
+        while len(best) < BEST_BY_WORDS and looked_at < len(scores):
+            # Mostly the first portion holds enough; sorting them all takes longer than finding them.
+            in_order = nlargest(looked_at + portion, zip(scores.values(), scores, strict=True))
+            best += self._without_copies([row for _, row in in_order[looked_at:]], copies)
+            looked_at, portion = len(in_order), 8 * portion
         return best[:BEST_BY_WORDS]
 
     def _with_text(self) -> list[int]:

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
     Parameters: TypeAlias = Mapping[str, object]
 
-MOST_SCORED: Final = 4000
+MOST_SCORED: Final = 2500
 """Turns that are scored for their rare words; words count as rare, rarest first, while they have no more together."""
 
 NEWEST_SCORED: Final = 2000
 """Of the turns that have common words alone; three of them in 100,000 turns take 3 ms instead of 76."""
 
-PAIRED_WORDS: Final = 4
-"""Common words, rarest first, of which each pair is looked for wherever it is."""
+ENOUGH_RARE: Final = 200
+"""Turns with rare words; where there are fewer, pairs of common words are looked for wherever they are."""
+
+PAIRED_WORDS: Final = 3
+"""Common words, rarest first, whose pairs these are."""
 
 NEWEST_OF_A_PAIR: Final = 300
 
@@ -83,11 +86,11 @@ def scores_by_words(
     counts = {_quoted(term): _count(connection, _quoted(term)) for term in terms}
     words = sorted((word for word, count in counts.items() if count), key=lambda word: counts[word])
     rare: list[str] = []
-    scored = 0
+    scored_for_rare = 0
     for word in words:
-        scored += counts[word]
-        if scored > MOST_SCORED:
+        if scored_for_rare + counts[word] > MOST_SCORED:
             break
+        scored_for_rare += counts[word]
         rare.append(word)
     common = words[len(rare) :]
     statement = SELECT_SCORES_MEANT if is_filtered else SELECT_SCORES
@@ -97,15 +100,15 @@ def scores_by_words(
 
     if not common:
         return found(_any(rare), MOST_SCORED) if rare else {}
-    # A turn with several common words scores higher than one with a single one, however old it is.
     scores: dict[int, float] = {}
-    paired = common[:PAIRED_WORDS]
-    for pair in combinations(paired, 2):
-        others = [word for word in common if word not in pair]
-        both = " AND ".join(pair)
-        scores |= found(both, NEWEST_OF_A_PAIR)
-        if others:
-            scores |= found(f"{both} AND {_any(others)}", NEWEST_OF_A_PAIR)
+    if scored_for_rare < ENOUGH_RARE:
+        # Then a turn with several common words may be among the best, however old it is.
+        for pair in combinations(common[:PAIRED_WORDS], 2):
+            others = [word for word in common if word not in pair]
+            both = " AND ".join(pair)
+            scores |= found(both, NEWEST_OF_A_PAIR)
+            if others:
+                scores |= found(f"{both} AND {_any(others)}", NEWEST_OF_A_PAIR)
     scores |= found(_any(common), NEWEST_SCORED)
     if rare:
         scores |= found(_any(rare), MOST_SCORED)
