@@ -30,18 +30,16 @@ def measure(name: str, size: int) -> dict[str, object]:
     reader = LargeReader(LARGE[name], size)
     formats = installed_formats().unwrap().by_name.values()
     base = peak_mib()
-    started = time.process_time()
     written = sum(map(len, reader.blocks()))
-    writing = time.process_time() - started
     detection = detect(reader, formats)
     assert detection.format is not None, detection
-    counted = CountedReader(reader)
+    timed = TimedReader(reader)
     started = time.process_time()
-    kinds = Counter(type(one).__name__ for one in detection.format.parse(counted))
+    kinds = Counter(type(one).__name__ for one in detection.format.parse(timed))
     return {
         "bytes": written,
-        "seconds": time.process_time() - started - counted.passes * writing,
-        "passes": counted.passes,
+        "seconds": time.process_time() - started - timed.seconds,
+        "passes": round(timed.bytes / written, 1),
         "turns": kinds["PromptTurn"],
         "issues": kinds["HistoryIssue"],
         "base_mib": base,
@@ -49,17 +47,25 @@ def measure(name: str, size: int) -> dict[str, object]:
     }
 
 
-class CountedReader:
-    """Counts how often a history is read from its beginning."""
+class TimedReader:
+    """Counts what is read of a history, and how long writing that took."""
 
     def __init__(self, reader: LargeReader) -> None:
         self.reader = reader
         self.path = self.name = reader.path
-        self.passes = 0
+        self.bytes = 0
+        self.seconds = 0.0
 
     def blocks(self) -> Iterator[bytes]:
-        self.passes += 1
-        return self.reader.blocks()
+        blocks = self.reader.blocks()
+        while True:
+            started = time.process_time()
+            block = next(blocks, None)
+            self.seconds += time.process_time() - started
+            if block is None:
+                return
+            self.bytes += len(block)
+            yield block
 
     def sibling(self, _: str, /) -> None:
         return None
