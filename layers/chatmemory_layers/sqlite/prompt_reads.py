@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -94,18 +95,16 @@ WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = id)
 ORDER BY id LIMIT :limit
 """
 
+# One walk over the rows, which are long, for everything that they are counted by.
 COUNT_PROMPTS = """
-SELECT count(*), count(DISTINCT conversation_id), count(superseded_at), min(timestamp), max(timestamp) FROM prompts
+SELECT format, role, source_project, count(*), count(superseded_at), min(timestamp), max(timestamp)
+FROM prompts GROUP BY format, role, source_project
 """
+COUNT_CONVERSATIONS = "SELECT count(DISTINCT conversation_id) FROM prompts"
 COUNT_EMBEDDINGS = "SELECT count(*) FROM prompt_embeddings"
 COUNT_SOURCES = (
     "SELECT count(*), count(*) FILTER (WHERE status = 'missing') FROM prompt_sources WHERE format <> ''"
 )
-COUNT_FORMATS = "SELECT format, count(*) FROM prompts GROUP BY format ORDER BY count(*) DESC, format"
-COUNT_ROLES = "SELECT role, count(*) FROM prompts GROUP BY role ORDER BY count(*) DESC, role"
-COUNT_PROJECTS = """
-SELECT source_project, count(*) FROM prompts GROUP BY source_project ORDER BY count(*) DESC, source_project
-"""
 COUNT_MODELS = "SELECT model, count(*) FROM prompt_embeddings GROUP BY model ORDER BY count(*) DESC, model"
 SELECT_LAST_RUN = "SELECT max(finished_at) FROM index_runs"
 
@@ -196,23 +195,29 @@ def statistics(connection: sqlite3.Connection, path: Path | None) -> PastChatsSt
     """Count what is kept, in the file at *path*; None: it is in memory."""
     from chatmemory.past_chats import PastChatsStatistics  # noqa: PLC0415  a recall asks for none
 
-    prompts, conversations, superseded, oldest, newest = connection.execute(COUNT_PROMPTS).fetchone()
+    rows = connection.execute(COUNT_PROMPTS).fetchall()
+    by_format, by_role, by_project = Counter[str](), Counter[str](), Counter[str]()
+    for format_, role, project, count, *_ in rows:
+        by_format[format_] += count
+        by_role[role] += count
+        by_project[project] += count
+    (conversations,) = connection.execute(COUNT_CONVERSATIONS).fetchone()
     (embeddings,) = connection.execute(COUNT_EMBEDDINGS).fetchone()
     sources_known, missing = connection.execute(COUNT_SOURCES).fetchone()
     (last_run,) = connection.execute(SELECT_LAST_RUN).fetchone()
     return PastChatsStatistics(
-        prompts=prompts,
+        prompts=by_format.total(),
         embeddings=embeddings,
         conversations=conversations,
         sources=sources_known,
         missing_sources=missing,
-        superseded=superseded,
-        by_format=_counted(connection, COUNT_FORMATS),
-        by_role=_counted(connection, COUNT_ROLES),
-        by_project=_counted(connection, COUNT_PROJECTS),
-        models=_counted(connection, COUNT_MODELS),
-        oldest=instant_of(oldest),
-        newest=instant_of(newest),
+        superseded=sum(row[4] for row in rows),
+        by_format=_most_first(by_format),
+        by_role=_most_first(by_role),
+        by_project=_most_first(by_project),
+        models=dict(connection.execute(COUNT_MODELS).fetchall()),
+        oldest=instant_of(min((row[5] for row in rows if row[5]), default=None)),
+        newest=instant_of(max((row[6] for row in rows if row[6]), default=None)),
         bytes_on_disk=0 if path is None else bytes_on_disk(path),
         last_indexed_at=instant_of(last_run),
     )
@@ -224,5 +229,5 @@ def bytes_on_disk(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def _counted(connection: sqlite3.Connection, statement: str) -> Mapping[str, int]:
-    return dict(connection.execute(statement).fetchall())
+def _most_first(counted: Mapping[str, int]) -> Mapping[str, int]:
+    return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))
