@@ -116,7 +116,8 @@ class PromptRepository(Protocol):
 
         A staged identity that another source brought is kept once: with the longer text, and with this source as an
         alias in its metadata.  Turns that this source brought and no longer holds are marked superseded; nothing is
-        deleted.
+        deleted.  A source that ``failed`` loses no turns.  ``missing`` says that the turns do not come from the source
+        itself but from an export of it: what is there stays as it is, and what was forgotten comes back.
         """
         ...
 
@@ -181,7 +182,7 @@ class PromptRepository(Protocol):
     ) -> Effect[int, RepositoryError]:
         """Delete turns with all that belongs to them, and return how many; *sources* narrows to these.
 
-        What was forgotten is not indexed again while its source does not change.
+        What was forgotten is not indexed again, also when its source is read anew; an import brings it back.
         """
         ...
 

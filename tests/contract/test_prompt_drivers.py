@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -11,10 +12,10 @@ from returns.result import Failure
 
 from chatmemory.contracts.prompt_repository import PromptSearch
 from chatmemory.effect import EffectFailed
-from chatmemory.prompts import EVERYTHING, SourceChanges
+from chatmemory.prompts import EVERYTHING, PromptFilter, SourceChanges
 from chatmemory.settings import PastChatsSettings
 from chatmemory_layers.sqlite.prompt_store import connect_reader
-from tests.past_turns import MODEL, SOURCE, contents, draft, index, open_past_chats, state
+from tests.past_turns import MODEL, NOON, SOURCE, contents, draft, index, open_past_chats, state
 
 
 @pytest.fixture(params=["sqlite3", "pysqlite3.dbapi2"])
@@ -35,6 +36,21 @@ def test_turns_are_indexed_found_and_forgotten(native: ModuleType) -> None:
         assert [each.prompt.content for each in found if each.lexical > 0] == ["retry with backoff"]
         assert [each.code for each in past.check(MODEL).run_sync().unwrap() if each.severity == "error"] == []
         assert past.forget(EVERYTHING, sources=[SOURCE]).run_sync().unwrap() == 2
+
+
+def test_nothing_of_a_forgotten_turn_is_left_in_the_file(native: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "past.db"
+    kept = [draft(number, f"{number} 其他 turns" * 50) for number in range(1, 300)]
+    with open_past_chats(path, native=native) as past:
+        index(past, [draft(0, "the Zwiebelkuchenrezept"), *kept])
+        index(past, [draft(0, "the Zwiebelkuchenrezept, 改过"), *kept])
+        assert past.forget(PromptFilter(until=NOON + timedelta(seconds=1))).run_sync().unwrap() == 1
+        stored = path.read_bytes() + path.with_name(path.name + "-wal").read_bytes()
+    assert (b"wiebel" in stored.lower(), "改过".encode() in stored, "其他".encode() in stored) == (
+        False,
+        False,
+        True,
+    )
 
 
 def test_a_locked_file_is_busy(native: ModuleType, tmp_path: Path) -> None:

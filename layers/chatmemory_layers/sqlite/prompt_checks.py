@@ -10,7 +10,7 @@ D004 every turn has one vector and one code, and no vector is without a turn
 D005 rows that refer to rows that are not there
 D006 vectors of other models than the present one
 D007 the log: writers and readers that do not wait for each other
-D008 who may read the file and its folder
+D008 who may read the file
 D009 sources that are gone, and turns that their sources no longer hold
 D010 room on the disk
 D011 texts against their hashes: SQLite itself does not notice a changed letter
