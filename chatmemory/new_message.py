@@ -5,7 +5,7 @@ from typing import final
 
 from attrs import frozen
 
-from chatmemory.json_value import JsonObject
+from chatmemory.json_value import Json as Json, JsonObject  # noqa: PLC0414  JsonObject names it, for who reads types
 from chatmemory.roles import Role
 
 
