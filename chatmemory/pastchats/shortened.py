@@ -38,5 +38,9 @@ def shortened(text: str, characters: int) -> str:
 
 
 def one_line(text: str, characters: int) -> str:
-    """Return the beginning of *text* in one line."""
-    return shortened(" ".join(text[: characters * 4].split()), characters)
+    r"""Return the beginning of *text* in one line; code within a line needs no fence.
+
+    >>> one_line("We get this:\n```\nunknown field\n```", 100)
+    'We get this: unknown field'
+    """
+    return shortened(" ".join(text[: characters * 4].replace(FENCE, " ").split()), characters)
