@@ -47,9 +47,7 @@ class Ingest:
     async def run(self, do: Do[GenericMemoryError]) -> IndexTally:
         """Bring the index up to date, and count."""
         known = await do(self.repository.sources().alt(GenericMemoryError))
-        await do(
-            self.repository.discard().alt(GenericMemoryError)
-        )  # of a run in this process that did not end
+        await do(self._discard())  # of a run in this process that did not end
         found = await do(self._find())
         self.tally.files = len(found.files)
         self.tally.add_issues(*found.issues)
@@ -157,7 +155,7 @@ class Ingest:
         self.tally.add_issues(*reading.issues())
         if reading.ending == "failed":
             self.tally.failed += 1
-            await do(self.repository.discard().alt(GenericMemoryError))
+            await do(self._discard())
             return
         self.tally.turns += reading.turns
         self.tally.add_read(read_by.name)
@@ -179,6 +177,12 @@ class Ingest:
             staged = self.repository.stage(batch, vectors, model=self.embedding.model)
             await do(staged.alt(GenericMemoryError))
         return len(unchanged)
+
+    def _discard(self) -> Effect[None, GenericMemoryError]:
+        """Forget what was put aside; a rehearsal puts nothing aside, and its store may be one that is only read."""
+        if self.request.is_dry_run:
+            return Effect.succeed(None)
+        return self.repository.discard().alt(GenericMemoryError)
 
     @Effect.gen
     async def _commit(

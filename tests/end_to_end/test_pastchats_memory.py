@@ -213,6 +213,15 @@ def test_a_dry_run_says_what_would_be_done_and_makes_no_file(fresh: Agent) -> No
     assert not fresh.db.exists()
 
 
+def test_a_dry_run_over_an_index_tells_what_is_new_and_writes_nothing(fresh: Agent) -> None:
+    fresh.answer(f"pastchats-memory index {HISTORIES}/aider")
+    before = fresh.db.read_bytes()
+    report = json.loads(fresh.run(f"pastchats-memory index --dry-run --json {HISTORIES}").stdout)
+    assert (report["read"].get("aider"), report["unchanged"]) == (None, 1)
+    assert report["turns"]["new"] > 50
+    assert fresh.db.read_bytes() == before
+
+
 def test_indexing_again_finds_nothing_new(fresh: Agent) -> None:
     first = json.loads(fresh.run(f"pastchats-memory index --json {HISTORIES}").stdout)
     again = json.loads(fresh.run(f"pastchats-memory index --json {HISTORIES}").stdout)
