@@ -11,7 +11,7 @@ from chatmemory.structure import read_json
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_the_demo_shows_a_summary_both_views_the_same_after_a_restart_and_what_outlives_a_conversation(
+def test_the_demo_recalls_past_chats_shows_a_summary_both_views_the_same_after_a_restart_and_what_outlives_a_conversation(
     tmp_path: Path,
 ) -> None:
     # The C locale is what a minimal container has; Chinese must not break there.
@@ -25,6 +25,12 @@ def test_the_demo_shows_a_summary_both_views_the_same_after_a_restart_and_what_o
     )
     assert (run.returncode, run.stderr) == (0, b"")
     shown = run.stdout.decode("utf-8")
+    assert "\n72 new turns indexed, " in shown
+    assert "\n1 secrets redacted\n" in shown
+    assert "database is locked" in shown
+    assert "\n# Memory Recall\n" in shown
+    assert shown.count("\nWhat worked:\n") == shown.count("\nSource: ") > 1
+    assert "\nWhat failed:\n" in shown
     assert "48 messages are added" in shown
     assert "after m21: a summary takes the place of " in shown
     assert shown.count("What a model gets") == 1

@@ -10,6 +10,7 @@ import pytest
 from returns.result import Success
 
 from chatmemory.effect.structuring import structure
+from chatmemory.programs.pastchats.program import COMMANDS
 from chatmemory.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +22,8 @@ PROGRAMS = re.findall(
 
 @pytest.mark.parametrize(("program", "output"), PROGRAMS, ids=range(1, len(PROGRAMS) + 1))
 def test_a_program_prints_what_stands_below_it(program: str, output: str, tmp_path: Path) -> None:
-    (tmp_path / "config").symlink_to(ROOT / "config")
+    for folder in ("config", "examples"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     command = [sys.executable, "-W", "error", "-X", "utf8", "-c", program]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert (run.returncode, run.stderr) == (0, "")
@@ -47,6 +49,12 @@ def test_every_command_that_it_names_is_there() -> None:
         <= set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE))
         <= targets
     )
+
+
+def test_every_subcommand_that_it_names_is_one() -> None:
+    named = set(re.findall(r"pastchats-memory ([a-z-]+)", README)) - {"hook"}
+    assert {"index", "recall", "search"} <= named
+    assert named <= set(COMMANDS)
 
 
 def test_every_link_into_the_repository_leads_somewhere() -> None:
