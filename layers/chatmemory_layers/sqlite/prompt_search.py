@@ -30,13 +30,13 @@ from chatmemory_layers.sqlite.prompt_vectors import (
 )
 from chatmemory_layers.sqlite.prompt_words import NEWEST_SCORED, scores_by_words, scores_within
 
-BEST_BY_WORDS: Final = 80
-BEST_BY_VECTOR: Final = 60
+BEST_BY_WORDS: Final = 60
+BEST_BY_VECTOR: Final = 40
 
 MOST_COPIES: Final = 2
 """Of one text among the best: a thousand copies of a prompt would leave no room for anything else."""
 
-ENOUGH_COMPARED: Final = 120
+ENOUGH_COMPARED: Final = 100
 """Vectors of different texts that are looked at before the best of them are taken."""
 
 MOST_CHECKED: Final = 50_000
