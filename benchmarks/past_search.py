@@ -20,7 +20,7 @@ from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -186,7 +186,7 @@ class ByHand:
         return [(places[place][1], places[place][3]) for place in np.argsort(-final)[:10]]
 
 
-def milliseconds(search: Callable[[str], Any], query: str) -> float:
+def milliseconds(search: Callable[[str], object], query: str) -> float:
     started = time.perf_counter()
     search(query)
     return 1000 * (time.perf_counter() - started)
@@ -203,7 +203,10 @@ def run(turns: int, folder: Path) -> bool:
         by_hand = ByHand(connection)
         asked = queries()
         both: tuple[list[float], list[float]] = [], []
-        searches = (lambda query: ours.search(query).run_sync().unwrap(), by_hand.search)
+        searches: tuple[Callable[[str], object], ...] = (
+            lambda query: ours.search(query).run_sync().unwrap(),
+            by_hand.search,
+        )
         for search in searches:
             search("warm up")
         for query in asked:  # in turns, so that a busy machine is as busy for both

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from math import log2
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from attrs import frozen
 
@@ -78,11 +78,11 @@ class CountingRanking:
 
 def questions(samples: Sequence[dict[str, Any]]) -> Iterator[Question]:
     for sample in samples:
-        turns = {
+        turns: set[str] = {
             turn["dia_id"]
             for part in sample["conversation"].values()
             if isinstance(part, list)
-            for turn in part
+            for turn in cast("list[dict[str, str]]", part)
         }
         for asked in sample["qa"]:
             # A few ids are written D:8:6, or several in one text.

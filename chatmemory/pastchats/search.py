@@ -66,7 +66,7 @@ class PromptSearching:
         ranked = self._ranker.rank(search, candidates, now=self._clock.now())
         hits = _one_of_each_text(ranked, limit=limit)
         hashes = [hit.prompt.text_hash for hit in hits if hit.prompt.text_hash]
-        places = await do(self._repository.with_texts(hashes).alt(_lifted)) if hashes else {}
+        places = await do(self._repository.with_texts(hashes).alt(_lifted))
         found_by, reason = _explained(search, candidates, why)
         return PromptSearchResult(
             hits=tuple(_with_places(hit, places) for hit in hits), mode=found_by, reason=reason

@@ -1,11 +1,13 @@
 """Three ways to compare codes give the same answers, and so do integers with numpy and without."""
 
 import random
+import sqlite3
 import sys
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from attrs import frozen
 
 from chatmemory.prompts import PromptFilter
 from chatmemory.settings import PastChatsSettings
@@ -39,8 +41,16 @@ SCANS: tuple[ScanName, ...] = ("integers", "numpy", "vec")
 QUERIES = ["webhook retry", "数据库锁住", "flaky test in docker", "zzz", "时区 timeout"]
 
 
+@frozen
+class Past:
+    """A store, and the connection that it serves from."""
+
+    repository: SqlitePromptRepository
+    connection: sqlite3.Connection
+
+
 @pytest.fixture(scope="module")
-def past() -> Iterator[SqlitePromptRepository]:
+def past() -> Iterator[Past]:
     settings = PastChatsSettings(path=":memory:")
     native = driver(use_sqlite_vec=True)
     connection = connect_writer(settings, native)
@@ -49,7 +59,7 @@ def past() -> Iterator[SqlitePromptRepository]:
     chance = random.Random(7)
     texts = [" ".join(chance.choices(WORDS, k=chance.randint(2, 9))) for _ in range(900)]
     keep(repository, [said(text, number=number, talk=f"{number % 9}") for number, text in enumerate(texts)])
-    yield repository
+    yield Past(repository, connection)
     repository.close()
 
 
@@ -57,37 +67,37 @@ def past() -> Iterator[SqlitePromptRepository]:
 @pytest.mark.parametrize(
     "which", [PromptFilter(), PromptFilter(roles=["user"]), PromptFilter(conversations=["role_list:3"])]
 )
-def test_all_scans_find_the_same(past: SqlitePromptRepository, query: str, which: PromptFilter) -> None:
+def test_all_scans_find_the_same(past: Past, query: str, which: PromptFilter) -> None:
     pytest.importorskip("sqlite_vec", reason="sqlite-vec is not installed")
     asked = search_of(query, which=which)
-    found = [rows_of(PromptSearcher(scan=scan).candidates(past._connection, asked)) for scan in SCANS]
+    found = [rows_of(PromptSearcher(scan=scan).candidates(past.connection, asked)) for scan in SCANS]
     assert found[0]
     assert found[0] == found[1] == found[2]
 
 
-def test_sqlite_vec_is_really_asked(past: SqlitePromptRepository) -> None:
+def test_sqlite_vec_is_really_asked(past: Past) -> None:
     pytest.importorskip("sqlite_vec", reason="sqlite-vec is not installed")
     statements: list[str] = []
-    past._connection.set_trace_callback(statements.append)
+    past.connection.set_trace_callback(statements.append)
     try:
-        PromptSearcher(scan="vec").candidates(past._connection, search_of("webhook"))
+        PromptSearcher(scan="vec").candidates(past.connection, search_of("webhook"))
         assert any("vec_distance_hamming" in statement for statement in statements)
         statements.clear()
-        PromptSearcher(use_sqlite_vec=False, scan="vec").candidates(past._connection, search_of("webhook"))
+        PromptSearcher(use_sqlite_vec=False, scan="vec").candidates(past.connection, search_of("webhook"))
         assert not any("vec_distance_hamming" in statement for statement in statements)
     finally:
-        past._connection.set_trace_callback(None)
+        past.connection.set_trace_callback(None)
 
 
-def test_codes_in_memory_follow_what_is_added_and_what_is_deleted(past: SqlitePromptRepository) -> None:
+def test_codes_in_memory_follow_what_is_added_and_what_is_deleted(past: Past) -> None:
     searcher = PromptSearcher(scan="numpy")
     query = search_of("kubernetes ingress certificates")
-    searcher.candidates(past._connection, query)
-    keep(past, [said("kubernetes ingress certificates expired", talk="new")])
-    best = max(searcher.candidates(past._connection, query).found, key=lambda one: one.similarity or 0)
+    searcher.candidates(past.connection, query)
+    keep(past.repository, [said("kubernetes ingress certificates expired", talk="new")])
+    best = max(searcher.candidates(past.connection, query).found, key=lambda one: one.similarity or 0)
     assert best.prompt.content == "kubernetes ingress certificates expired"
-    past.forget(PromptFilter(conversations=["role_list:new"])).run_sync().unwrap()
-    found = searcher.candidates(past._connection, query).found
+    past.repository.forget(PromptFilter(conversations=["role_list:new"])).run_sync().unwrap()
+    found = searcher.candidates(past.connection, query).found
     assert all(one.prompt.conversation_id != "role_list:new" for one in found)
 
 

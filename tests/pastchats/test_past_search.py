@@ -92,12 +92,12 @@ def test_a_thousand_copies_leave_room_for_others(past: SqlitePromptRepository) -
     ("which", "conversations"),
     [
         (PromptFilter(conversations=["role_list:lunch"]), {"role_list:lunch"}),
-        (PromptFilter(conversations=["role_list:nothing"]), set()),
+        (PromptFilter(conversations=["role_list:nothing"]), set[str]()),
         (PromptFilter(projects=["SHOP"]), {"role_list:webhooks", "role_list:全文检索", "role_list:lunch"}),
-        (PromptFilter(projects=["\ud800"]), set()),
-        (PromptFilter(formats=["aider"]), set()),
-        (PromptFilter(since=datetime(2026, 1, 1, tzinfo=UTC)), set()),
-        (PromptFilter(until=datetime(2025, 1, 1, tzinfo=UTC)), set()),
+        (PromptFilter(projects=["\ud800"]), set[str]()),
+        (PromptFilter(formats=["aider"]), set[str]()),
+        (PromptFilter(since=datetime(2026, 1, 1, tzinfo=UTC)), set[str]()),
+        (PromptFilter(until=datetime(2025, 1, 1, tzinfo=UTC)), set[str]()),
     ],
 )
 def test_a_filter_holds_for_words_vectors_and_neighbours(

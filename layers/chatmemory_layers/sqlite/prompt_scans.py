@@ -156,25 +156,27 @@ class NumpyScan:
         import numpy as np  # noqa: PLC0415
 
         (generation,) = connection.execute(SELECT_GENERATION).fetchone()
-        if self._rows is None or self._codes is None or self._kept != (model_key, size, generation):
-            self._kept = model_key, size, generation
+        rows, codes = self._rows, self._codes
+        if rows is None or codes is None or self._kept != (model_key, size, generation):
+            self._kept = model_key, size, int(generation)
             self._count = 0
-            self._rows = np.zeros(0, np.int64)
-            self._codes = np.zeros((size // _BYTES_PER_WORD, 0), np.uint64)
-        last = int(self._rows[self._count - 1]) if self._count else 0
+            rows = np.zeros(0, np.int64)
+            codes = np.zeros((size // _BYTES_PER_WORD, 0), np.uint64)
+        last = int(rows[self._count - 1]) if self._count else 0
         cursor = connection.execute(SELECT_CODES, {"model_key": model_key, "size": size, "after": last})
         while found := cursor.fetchmany(_READ_AT_ONCE):
             end = self._count + len(found)
-            if end > self._rows.size:
-                missing = max(end, 2 * self._rows.size) - self._rows.size
-                self._rows = np.pad(self._rows, (0, missing))
+            if end > rows.size:
+                missing = max(end, 2 * rows.size) - rows.size
+                rows = np.pad(rows, (0, missing))
                 # One code per column: numpy adds up rows of words many times as quickly as words within a row.
-                self._codes = np.pad(self._codes, ((0, 0), (0, missing)))
-            self._rows[self._count : end] = [row for row, _ in found]
+                codes = np.pad(codes, ((0, 0), (0, missing)))
+            rows[self._count : end] = [row for row, _ in found]
             new = np.frombuffer(b"".join([code for _, code in found]), np.uint64)
-            self._codes[:, self._count : end] = new.reshape(len(found), -1).T
+            codes[:, self._count : end] = new.reshape(len(found), -1).T
             self._count = end
-        return self._rows[: self._count], self._codes[:, : self._count]
+        self._rows, self._codes = rows, codes
+        return rows[: self._count], codes[:, : self._count]
 
 
 def _count_bits(words: Words) -> NDArray[np.uint8]:
