@@ -27,10 +27,11 @@ from chatmemory.contracts.prompt_ranker import PromptRankerTag
 from chatmemory.contracts.prompt_repository import PromptCandidates, PromptSearch
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import Effect, Layer, ManagedRuntime
-from chatmemory.past_chats import IndexRequest, PromptHit
+from chatmemory.past_chats import IndexRequest
 from chatmemory.pastchats.finding import past_chats
 from chatmemory.pastchats.hybrid_rank import HybridRanking
-from chatmemory.prompts import EVERYTHING, PromptFilter
+from chatmemory.prompt import EVERYTHING, PromptFilter
+from chatmemory.prompt_hits import PromptHit
 from chatmemory.settings import (
     EmbeddingSettings,
     EmbeddingSettingsTag,

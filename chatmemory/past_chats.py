@@ -1,24 +1,17 @@
-"""What past chats answer: reports of an index run, hits of a search, recalled exchanges, findings of the doctor.
+"""What an index run of past chats is asked and tells, how much is kept, and what the doctor sees.
 
-Values only.
+Values only.  What a search finds, and what is recalled of it, stands in ``prompt_hits.py``.
 """
-
-# ruff: noqa: PLC0414  what is passed on has a small module of its own, for those who need no more
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import frozen
 
-from chatmemory.prompt_hits import (
-    Exchange as Exchange,
-    PastRecall as PastRecall,
-    PromptHit as PromptHit,
-    PromptSearchResult as PromptSearchResult,
-    PromptSignals as PromptSignals,
-)
-from chatmemory.prompts import KEPT_KINDS, HistoryIssue, SourceChanges, TurnKind
+from chatmemory.histories import HistoryIssue
+from chatmemory.prompt import KEPT_KINDS, TurnKind
+from chatmemory.prompt_drafts import SourceChanges
 from chatmemory.roles import Role
 
 
@@ -128,13 +121,3 @@ class Finding:
     severity: Severity
     message: str
     repair: str = ""
-
-
-@final
-@frozen(kw_only=True)
-class IndexRun:
-    """A row of ``index_runs``."""
-
-    started_at: datetime
-    finished_at: datetime
-    report: IndexReport = field(repr=False)

@@ -1,4 +1,4 @@
-"""``Prompt``: a turn that is kept, and ``PromptFilter``: which of them are meant.  All that a search needs of ``prompts.py``."""
+"""``Prompt``: a turn that is kept, and ``PromptFilter``: which of them are meant."""
 
 from collections.abc import Sequence
 from datetime import datetime

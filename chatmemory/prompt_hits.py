@@ -1,6 +1,6 @@
 """What a search in past chats finds: hits with their signals, and the exchanges that a recall makes of them.
 
-Values only.  All that a recall needs of ``past_chats.py``.
+Values only.
 """
 
 from typing import final

@@ -13,7 +13,7 @@ import numpy as np
 
 from chatmemory.contracts.embedder import Matrix
 from chatmemory.messages import JsonObject, Role
-from chatmemory.prompts import PromptDraft, SourceChanges, SourceState, SourceStatus
+from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState, SourceStatus
 from chatmemory.settings import PastChatsSettings
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
 from chatmemory_layers.sqlite.prompt_staging import prepare_staging

@@ -7,10 +7,11 @@ from typing import final
 from attrs import frozen
 
 from chatmemory.contracts.history_format import Claim, HistoryFormat
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import Json
 from chatmemory.pastchats.formats.history_head import read_head, readings
 from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompts import KEPT_KINDS, HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.prompt import KEPT_KINDS
 
 
 @final

@@ -12,11 +12,12 @@ from chatmemory.contracts.query_embedder import QueryEmbedder
 from chatmemory.effect import Effect
 from chatmemory.effect.clock import SystemClock
 from chatmemory.errors import EmbeddingError
-from chatmemory.past_chats import PromptSearchResult
 from chatmemory.pastchats.hybrid_rank import HybridRanking
 from chatmemory.pastchats.prompt_terms import prompt_terms, search_terms_of
 from chatmemory.pastchats.search import PromptSearching
-from chatmemory.prompts import EVERYTHING, PromptDraft, PromptFilter
+from chatmemory.prompt import EVERYTHING, PromptFilter
+from chatmemory.prompt_drafts import PromptDraft
+from chatmemory.prompt_hits import PromptSearchResult
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.plain_static import PlainStatic

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from chatmemory.contracts.history_format import HistoryReader, KnownRoot
 from chatmemory.effect import Effect, Tag
-from chatmemory.prompts import HistoryFile, HistoryIssue
+from chatmemory.histories import HistoryFile, HistoryIssue
 
 
 @final

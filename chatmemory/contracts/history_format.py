@@ -9,8 +9,8 @@ from typing import Final, Literal, Protocol, TypeAlias, final
 
 from attrs import frozen
 
+from chatmemory.histories import Parsed
 from chatmemory.messages import Json
-from chatmemory.prompts import Parsed
 
 HEAD_BYTES: Final = 65_536
 """How much of a file decides what it is."""

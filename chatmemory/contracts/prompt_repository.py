@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chatmemory.contracts.embedder import Matrix, Vector
     from chatmemory.errors import RepositoryError
     from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
-    from chatmemory.prompts import PromptDraft, SourceChanges, SourceState
+    from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState
 
 MOST_CANDIDATES: Final = 500
 """That one search looks at."""

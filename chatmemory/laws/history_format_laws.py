@@ -8,12 +8,13 @@ from datetime import timedelta
 from typing import Final, cast, get_args
 
 from chatmemory.contracts.history_format import LEAST_CONFIDENCE, HistoryFormat
+from chatmemory.histories import HistoryIssue, IssueCode, Parsed, PromptTurn, UnknownRecord
 from chatmemory.laws.history_damage import DEBRIS, cuts, from_other_versions, with_debris
 from chatmemory.laws.law import LawBrokenError, expect
 from chatmemory.messages import Role
 from chatmemory.pastchats.formats.history_head import read_head, readings
 from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompts import HistoryIssue, IssueCode, Parsed, PromptTurn, TurnKind, UnknownRecord
+from chatmemory.prompt import TurnKind
 
 NO_HISTORIES: Final[Mapping[str, str]] = {
     "prose": "# Notes\n\nWe met on Monday. 会议在星期一。\n\n- [ ] write it up\n",

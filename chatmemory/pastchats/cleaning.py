@@ -12,8 +12,8 @@ from typing import Final, final
 
 from attrs import define, field
 
+from chatmemory.histories import Lossy
 from chatmemory.messages import Json
-from chatmemory.prompts import Lossy
 
 LONGEST_TEXT: Final = 1_000_000  # characters: more than any model reads at once, less than a batch may hold
 LONGEST_ID: Final = 4_096  # characters: paths are ids too

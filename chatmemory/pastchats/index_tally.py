@@ -5,8 +5,9 @@ from typing import Final, final
 
 from attrs import define, field
 
+from chatmemory.histories import HistoryIssue
 from chatmemory.past_chats import IndexReport
-from chatmemory.prompts import HistoryIssue, SourceChanges
+from chatmemory.prompt_drafts import SourceChanges
 
 MOST_ISSUES: Final = 1_000  # of a run that are told one by one
 MOST_UNKNOWN_TYPES: Final = 1_000  # of a run that are counted apart

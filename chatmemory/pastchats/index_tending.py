@@ -9,7 +9,7 @@ from chatmemory.contracts import Embedder, PromptRepository
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
 from chatmemory.pastchats.turn_embedding import BATCH_TEXTS, NO_MODEL, TurnEmbedding
-from chatmemory.prompts import EVERYTHING, PromptFilter
+from chatmemory.prompt import EVERYTHING, PromptFilter
 
 PROBE: Final = "dimension"  # any word: only an answer tells how long an embedder's vectors are
 

@@ -12,6 +12,7 @@ from attrs import define, field
 from chatmemory.contracts import FoundFiles, HistoryFiles, HistoryFormat, PromptRepository, TrackedReader
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError
+from chatmemory.histories import HistoryFile, HistoryIssue
 from chatmemory.past_chats import IndexProgress, IndexRequest
 from chatmemory.pastchats.formats.detection import Detection, detect
 from chatmemory.pastchats.index_tally import IndexTally
@@ -20,7 +21,7 @@ from chatmemory.pastchats.source_options import SourceOptions
 from chatmemory.pastchats.source_reading import SourceReading
 from chatmemory.pastchats.turn_drafting import Drafting
 from chatmemory.pastchats.turn_embedding import TurnEmbedding
-from chatmemory.prompts import HistoryFile, HistoryIssue, PromptDraft, SourceChanges, SourceState
+from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState
 
 CUT_OFF: Final = "truncated_tail: "
 """How the issue of a source begins whose last record was still being written when it was read."""

@@ -7,7 +7,8 @@ from typing import Any, Final, cast, get_args
 from chatmemory.contracts import PromptRecord
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.cleaning import Cleaning
-from chatmemory.prompts import PromptDraft, TurnKind
+from chatmemory.prompt import TurnKind
+from chatmemory.prompt_drafts import PromptDraft
 
 KIND: Final = "chatmemory.prompt"
 VERSION: Final = 1

@@ -10,7 +10,7 @@ from chatmemory.effect.outcome import Outcome
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.messages import JsonObject
 from chatmemory.pastchats.prompt_record_json import record_object
-from chatmemory.prompts import PromptFilter
+from chatmemory.prompt import PromptFilter
 
 
 def exported(

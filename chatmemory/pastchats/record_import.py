@@ -14,13 +14,14 @@ from chatmemory.contracts import Embedder, PromptRepository
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.clock import Clock
 from chatmemory.errors import GenericMemoryError
+from chatmemory.histories import HistoryIssue
 from chatmemory.past_chats import IndexReport
 from chatmemory.pastchats.cleaning import Cleaning
 from chatmemory.pastchats.index_tally import IndexTally
 from chatmemory.pastchats.prompt_record_json import BadRecordError, draft_of
 from chatmemory.pastchats.source_reading import BATCH_TURNS
 from chatmemory.pastchats.turn_embedding import TurnEmbedding
-from chatmemory.prompts import HistoryIssue, PromptDraft, SourceState
+from chatmemory.prompt_drafts import PromptDraft, SourceState
 
 IMPORT: Final = "import"
 """What the lines are called in issues."""

@@ -12,7 +12,7 @@ from chatmemory.contracts import HistoryFormat
 from chatmemory.messages import Role
 from chatmemory.past_chats import IndexRequest
 from chatmemory.pastchats import redaction
-from chatmemory.prompts import TurnKind
+from chatmemory.prompt import TurnKind
 
 VERSION: Final = 1  # of cleaning, numbering and drafting
 

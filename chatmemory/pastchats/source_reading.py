@@ -9,8 +9,9 @@ from typing import Final, Literal, TypeAlias, final
 from attrs import define, field
 
 from chatmemory.contracts import HistoryReader, UnreadableHistoryError
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.turn_drafting import Drafting
-from chatmemory.prompts import HistoryIssue, Parsed, PromptDraft, PromptTurn, UnknownRecord
+from chatmemory.prompt_drafts import PromptDraft
 
 BATCH_TURNS: Final = 512
 BATCH_CHARACTERS: Final = 2_000_000  # what a batch holds in memory, about; two turns of the longest kind

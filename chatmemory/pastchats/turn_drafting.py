@@ -9,6 +9,7 @@ from typing import Final, cast, final, get_args
 from attrs import define, field
 
 from chatmemory.contracts import HistoryFormat
+from chatmemory.histories import Lossy, PromptTurn
 from chatmemory.messages import Json, Role
 from chatmemory.pastchats.cleaning import Cleaning
 from chatmemory.pastchats.identity import Occurrences, native_hash, text_hash
@@ -17,7 +18,7 @@ from chatmemory.pastchats.recall_echo import without_recall_blocks
 from chatmemory.pastchats.redaction import Redaction
 from chatmemory.pastchats.source_options import SourceOptions
 from chatmemory.pastchats.turn_numbering import Numbering
-from chatmemory.prompts import Lossy, PromptDraft, PromptTurn
+from chatmemory.prompt_drafts import PromptDraft
 
 ROLES: Final[frozenset[str]] = frozenset(get_args(Role))
 PLAIN_METADATA: Final = 8_192  # characters of JSON that need no closer look

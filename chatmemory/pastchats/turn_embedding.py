@@ -10,7 +10,7 @@ from attrs import define
 from chatmemory.contracts import Embedder, Matrix, PromptRepository, Vector
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import EmbeddingError, GenericMemoryError
-from chatmemory.prompts import PromptDraft
+from chatmemory.prompt_drafts import PromptDraft
 
 NO_MODEL: Final = "none"  # what an embedder is called that makes no vectors
 BATCH_TEXTS: Final = 256

@@ -5,8 +5,8 @@ from typing import final
 
 from attrs import define, field
 
+from chatmemory.histories import PromptTurn
 from chatmemory.pastchats.identity import KEY_BYTES
-from chatmemory.prompts import PromptTurn
 
 
 @final

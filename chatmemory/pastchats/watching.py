@@ -9,7 +9,7 @@ from typing import Final, final
 
 from attrs import define, field
 
-from chatmemory.prompts import HistoryFile
+from chatmemory.histories import HistoryFile
 
 QUIET_SECONDS: Final = 2.0
 LONGEST_WAIT_SECONDS: Final = 30.0

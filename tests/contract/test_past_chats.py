@@ -13,8 +13,8 @@ from chatmemory.contracts.past_chats import PastChats, PastChatsService
 from chatmemory.effect import Effect, ManagedRuntime
 from chatmemory.errors import DataValidationError, PromptNotFoundError
 from chatmemory.messages import JsonObject
-from chatmemory.past_chats import PastRecall
-from chatmemory.prompts import EVERYTHING, Prompt, PromptFilter
+from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
+from chatmemory.prompt_hits import PastRecall
 from chatmemory.settings import EmbeddingSettings, PastChatsSettings
 from chatmemory_layers.past_chats_configuration import PastChatsPart
 from chatmemory_layers.past_chats_stacks import finding

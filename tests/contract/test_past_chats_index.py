@@ -21,10 +21,12 @@ from chatmemory.contracts import (
 )
 from chatmemory.effect import Effect
 from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemoryError
+from chatmemory.histories import Parsed, PromptTurn
 from chatmemory.past_chats import IndexProgress, IndexRequest
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.prompt_record_json import record_object
-from chatmemory.prompts import EVERYTHING, Parsed, PromptTurn, SourceChanges
+from chatmemory.prompt import EVERYTHING
+from chatmemory.prompt_drafts import SourceChanges
 from chatmemory.settings import PastChatsSettings
 from tests.indexed import Indexed, claude_record, lines_of, open_index, role_list
 

@@ -12,7 +12,8 @@ from returns.result import Failure
 
 from chatmemory.contracts.prompt_repository import PromptSearch
 from chatmemory.effect import EffectFailed
-from chatmemory.prompts import EVERYTHING, PromptFilter, SourceChanges
+from chatmemory.prompt import EVERYTHING, PromptFilter
+from chatmemory.prompt_drafts import SourceChanges
 from chatmemory.settings import PastChatsSettings
 from chatmemory_layers.sqlite.prompt_store import connect_reader
 from tests.past_turns import MODEL, NOON, SOURCE, contents, draft, index, open_past_chats, state

@@ -7,7 +7,8 @@ from attrs import define, field
 from hypothesis import given, settings, strategies as st
 
 from chatmemory.messages import Json
-from chatmemory.prompts import EVERYTHING, Prompt, SourceChanges
+from chatmemory.prompt import EVERYTHING, Prompt
+from chatmemory.prompt_drafts import SourceChanges
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
 from tests.past_turns import MODEL, draft, index, open_past_chats, state
 

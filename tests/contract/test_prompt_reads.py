@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chatmemory.prompts import EVERYTHING, PromptFilter
+from chatmemory.prompt import EVERYTHING, PromptFilter
 from chatmemory_layers.sqlite import prompt_reads
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
 from tests.past_turns import NOON, SOURCE, contents, draft, index, open_past_chats, state

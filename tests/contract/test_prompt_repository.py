@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from chatmemory.past_chats import IndexReport
-from chatmemory.prompts import SourceChanges
+from chatmemory.prompt_drafts import SourceChanges
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
 from tests.past_turns import (
     MODEL,

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from chatmemory.contracts.prompt_repository import PromptSearch
-from chatmemory.prompts import EVERYTHING, PromptFilter, SourceChanges
+from chatmemory.prompt import EVERYTHING, PromptFilter
+from chatmemory.prompt_drafts import SourceChanges
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
 from tests.past_turns import (
     MODEL,

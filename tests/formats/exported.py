@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from chatmemory.contracts.history_format import Claim, HistoryFormat
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_head import read_head
 from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompts import KEPT_KINDS, HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.prompt import KEPT_KINDS
 
 
 def reader_of(

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from chatmemory.contracts.history_format import HistoryFormat
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompts import KEPT_KINDS, HistoryIssue, Parsed, PromptTurn
+from chatmemory.prompt import KEPT_KINDS
 
 FOLDER = Path(__file__).parents[1] / "data" / "histories"
 FILES = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from chatmemory.histories import PromptTurn
 from chatmemory.pastchats.formats.chatgpt import chatgpt
-from chatmemory.prompts import PromptTurn
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
 

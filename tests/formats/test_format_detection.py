@@ -6,9 +6,9 @@ import pytest
 from attrs import frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot, UnreadableHistoryError
+from chatmemory.histories import Parsed
 from chatmemory.pastchats.formats.detection import Detection, detect
 from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompts import Parsed
 from tests.formats.histories import formats
 
 TWO_LINES = '{"a": "一"}\n{"a": 2}\n'

@@ -2,11 +2,11 @@
 
 import pytest
 
+from chatmemory.histories import HistoryIssue
 from chatmemory.messages import Json
 from chatmemory.pastchats.formats.json_lines import JsonLine, json_lines
 from chatmemory.pastchats.formats.text_lines import text_lines
 from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompts import HistoryIssue
 from tests.formats.histories import FILES
 
 BLOCKS = pytest.mark.parametrize("block_bytes", [1, 2, 3, 7, 65_536])

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from chatmemory.histories import HistoryIssue
 from chatmemory.pastchats.formats.json_walk import ANY, END, MAX_ISSUES, walk
 from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompts import HistoryIssue
 from tests.formats.histories import FILES
 
 TALKS = [

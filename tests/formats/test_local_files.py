@@ -10,7 +10,7 @@ import pytest
 
 from chatmemory.contracts.history_files import FoundFiles
 from chatmemory.contracts.history_format import KnownRoot, UnreadableHistoryError
-from chatmemory.prompts import HistoryFile
+from chatmemory.histories import HistoryFile
 from chatmemory_layers.files.local_files import LocalFiles
 
 NOBODY = 65_534  # the user who owns nothing

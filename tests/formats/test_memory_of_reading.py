@@ -19,7 +19,7 @@ import json
 from benchmarks.history_formats import peak_mib
 from chatmemory.pastchats.formats.json_lines import json_lines
 from chatmemory.pastchats.formats.json_walk import walk
-from chatmemory.prompts import HistoryIssue
+from chatmemory.histories import HistoryIssue
 
 class Reader:
     path = name = "x"

@@ -5,9 +5,9 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
+from chatmemory.histories import Lossy
 from chatmemory.messages import Json
 from chatmemory.pastchats.cleaning import DEEPEST, LONGEST_ID, LONGEST_TEXT, Cleaning
-from chatmemory.prompts import Lossy
 
 
 @pytest.mark.parametrize(

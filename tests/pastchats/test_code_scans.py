@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from attrs import frozen
 
-from chatmemory.prompts import PromptFilter
+from chatmemory.prompt import PromptFilter
 from chatmemory.settings import PastChatsSettings
 from chatmemory_layers.sqlite.prompt_codes import code_of, quantised, quantised_rows, query_code
 from chatmemory_layers.sqlite.prompt_driver import driver

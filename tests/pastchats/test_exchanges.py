@@ -3,9 +3,9 @@
 import pytest
 
 from chatmemory.messages import Role
-from chatmemory.past_chats import Exchange, PromptHit, PromptSignals
 from chatmemory.pastchats.exchanges import exchange_of, merged
-from chatmemory.prompts import Prompt
+from chatmemory.prompt import Prompt
+from chatmemory.prompt_hits import Exchange, PromptHit, PromptSignals
 
 LETTERS: dict[str, Role] = {"u": "user", "a": "assistant", "s": "summary"}
 

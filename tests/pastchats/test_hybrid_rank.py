@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chatmemory.contracts.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
-from chatmemory.past_chats import PromptHit
 from chatmemory.pastchats.hybrid_rank import HybridRanking
-from chatmemory.prompts import Prompt
+from chatmemory.prompt import Prompt
+from chatmemory.prompt_hits import PromptHit
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 

@@ -1,7 +1,7 @@
 """A history that is being written is indexed when it is quiet, and now and then while it is not."""
 
+from chatmemory.histories import HistoryFile
 from chatmemory.pastchats.watching import Watching
-from chatmemory.prompts import HistoryFile
 
 
 def files(*sizes: int) -> list[HistoryFile]:

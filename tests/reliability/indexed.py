@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from chatmemory.prompts import PromptDraft, PromptFilter
+from chatmemory.prompt import PromptFilter
+from chatmemory.prompt_drafts import PromptDraft
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
 from tests.past_turns import contents, draft, index, state, vectors_of
 

@@ -13,10 +13,11 @@ from typing import Final, Literal, TypeAlias, final
 from attrs import define, field
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.messages import Json, Role
 from chatmemory.pastchats.formats.passage import Passage
 from chatmemory.pastchats.formats.text_lines import TextLine, text_lines
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind
+from chatmemory.prompt import TurnKind
 
 FILE_NAME: Final = ".aider.chat.history.md"
 

@@ -10,11 +10,11 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import Parsed
 from chatmemory.messages import JsonObject
 from chatmemory.pastchats.formats.claude_survey import survey
 from chatmemory.pastchats.formats.claude_transcript import NO_TURNS, ClaudeTranscript
 from chatmemory.pastchats.formats.json_values import first_text, json_object, json_text
-from chatmemory.prompts import Parsed
 
 
 @final

@@ -6,11 +6,12 @@ from typing import Final, final
 
 from attrs import define, field
 
+from chatmemory.histories import PromptTurn
 from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.claude_text import BETWEEN_BLOCKS, ClaudeParts, united
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_values import json_object, json_text, without_blanks
-from chatmemory.prompts import PromptTurn, TurnKind
+from chatmemory.prompt import TurnKind
 
 _HELD_CHARACTERS: Final = 8 * 1024 * 1024
 """Turns wait for a message before them to be complete, up to this much text."""

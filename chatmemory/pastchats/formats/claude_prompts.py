@@ -7,11 +7,11 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import JsonObject
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_lines import json_lines
 from chatmemory.pastchats.formats.json_values import first_text, json_object, json_text
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 
 _PLACEHOLDER: Final = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 

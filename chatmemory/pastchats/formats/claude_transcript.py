@@ -7,6 +7,7 @@ from typing import Final, final
 from attrs import define, field
 
 from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import JsonObject, Role
 from chatmemory.pastchats.formats.claude_message import Message, Place, Waiting
 from chatmemory.pastchats.formats.claude_survey import ClaudeSurvey, mark_of
@@ -19,7 +20,7 @@ from chatmemory.pastchats.formats.claude_text import (
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_lines import json_lines
 from chatmemory.pastchats.formats.json_values import first_text, json_object, json_text, without_blanks
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind, UnknownRecord
+from chatmemory.prompt import TurnKind
 
 NO_TURNS: Final = frozenset(
     {

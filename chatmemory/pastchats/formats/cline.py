@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, final
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.cline_display import display_turns
 from chatmemory.pastchats.formats.cline_text import sort_answer, sort_request, working_folder
@@ -23,7 +24,6 @@ from chatmemory.pastchats.formats.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.json_walk import END, walk
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 
 _DISPLAY: Final = "ui_messages.json"
 _SENT: Final = "api_conversation_history.json"

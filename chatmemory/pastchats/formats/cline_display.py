@@ -7,13 +7,14 @@ from typing import Final, TypeAlias, final
 from attrs import define, evolve, field
 
 from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.cline_text import working_folder
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_lines import DECODER
 from chatmemory.pastchats.formats.json_values import EMPTY, first_said, json_object, json_text, without_blanks
 from chatmemory.pastchats.formats.json_walk import END, End, walk
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind, UnknownRecord
+from chatmemory.prompt import TurnKind
 
 _Meaning: TypeAlias = tuple[Role, TurnKind]
 

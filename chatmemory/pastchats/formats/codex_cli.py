@@ -11,10 +11,10 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import Parsed
 from chatmemory.messages import JsonObject
 from chatmemory.pastchats.formats.codex_rollout import CALLS, ENVELOPES, CodexRollout, streams
 from chatmemory.pastchats.formats.json_values import json_object, json_text
-from chatmemory.prompts import Parsed
 
 
 @final

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias, final
 from attrs import define, evolve, field
 
 from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.codex_text import said_in, text_of_output, text_of_reasoning
 from chatmemory.pastchats.formats.history_head import read_head
@@ -14,7 +15,7 @@ from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_lines import json_lines
 from chatmemory.pastchats.formats.json_values import first_text, json_object, json_text, without_blanks
 from chatmemory.pastchats.formats.json_walk import End, walk
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind, UnknownRecord
+from chatmemory.prompt import TurnKind
 
 ENVELOPES: Final = frozenset(
     {

@@ -14,7 +14,7 @@ from chatmemory.pastchats.formats.json_values import (
     json_objects,
     json_text,
 )
-from chatmemory.prompts import TurnKind
+from chatmemory.prompt import TurnKind
 
 _HARNESS: Final = re.compile(
     r"\s*(?:"

@@ -9,6 +9,7 @@ from typing import Final, final
 
 from attrs import define, field
 
+from chatmemory.histories import PromptTurn
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.json_values import (
     first_said,
@@ -17,7 +18,7 @@ from chatmemory.pastchats.formats.json_values import (
     json_text,
     without_blanks,
 )
-from chatmemory.prompts import PromptTurn, TurnKind
+from chatmemory.prompt import TurnKind
 
 _TEXT: Final = frozenset({"text", "input_text", "output_text", "markdown", "refusal"})
 _THINKING: Final = frozenset({"thinking", "reasoning", "think"})

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.messages import JsonObject, Role
 from chatmemory.pastchats.formats.content_blocks import Content, content_of, content_turns
 from chatmemory.pastchats.formats.json_values import (
@@ -18,7 +19,7 @@ from chatmemory.pastchats.formats.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.json_walk import END, walk
-from chatmemory.prompts import HistoryIssue, Parsed, TurnKind, UnknownRecord
+from chatmemory.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, tuple[Role, TurnKind]]] = {
     "user": ("user", "typed"),

@@ -10,11 +10,11 @@ from typing import Final, TypeAlias, final
 from attrs import define, field, frozen
 
 from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.histories import HistoryIssue
 from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.json_values import json_items, json_objects
 from chatmemory.pastchats.formats.json_walk import ANY, End, Walked, WalkPath, walk
 from chatmemory.pastchats.formats.message_tree import Node, current_path
-from chatmemory.prompts import HistoryIssue
 
 WRAPPERS: Final = ("conversations", "chats", "items", "data", "history")
 """Under which names a list of conversations lies in an object."""

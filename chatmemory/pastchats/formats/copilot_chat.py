@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from attrs import define, field
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.editor_folders import roots_of_editors
@@ -25,7 +26,6 @@ from chatmemory.pastchats.formats.json_values import (
 )
 from chatmemory.pastchats.formats.json_walk import walk
 from chatmemory.pastchats.formats.mutation_log import logged_requests, session_fields
-from chatmemory.prompts import HistoryIssue, Parsed, UnknownRecord
 
 _LOG: Final = re.compile(rb'\s*\{\s*"kind"\s*:')
 _FENCE: Final = re.compile(r"^```", re.MULTILINE)

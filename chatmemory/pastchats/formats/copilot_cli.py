@@ -10,6 +10,7 @@ from typing import Final, final
 from attrs import define, frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.history_head import read_head
 from chatmemory.pastchats.formats.instants import instant_of
@@ -24,7 +25,7 @@ from chatmemory.pastchats.formats.json_values import (
 )
 from chatmemory.pastchats.formats.json_walk import End, walk
 from chatmemory.pastchats.formats.text_lines import text_lines
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind, UnknownRecord
+from chatmemory.prompt import TurnKind
 
 _SILENT_TOPICS: Final = frozenset(
     {

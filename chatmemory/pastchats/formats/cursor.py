@@ -10,6 +10,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import JsonObject, Role
 from chatmemory.pastchats.formats.claude_text import BETWEEN_BLOCKS, parts_of
 from chatmemory.pastchats.formats.cursor_text import (
@@ -22,7 +23,7 @@ from chatmemory.pastchats.formats.history_head import read_head
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_lines import json_lines
 from chatmemory.pastchats.formats.json_values import json_object, json_text, without_blanks
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind, UnknownRecord
+from chatmemory.prompt import TurnKind
 
 _SILENT: Final = frozenset({"turn_ended", "turn_started", "session_started", "session_ended", "metadata"})
 _ROLES: Final[Mapping[str, Role]] = {

@@ -7,9 +7,9 @@ from typing import Final, Literal, final
 from attrs import define, field, frozen
 
 from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.histories import PromptTurn
 from chatmemory.messages import Json, Role
 from chatmemory.pastchats.formats.text_lines import text_lines
-from chatmemory.prompts import PromptTurn
 
 EXPORTED: Final = re.compile(r"_Exported on .+ from Cursor\b.*_\s*")
 """The date is in the manner of the person's country, and not read."""

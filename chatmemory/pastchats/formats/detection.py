@@ -17,8 +17,8 @@ from chatmemory.contracts.history_format import (
     HistoryReader,
     UnreadableHistoryError,
 )
+from chatmemory.histories import HistoryIssue, IssueCode
 from chatmemory.pastchats.formats.history_head import read_head, readings
-from chatmemory.prompts import HistoryIssue, IssueCode
 
 _DATABASE: Final = "SQLite format 3\x00"
 _BINARY_WITHIN: Final = 8192  # characters

@@ -11,6 +11,7 @@ from typing import Final, final
 from attrs import define, field, frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.gemini_text import kind_of_words, parts_of, shown
 from chatmemory.pastchats.formats.history_head import read_head
@@ -24,7 +25,7 @@ from chatmemory.pastchats.formats.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.json_walk import End, walk
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind, UnknownRecord
+from chatmemory.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",

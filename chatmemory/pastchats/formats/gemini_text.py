@@ -13,7 +13,7 @@ from chatmemory.pastchats.formats.json_values import (
     json_objects,
     json_text,
 )
-from chatmemory.prompts import TurnKind
+from chatmemory.prompt import TurnKind
 
 _BETWEEN: Final = "\n\n"
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from chatmemory.prompts import TurnKind
+from chatmemory.prompt import TurnKind
 
 _SUMMARY: Final = "This session is being continued from a previous conversation"
 

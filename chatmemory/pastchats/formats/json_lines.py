@@ -7,9 +7,9 @@ from typing import Final, cast, final
 from attrs import frozen
 
 from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.histories import HistoryIssue, IssueCode
 from chatmemory.messages import Json
 from chatmemory.pastchats.formats.byte_lines import MAX_RECORD_BYTES, byte_lines
-from chatmemory.prompts import HistoryIssue, IssueCode
 
 DECODER: Final = JSONDecoder(strict=False)  # control characters within strings are damage that loses nothing
 

@@ -14,10 +14,10 @@ from typing import Final, TypeAlias, cast, final
 from attrs import define, frozen
 
 from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.histories import HistoryIssue, IssueCode
 from chatmemory.messages import Json
 from chatmemory.pastchats.formats.byte_lines import MAX_RECORD_BYTES
 from chatmemory.pastchats.formats.json_lines import DECODER, why
-from chatmemory.prompts import HistoryIssue, IssueCode
 
 ANY: Final = "*"
 """In a pattern: each index of a list, each key of an object."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final, final
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.json_values import json_items, json_object, json_text
 from chatmemory.pastchats.formats.listed_turns import content_in, listed_turns, note_calls
 from chatmemory.pastchats.formats.message_lists import listed_messages, looked_at, pattern_of
 from chatmemory.pastchats.formats.role_names import role_of
-from chatmemory.prompts import HistoryIssue, Parsed, UnknownRecord
 
 _LISTS: Final = ("messages", "history", "chat_history")
 

@@ -11,6 +11,7 @@ from typing import Final, final
 from attrs import define, field
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.content_blocks import Content, content_of, content_turns
 from chatmemory.pastchats.formats.conversation_trees import (
@@ -25,7 +26,6 @@ from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_values import first_said, json_objects, json_text, without_blanks
 from chatmemory.pastchats.formats.json_walk import ANY, END, End, WalkPath
 from chatmemory.pastchats.formats.message_tree import Node, last_child_leaf, parent_of
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn
 
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",

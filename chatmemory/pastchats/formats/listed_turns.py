@@ -5,12 +5,13 @@ from typing import Final
 
 from attrs import evolve
 
+from chatmemory.histories import PromptTurn
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_values import json_items, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.message_lists import Holder
-from chatmemory.prompts import PromptTurn, TurnKind
+from chatmemory.prompt import TurnKind
 
 TIME_FIELDS: Final = (
     *(

@@ -12,11 +12,11 @@ from typing import Final, final
 from attrs import define, field
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import JsonObject
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_values import first_text, json_items, json_object, json_text
 from chatmemory.pastchats.formats.json_walk import ANY, END, WalkPath, walk
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 
 _SESSION: Final = re.compile(r"session_\d+")
 _DATE: Final = re.compile(r"(session_\d+)_date_time")

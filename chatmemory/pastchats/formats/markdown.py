@@ -12,11 +12,11 @@ from typing import Final, TypeAlias, final
 from attrs import define, field
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.messages import Json, Role
 from chatmemory.pastchats.formats.markdown_fences import MarkdownFences
 from chatmemory.pastchats.formats.passage import Passage
 from chatmemory.pastchats.formats.text_lines import text_lines
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn
 
 LABELS: Final[dict[str, Role]] = {
     **dict.fromkeys(

@@ -9,12 +9,12 @@ from typing import Final, TypeAlias, final
 from attrs import frozen
 
 from chatmemory.contracts.history_format import Head, HistoryReader
+from chatmemory.histories import HistoryIssue
 from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.history_head import read_head
 from chatmemory.pastchats.formats.json_lines import json_lines
 from chatmemory.pastchats.formats.json_values import EMPTY, json_items, json_object
 from chatmemory.pastchats.formats.json_walk import ANY, END, WalkPath, walk
-from chatmemory.prompts import HistoryIssue
 
 Pattern: TypeAlias = tuple[str, ...]
 """Where lists of messages lie in a document, as ``walk`` takes it."""

@@ -12,11 +12,11 @@ from typing import Final, TypeAlias, cast, final
 from attrs import define, field, frozen
 
 from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.histories import HistoryIssue
 from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.json_lines import JsonLine, json_lines
 from chatmemory.pastchats.formats.json_values import json_items, json_object
 from chatmemory.pastchats.formats.json_walk import End, walk
-from chatmemory.prompts import HistoryIssue
 
 _SET: Final = 1
 _PUSH: Final = 2

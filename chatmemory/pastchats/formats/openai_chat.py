@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final, final
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.json_lines import json_lines
 from chatmemory.pastchats.formats.json_values import json_items, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.listed_turns import content_in, listed_turns, note_calls
 from chatmemory.pastchats.formats.message_lists import Holder
 from chatmemory.pastchats.formats.role_names import role_of
-from chatmemory.prompts import HistoryIssue, Parsed, UnknownRecord
 
 _BESIDE: Final = frozenset({"tools", "functions", "parallel_tool_calls", "response_format"})
 """What only a request to the interface, or an example for it, has beside its messages."""

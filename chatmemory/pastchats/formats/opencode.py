@@ -12,6 +12,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.instants import instant_of
@@ -23,7 +24,7 @@ from chatmemory.pastchats.formats.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.json_walk import END, walk
-from chatmemory.prompts import HistoryIssue, Parsed, TurnKind, UnknownRecord
+from chatmemory.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
 

@@ -17,7 +17,7 @@ from returns.result import Failure, Success
 from chatmemory.contracts.history_format import HistoryFormat
 from chatmemory.effect import Outcome
 from chatmemory.errors import DataValidationError, Problem
-from chatmemory.prompts import HistoryIssue
+from chatmemory.histories import HistoryIssue
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -12,13 +12,14 @@ from typing import Final, Literal, TypeAlias, final
 from attrs import define, field
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.messages import Json, Role
 from chatmemory.pastchats.formats.harness_text import kind_of_user_text
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.markdown_fences import MarkdownFences
 from chatmemory.pastchats.formats.passage import Passage
 from chatmemory.pastchats.formats.text_lines import TextLine, text_lines
-from chatmemory.prompts import HistoryIssue, Parsed, PromptTurn, TurnKind
+from chatmemory.prompt import TurnKind
 
 FOLDER: Final = "/.specstory/"
 

@@ -12,14 +12,9 @@ import click
 from chatmemory.programs.pastchats.sources import source_of
 
 if TYPE_CHECKING:
-    from chatmemory.past_chats import (
-        Finding,
-        IndexReport,
-        PastChatsStatistics,
-        PromptHit,
-        PromptSearchResult,
-    )
+    from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
     from chatmemory.prompt import Prompt
+    from chatmemory.prompt_hits import PromptHit, PromptSearchResult
 
 EXCERPT_CHARACTERS: Final = 400
 SHOWN_ISSUES: Final = 10

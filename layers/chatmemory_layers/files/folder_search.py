@@ -5,7 +5,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias, final
 
-from chatmemory.prompts import HistoryFile, HistoryIssue
+from chatmemory.histories import HistoryFile, HistoryIssue
 from chatmemory_layers.files.path_names import shown_path
 
 NO_HISTORIES: Final = frozenset(

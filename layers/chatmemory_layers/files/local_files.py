@@ -7,7 +7,7 @@ from typing import Final, Never, final
 from chatmemory.contracts.history_files import FoundFiles, HistoryFiles, HistoryFilesTag, TrackedReader
 from chatmemory.contracts.history_format import KnownRoot
 from chatmemory.effect import Do, Effect, Layer
-from chatmemory.prompts import HistoryFile, HistoryIssue
+from chatmemory.histories import HistoryFile, HistoryIssue
 from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.files.file_reader import FileReader, is_absent, look
 from chatmemory_layers.files.folder_search import FolderSearch, Found

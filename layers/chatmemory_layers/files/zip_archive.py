@@ -9,8 +9,8 @@ from typing import Final, final
 from attrs import evolve, field, frozen
 
 from chatmemory.contracts.history_format import UnreadableHistoryError
+from chatmemory.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.byte_order import without_mark
-from chatmemory.prompts import HistoryFile, HistoryIssue
 from chatmemory_layers.files.folder_search import NO_HISTORIES, Found
 
 ARCHIVE: Final = ".zip"

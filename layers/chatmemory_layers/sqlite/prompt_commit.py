@@ -14,7 +14,7 @@ import json
 import sqlite3
 from typing import Final
 
-from chatmemory.prompts import SourceChanges, SourceState
+from chatmemory.prompt_drafts import SourceChanges, SourceState
 from chatmemory_layers.sqlite.migrations import transaction
 from chatmemory_layers.sqlite.prompt_row import plain
 from chatmemory_layers.sqlite.prompt_staging import discard

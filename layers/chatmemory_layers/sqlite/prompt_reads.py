@@ -18,7 +18,7 @@ from chatmemory_layers.sqlite.prompt_row import PROMPT_COLUMNS, draft_of, instan
 if TYPE_CHECKING:
     from chatmemory.past_chats import PastChatsStatistics
     from chatmemory.prompt import Prompt, PromptFilter
-    from chatmemory.prompts import PromptDraft, SourceState
+    from chatmemory.prompt_drafts import PromptDraft, SourceState
 
 RECORDS_AT_ONCE: Final = 256
 
@@ -111,7 +111,7 @@ SELECT_LAST_RUN = "SELECT max(finished_at) FROM index_runs"
 
 def sources(connection: sqlite3.Connection) -> dict[str, SourceState]:
     """Return what is known of every source."""
-    from chatmemory.prompts import SourceState  # noqa: PLC0415  a recall asks for none
+    from chatmemory.prompt_drafts import SourceState  # noqa: PLC0415  a recall asks for none
 
     return {
         row[0]: SourceState(

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from chatmemory.prompts import PromptFilter
+from chatmemory.prompt import PromptFilter
 from chatmemory_layers.sqlite.migrations import transaction
 from chatmemory_layers.sqlite.prompt_filters import IS_MEANT, filter_parameters
 from chatmemory_layers.sqlite.prompt_row import plain

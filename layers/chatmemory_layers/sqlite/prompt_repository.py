@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from chatmemory.contracts.prompt_repository import PromptCandidates, PromptRepository, PromptSearch
     from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
     from chatmemory.prompt import Prompt, PromptFilter
-    from chatmemory.prompts import PromptDraft, SourceChanges, SourceState
+    from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState
 
 A = TypeVar("A")
 

@@ -14,7 +14,7 @@ from chatmemory.prompt import Prompt
 
 if TYPE_CHECKING:
     from chatmemory.json_value import Json
-    from chatmemory.prompts import PromptDraft
+    from chatmemory.prompt_drafts import PromptDraft
 
 ALIASES: Final = "aliases"
 """The key of metadata under which the further sources of a turn stand; in the file they have a table of their own."""
@@ -58,7 +58,7 @@ def prompt_of(row: Sequence[Any]) -> Prompt:
 
 def draft_of(prompt: Prompt, *, content_hash: str, search_terms: str) -> PromptDraft:
     """Return the turn as it can be staged again."""
-    from chatmemory.prompts import PromptDraft  # noqa: PLC0415  a recall makes none
+    from chatmemory.prompt_drafts import PromptDraft  # noqa: PLC0415  a recall makes none
 
     return PromptDraft(
         source=prompt.source,

@@ -11,7 +11,7 @@ from typing import Final
 
 from chatmemory.contracts.embedder import Vector
 from chatmemory.messages import Json
-from chatmemory.prompts import PromptDraft
+from chatmemory.prompt_drafts import PromptDraft
 from chatmemory_layers.sqlite.prompt_row import ALIASES, NO_ALIASES, instant_text, plain
 from chatmemory_layers.sqlite.prompt_vector_rows import NO_MODEL, vector_rows
 
