@@ -381,3 +381,40 @@ class Counting:
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
         self.asked += texts
         return self.embedder.embed(texts)
+
+
+def test_a_change_of_the_same_size_is_read(past: Indexed) -> None:
+    path = past.write("s1.jsonl", ("user", "retry twice"))
+    past.index()
+    past.write("s1.jsonl", ("user", "retry never"))
+    os.utime(path, ns=(1, 1))
+    assert past.index().turns.updated == 1
+    assert past.rows() == [("user", "retry never")]
+
+
+def test_what_is_gone_elsewhere_is_not_told_here(past: Indexed) -> None:
+    gone = past.write("a/s1.jsonl", ASKED)
+    past.write("b/s2.jsonl", CHINESE)
+    past.index()
+    gone.unlink()
+    assert past.index(past.folder / "b").missing == 0
+    assert past.index().missing == 1
+
+
+def test_a_tools_output_is_kept_only_when_it_is_asked_for(past: Indexed) -> None:
+    past.write_text("notes.txt", "RAISE none\n")
+    formats = _with(Printing())
+    past.with_formats(formats).index(format="printing")
+    assert past.rows() == [("user", "asked")]
+    past.with_formats(formats).index(format="printing", kinds=frozenset({"typed", "tool_result"}))
+    assert past.rows() == [("user", "asked"), ("tool", "printed")]
+
+
+class Printing(Raising):
+    """A format whose tool prints."""
+
+    name = "printing"
+
+    def parse(self, reader: HistoryReader) -> Iterator[Parsed]:
+        yield PromptTurn(conversation_id="printing:1", role="user", content="asked")
+        yield PromptTurn(conversation_id="printing:1", role="tool", kind="tool_result", content="printed")
