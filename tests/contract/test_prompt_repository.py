@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,12 @@ def test_a_turn_comes_back_as_it_was_staged(past: SqlitePromptRepository) -> Non
         turn.text_hash,
         False,
     )
+
+
+def test_an_instant_of_another_zone_is_the_same_instant(past: SqlitePromptRepository) -> None:
+    shanghai = timezone(timedelta(hours=8))
+    index(past, [evolve(draft(0, "中午"), timestamp=NOON.astimezone(shanghai))])
+    assert [turn.timestamp for turn in past.turns(SOURCE, limit=9).run_sync().unwrap()] == [NOON]
 
 
 def test_an_unchanged_source_writes_nothing_at_all(past: SqlitePromptRepository, path: Path) -> None:

@@ -111,18 +111,21 @@ def test_what_was_pruned_may_come_back(past: SqlitePromptRepository) -> None:
     assert index(past, TALK) == SourceChanges(new=3)
 
 
-def test_vectors_of_another_model_replace_the_former_ones(past: SqlitePromptRepository, path: Path) -> None:
+@pytest.mark.parametrize("model", ["新", "A"])  # its name stands behind the former one's, or before it
+def test_vectors_of_another_model_replace_the_former_ones(
+    past: SqlitePromptRepository, path: Path, model: str
+) -> None:
     done = 0
-    while rows := past.without_vector("新", limit=2).run_sync().unwrap():
+    while rows := past.without_vector(model, limit=2).run_sync().unwrap():
         ids, texts = zip(*rows, strict=True)
-        past.re_embed(ids, vectors_of([text[::-1] for text in texts]), model="新").run_sync().unwrap()
+        past.re_embed(ids, vectors_of([text[::-1] for text in texts]), model=model).run_sync().unwrap()
         done += len(rows)
         assert disagreement(path) == ""
     assert done == len(TALK)
-    assert dict(past.statistics().run_sync().unwrap().models) == {"新": 3}
+    assert dict(past.statistics().run_sync().unwrap().models) == {model: 3}
     with closing(sqlite3.connect(path)) as connection:
-        query = "SELECT count(*) FROM prompt_codes JOIN prompt_models USING (model_key) WHERE model = '新'"
-        assert connection.execute(query).fetchone() == (3,)
+        query = "SELECT count(*) FROM prompt_codes JOIN prompt_models USING (model_key) WHERE model = ?"
+        assert connection.execute(query, (model,)).fetchone() == (3,)
 
 
 def test_a_vector_for_a_turn_that_is_gone_is_not_kept(past: SqlitePromptRepository) -> None:

@@ -6,6 +6,7 @@ A turn's vector, code and words go with it (the triggers of ``prompt_tables.py``
 import json
 import logging
 import sqlite3
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -72,6 +73,9 @@ WHERE status <> 'missing' AND source_path IN (SELECT value FROM json_each(:sourc
 MERGE_WORDS = "INSERT INTO prompts_fts (prompts_fts) VALUES ('optimize')"
 EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 
+MOST_ATTEMPTS: Final = 50
+BETWEEN_ATTEMPTS_SECONDS: Final = 0.05
+
 log: Final = logging.getLogger(__name__)
 
 
@@ -131,6 +135,10 @@ def _count(connection: sqlite3.Connection, statement: str, asked: dict[str, str 
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:
-    (is_busy, *_) = connection.execute(EMPTY_LOG).fetchone()
-    if is_busy:
-        log.warning("the log could not be emptied: somebody has been reading for long")
+    for _ in range(MOST_ATTEMPTS):
+        (is_busy, *_) = connection.execute(EMPTY_LOG).fetchone()
+        if not is_busy:
+            return
+        # Another process empties it at this moment; for that SQLite does not wait, whatever the timeout.
+        time.sleep(BETWEEN_ATTEMPTS_SECONDS)
+    log.warning("the log could not be emptied: somebody has been reading for long")
