@@ -1,0 +1,43 @@
+"""A limit on what bm25 looks at costs no turn that has a rare word."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from chatmemory_layers.sqlite import prompt_words
+from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from tests.past_turns import open_past_chats
+from tests.searched import keep, rows_of, said, search_of
+
+COMMON = [
+    said(f"retry the 数据库 webhook, note {number}", number=number, talk=f"{number}") for number in range(60)
+]
+OLDEST = said("retry with an idempotency key", talk="oldest")
+
+
+@pytest.fixture
+def past(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqlitePromptRepository]:
+    monkeypatch.setattr(prompt_words, "MOST_SCORED", 10)
+    monkeypatch.setattr(prompt_words, "NEWEST_SCORED", 10)
+    monkeypatch.setattr(prompt_words, "NEWEST_OF_A_PAIR", 10)
+    with open_past_chats() as repository:
+        keep(repository, [OLDEST, *COMMON])
+        yield repository
+
+
+def test_a_rare_word_is_found_behind_common_ones(past: SqlitePromptRepository) -> None:
+    found = (
+        past.candidates(search_of("retry webhook 数据库 idempotency", by_vector=False)).run_sync().unwrap()
+    )
+    best = max(found.found, key=lambda one: one.lexical)
+    assert best.prompt.content == OLDEST.content
+
+
+def test_the_score_of_a_rare_turn_holds_its_common_words_too(
+    past: SqlitePromptRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = search_of("retry idempotency", by_vector=False)
+    capped = rows_of(past.candidates(query).run_sync().unwrap())[1]
+    monkeypatch.setattr(prompt_words, "MOST_SCORED", 1000)
+    whole = rows_of(past.candidates(query).run_sync().unwrap())[1]
+    assert capped == pytest.approx(whole)
