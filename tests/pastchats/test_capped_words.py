@@ -12,6 +12,7 @@ from tests.searched import keep, rows_of, said, search_of
 COMMON = [
     said(f"retry the 数据库 webhook, note {number}", number=number, talk=f"{number}") for number in range(60)
 ]
+IDLE = [said(f"nothing of note {number}", number=number, talk=f"idle {number}") for number in range(90)]
 OLDEST = said("retry with an idempotency key", talk="oldest")
 
 
@@ -21,7 +22,7 @@ def past(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqlitePromptRepository]:
     monkeypatch.setattr(prompt_words, "NEWEST_SCORED", 10)
     monkeypatch.setattr(prompt_words, "NEWEST_OF_A_PAIR", 10)
     with open_past_chats() as repository:
-        keep(repository, [OLDEST, *COMMON])
+        keep(repository, [OLDEST, *COMMON, *IDLE])
         yield repository
 
 
