@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chatmemory.contracts.query_embedder import QueryEmbedderTag
     from chatmemory.effect.config_error import ConfigError
     from chatmemory.embedding_settings import EmbeddingSettings
-    from chatmemory.repository_error import RepositoryError
+    from chatmemory.errors import RepositoryError
 
 StackError: TypeAlias = "RepositoryError | ConfigError"
 

@@ -68,10 +68,11 @@ finally:
 TOO_SLOW_FOR_A_RECALL = HEAVY - {"sqlite3"} | {
     "anyio",
     "asyncio",
-    "chatmemory.errors",
+    "chatmemory.errors.data_validation_error",
+    "chatmemory.errors.service_errors",
+    "chatmemory.histories",
     "chatmemory.memories",
     "chatmemory.past_chats",
-    "chatmemory.histories",
     "chatmemory.prompt_drafts",
     "chatmemory.settings",
     "importlib.metadata",

@@ -10,8 +10,9 @@ import pytest
 import chatmemory
 import chatmemory.contracts
 import chatmemory.effect
+import chatmemory.errors
 
-PACKAGES = [chatmemory, chatmemory.contracts, chatmemory.effect]
+PACKAGES = [chatmemory, chatmemory.contracts, chatmemory.effect, chatmemory.errors]
 
 
 def names_for_type_checkers(package: ModuleType) -> set[str]:

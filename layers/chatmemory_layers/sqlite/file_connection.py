@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Final, Literal
 
 from chatmemory.effect.outcome import EffectFailed
-from chatmemory.repository_error import RepositoryError
+from chatmemory.errors import RepositoryError
 
 LEAST_SQLITE: Final = (3, 35, 0)  # the first with RETURNING
 CACHED_STATEMENTS: Final = 128  # more than there are, so that none is ever compiled twice

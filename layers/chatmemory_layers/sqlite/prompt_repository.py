@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final, TypeVar, final
 
 from chatmemory.contracts.prompt_repository import PromptRecord, PromptRepositoryTag
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer
+from chatmemory.errors import RepositoryError
 from chatmemory.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
-from chatmemory.repository_error import RepositoryError
 from chatmemory_layers.columns import EPOCH
 from chatmemory_layers.sqlite import prompt_reads
 from chatmemory_layers.sqlite.prompt_driver import driver

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from chatmemory.effect.outcome import EffectFailed
-from chatmemory.repository_error import RepositoryError
+from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.file_connection import (
     connect,
     connect_uri,

@@ -4,7 +4,7 @@ import errno
 import sqlite3
 from typing import Final
 
-from chatmemory.repository_error import RepositoryError, RepositoryProblem
+from chatmemory.errors import RepositoryError, RepositoryProblem
 
 _PRIMARY_CODE: Final = 0xFF  # the low byte; the rest of an extended code only refines it
 

@@ -1,4 +1,4 @@
-"""``RepositoryError``: what a store can fail with; all the other errors stand in ``errors.py``."""
+"""``RepositoryError``: what a store can fail with."""
 
 from typing import Literal, TypeAlias, final
 

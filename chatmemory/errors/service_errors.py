@@ -1,0 +1,54 @@
+"""What each operation of a service can fail with, and ``GenericMemoryError``: what lies beneath it failed."""
+
+from typing import Literal, TypeAlias, TypeVar, final
+
+from attrs import frozen
+
+from chatmemory.errors.conversation_errors import (
+    ConversationNotFoundError,
+    MessageConflictError,
+    VersionConflictError,
+)
+from chatmemory.errors.data_validation_error import DataValidationError
+from chatmemory.errors.embedding_error import EmbeddingError
+from chatmemory.errors.memory_errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
+from chatmemory.errors.prompt_not_found_error import PromptNotFoundError
+from chatmemory.errors.repository_error import RepositoryError
+from chatmemory.errors.skill_execution_error import SkillExecutionError
+
+E = TypeVar("E")
+
+
+@final
+@frozen
+class GenericMemoryError:
+    """What lies beneath the service failed."""
+
+    reason: RepositoryError | SkillExecutionError | EmbeddingError
+    tag: Literal["GenericMemoryError"] = "GenericMemoryError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """As the reason says."""
+        return self.reason.retry_is_safe
+
+    def __str__(self) -> str:
+        return str(self.reason)
+
+
+ReadError: TypeAlias = DataValidationError | ConversationNotFoundError | GenericMemoryError
+AddError: TypeAlias = DataValidationError | MessageConflictError | VersionConflictError | GenericMemoryError
+AppendError: TypeAlias = MessageConflictError | VersionConflictError | RepositoryError
+RecallError: TypeAlias = DataValidationError | GenericMemoryError
+RememberError: TypeAlias = DataValidationError | MemoryConflictError | GenericMemoryError
+MemoryReadError: TypeAlias = DataValidationError | MemoryNotFoundError | GenericMemoryError
+MemoryChangeError: TypeAlias = (
+    DataValidationError | MemoryNotFoundError | MemoryConflictError | MemoryChangedError | GenericMemoryError
+)
+PastChatsError: TypeAlias = DataValidationError | PromptNotFoundError | GenericMemoryError
+MemoryStoreError: TypeAlias = MemoryConflictError | MemoryNotFoundError | RepositoryError
+
+
+def memory_error(error: E | RepositoryError) -> E | GenericMemoryError:
+    """Lift an error of a repository to the service: what a caller can act on stays, the rest becomes a reason."""
+    return GenericMemoryError(error) if isinstance(error, RepositoryError) else error
