@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from chatmemory.contracts.embedder import Matrix
+    from chatmemory.contracts.embedder import Matrix, Vector
 
     Int8Rows: TypeAlias = NDArray[np.int8]
+    Places: TypeAlias = NDArray[np.int64]
 
 LARGEST: Final = 127  # of int8, at both ends: a vector and its opposite are opposite in every step
 BITS_PER_BYTE: Final = 8
@@ -63,12 +64,7 @@ def code_of(rows: Int8Rows) -> list[bytes]:
     if not dim:
         return [b""] * count
     size = code_bits(dim)
-    # The transform of all bits is that of the upper ones and that of the lower ones: two small matrices, not a large one.
-    lower = 1 << size.bit_length() // 2
-    upper = size // lower
-    turn_lower, turn_upper = _hadamard(lower), _hadamard(upper)
-    places, signs = (np.array(numbers).reshape(upper, lower).T.ravel() for numbers in _chances(size))
-    signs = signs.astype(np.float32)
+    places, signs, turn_lower, turn_upper = _directions(size)
     codes: list[bytes] = []
     for start in range(0, count, ROWS_AT_ONCE):
         batch = rows[start : start + ROWS_AT_ONCE]
@@ -77,7 +73,7 @@ def code_of(rows: Int8Rows) -> list[bytes]:
         # float32 holds every integer up to 2**24, and no sum here is greater while there are at most 2**17 dimensions.
         mixed = np.take(padded, places, axis=1) * signs
         # Each text is a small matrix of its own: a tall one would be shared out to threads, which takes longer than the sums.
-        turned = turn_lower @ (mixed.reshape(-1, lower, upper) @ turn_upper)
+        turned = turn_lower @ (mixed.reshape(-1, len(turn_lower), len(turn_upper)) @ turn_upper)
         packed = np.packbits(turned.transpose(0, 2, 1).reshape(-1, size) > 0, axis=1)
         known: list[bool] = np.any(batch, axis=1).tolist()
         codes += [row.tobytes() if is_known else b"" for row, is_known in zip(packed, known, strict=True)]
@@ -125,6 +121,20 @@ def _chances(size: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         other = state * (last + 1) // _MODULUS
         places[last], places[other] = places[other], places[last]
     return tuple(places), tuple(signs)
+
+
+@cache
+def _directions(size: int) -> tuple[Places, Vector, Matrix, Matrix]:
+    """Return what turns many vectors: the order of their values, the signs, and what is done to each half of the bits.
+
+    The transform of all bits is that of the lower ones and that of the upper ones: two small matrices, not a large one.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    lower = 1 << size.bit_length() // 2
+    upper = size // lower
+    places, signs = (np.array(numbers).reshape(upper, lower).T.ravel() for numbers in _chances(size))
+    return places, signs.astype(np.float32), _hadamard(lower), _hadamard(upper)
 
 
 def _hadamard(size: int) -> Matrix:
