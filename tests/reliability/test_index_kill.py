@@ -1,0 +1,111 @@
+"""``pastchats-memory index`` is killed (kill -9) at any moment, or the log loses its end: what is there agrees, the next run completes.
+
+``CHATMEMORY_KILLS`` says how often.
+"""
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from tests.past_chats_command import PROGRAM
+from tests.past_turns import disagreement
+from tests.reliability.mixed_histories import held, write_histories
+
+KILLS = int(os.environ.get("CHATMEMORY_KILLS", "4"))
+NEVER_SECONDS = 60.0
+SIGKILL = -9
+
+
+@frozen
+class Undisturbed:
+    """A run that nobody disturbed: over which *histories*, how long it took, and what it made."""
+
+    histories: Path
+    seconds: float
+    made: Sequence[object]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    histories = write_histories(folder / "历史")
+    started = time.perf_counter()
+    assert index(histories, folder / "past.db") == 0
+    seconds = time.perf_counter() - started
+    assert disagreement(folder / "past.db") == ""
+    return Undisturbed(histories, seconds, held(folder / "past.db"))
+
+
+def index(histories: Path, database: Path, *, kill_after_seconds: float = NEVER_SECONDS) -> int:
+    """Run the command, kill it after a while unless it has ended, and return what it returns."""
+    command = [PROGRAM, "index", "--db", database, histories]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        return child.wait(kill_after_seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        return child.wait()
+
+
+def is_begun(database: Path) -> bool:
+    """Tell whether the tables are there, which come with one commit."""
+    if not database.exists():
+        return False
+    with closing(sqlite3.connect(database)) as connection:
+        return connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() != (0,)
+
+
+def check_and_complete(undisturbed: Undisturbed, database: Path) -> None:
+    """See that what is there agrees and is part of the whole, and that one more run makes the whole of it."""
+    if is_begun(database):
+        assert disagreement(database) == ""
+        assert set(held(database)) <= set(undisturbed.made)
+    assert index(undisturbed.histories, database) == 0
+    assert disagreement(database) == ""
+    assert held(database) == undisturbed.made
+
+
+@pytest.mark.parametrize("kill", range(KILLS))
+def test_a_killed_run_leaves_what_agrees_and_the_next_one_completes(
+    undisturbed: Undisturbed, tmp_path: Path, kill: int
+) -> None:
+    database = tmp_path / f"第{kill}次.db"
+    killed_after = random.uniform(0, undisturbed.seconds)
+    assert index(undisturbed.histories, database, kill_after_seconds=killed_after) in {SIGKILL, 0}
+    check_and_complete(undisturbed, database)
+
+
+@pytest.fixture(scope="module")
+def logged(undisturbed: Undisturbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of which all but the tables stands in the log: somebody has been reading since before the run."""
+    database = tmp_path_factory.mktemp("logged") / "past.db"
+    (database.parent / "none").mkdir()
+    index(database.parent / "none", database)
+    with closing(sqlite3.connect(database, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM prompts").fetchall()
+        assert index(undisturbed.histories, database) == 0
+        copy = database.with_name("copy.db")
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{database}{suffix}", f"{copy}{suffix}")
+    return copy
+
+
+@pytest.mark.parametrize("cut", range(KILLS))
+def test_a_log_that_lost_its_end_leaves_the_index_of_a_moment_before(
+    undisturbed: Undisturbed, logged: Path, tmp_path: Path, cut: int
+) -> None:
+    database, log = tmp_path / f"{cut}.db", tmp_path / f"{cut}.db-wal"
+    shutil.copy(logged, database)
+    shutil.copy(f"{logged}-wal", log)
+    os.truncate(log, random.randrange(log.stat().st_size))
+    check_and_complete(undisturbed, database)
