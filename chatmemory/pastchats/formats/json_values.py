@@ -42,3 +42,8 @@ def first_text(record: JsonObject, *keys: str) -> str:
 def without_blanks(fields: JsonObject) -> JsonObject:
     """Leave out of *fields* what says nothing: None, and empty strings, arrays and objects."""
     return {key: value for key, value in fields.items() if value not in (None, "", [], {}, ())}
+
+
+def first_said(*values: Json) -> str:
+    """Return the first of *values* that is a string and not blank; "" for none."""
+    return next((value for value in values if isinstance(value, str) and value.strip()), "")
