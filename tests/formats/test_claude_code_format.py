@@ -422,3 +422,18 @@ def test_it_knows_its_own_by_content_alone_and_leaves_others_alone() -> None:
     meta = claimed(claude_code, '{"agentType":"Explore","description":"?"}', path="/x/agent-1.meta.json")
     assert meta is not None
     assert not meta.is_transcript
+
+
+def test_what_claude_code_keeps_beside_its_sessions_is_no_transcript() -> None:
+    index = '{"version": 1, "entries": [{"sessionId": "s", "fullPath": "/x/s.jsonl", "firstPrompt": "?"}]}'
+    journal = as_lines([{"type": "started", "key": "v2:1", "agentId": "a1"}])
+    for found in (claimed(claude_code, index), claimed(claude_code, journal)):
+        assert found is not None
+        assert not found.is_transcript
+
+
+def test_the_records_of_qwen_code_are_not_taken_for_its_own() -> None:
+    said: JsonObject = {"role": "user", "parts": [{"text": "解释一下"}]}
+    counted = record("system", 1, subtype="ui_telemetry", systemPayload={"uiEvent": {}})
+    assert claimed(claude_code, as_lines([record("user", 0, message=said), counted])) is None
+    assert claimed(claude_code, as_lines([counted])) is None

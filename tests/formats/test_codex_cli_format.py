@@ -318,3 +318,8 @@ def test_it_knows_its_own_by_content_alone_and_leaves_others_alone() -> None:
     prompts = claimed(codex_cli, as_lines([{"session_id": "s", "ts": 1772442720, "text": "?"}]))
     assert prompts is not None
     assert not prompts.is_transcript
+
+
+def test_thoughts_in_the_words_of_openai_are_no_sign_of_it() -> None:
+    thought: JsonObject = {"type": "reasoning", "summary": [], "encrypted_content": "x"}
+    assert claimed(codex_cli, as_lines([{"type": "user", "content": "你好"}, thought])) is None

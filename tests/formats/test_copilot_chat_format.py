@@ -163,3 +163,17 @@ def test_a_log_without_its_beginning_is_no_reason_to_fail() -> None:
         {"kind": 2, "k": ["requests"], "v": [request(1, "一", value("1"))]}, {"kind": 1, "k": [], "v": 1}
     )
     assert said(parsed(copilot_chat, content, LOG)) == [("user", "一"), ("assistant", "1")]
+
+
+def test_a_log_is_known_without_the_name_of_who_answers() -> None:
+    state: dict[str, Any] = {"version": 3, "sessionId": "s-1", "requests": []}
+    found = claim(copilot_chat, log({"kind": 0, "v": state}))
+    assert found is not None
+    assert claim(copilot_chat, log({"kind": 0, "v": {"sessionId": "s-1"}})) is None
+
+
+def test_a_session_may_say_where_it_worked() -> None:
+    state = export(request(1, "在哪？", {"kind": "markdownContent", "content": {"value": "这里。"}}))
+    state["workingDirectory"] = "file:///home/mei/log%20dir"
+    question, answer = turns(parsed(copilot_chat, log({"kind": 0, "v": state})))
+    assert (question.project, answer.content) == ("/home/mei/log dir", "这里。")

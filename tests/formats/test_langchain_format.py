@@ -1,9 +1,9 @@
 """LangChain's messages in their three dresses, alone, in a state, or line by line."""
 
 import pytest
-from read_turns import as_json, as_lines, confidence, read
+from read_turns import as_json, as_lines, claimed, confidence, read
 
-from chatmemory.messages import Json
+from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.langchain import langchain
 from chatmemory.pastchats.formats.openai_chat import openai_chat
 from chatmemory.pastchats.formats.role_list import role_list
@@ -104,3 +104,12 @@ def test_each_history_of_a_file_is_a_conversation_of_its_own() -> None:
     lines = [{"session_id": "s-1", "messages": _as_dicts()}, {"session_id": "s-2", "messages": _as_dicts()}]
     assert read(langchain, as_lines(lines)).conversations == ["langchain:s-1", "langchain:s-2"]
     assert read(langchain, as_json(lines, indent=1)).conversations == ["langchain:s-1", "langchain:s-2"]
+
+
+def test_a_system_message_alone_is_no_sign_of_it() -> None:
+    others: list[JsonObject] = [
+        {"type": "system", "content": "你是助手"},
+        {"type": "user", "content": "你好"},
+    ]
+    assert claimed(langchain, as_lines(others)) is None
+    assert claimed(langchain, as_lines([others[0], {"type": "human", "content": "你好"}])) is not None

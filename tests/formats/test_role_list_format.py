@@ -35,6 +35,13 @@ SAID = [("user", "你好"), ("assistant", "您好")]
         ),
         as_json([{"speaker": "用户", "text": "你好"}, {"speaker": "助手", "text": "您好"}]),
         as_json([{"type": "human", "value": "你好"}, {"type": "ai", "value": "您好"}]),
+        as_lines([{"type": "message", "message": said} for said in CHAT]),
+        as_lines(
+            [
+                {"type": "user", "message": {"role": "user", "parts": [{"text": "你好"}]}},
+                {"type": "assistant", "message": {"role": "model", "parts": [{"text": "您好"}]}},
+            ]
+        ),
     ],
 )
 def test_one_chat_is_read_from_many_shapes(text: str) -> None:
@@ -162,3 +169,18 @@ def test_every_beginning_of_the_document_keeps_what_was_said() -> None:
     for part in prefixes(text, every=3):
         said = read(role_list, part).said
         assert said == (SAID * 3)[: len(said)]
+
+
+def test_what_stands_around_a_message_is_its_id_and_its_time() -> None:
+    record: Json = {"type": "message", "id": "m1", "timestamp": "2026-05-12T01:02:27Z", "message": CHAT[0]}
+    (turn,) = read(role_list, as_lines([{"type": "session"}, record])).kept
+    assert (turn.native_id, turn.timestamp) == ("m1", datetime(2026, 5, 12, 1, 2, 27, tzinfo=UTC))
+
+
+def test_thoughts_among_the_parts_of_a_message_are_no_answer() -> None:
+    parts: list[Json] = [{"text": "hm", "thought": True}, {"text": "您好"}]
+    found = read(role_list, as_lines([CHAT[0], {"role": "model", "parts": parts}]))
+    assert found.said == SAID
+    assert [(turn.kind, turn.content) for turn in found.turns if turn.kind == "thinking"] == [
+        ("thinking", "hm")
+    ]

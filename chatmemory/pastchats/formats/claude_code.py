@@ -14,7 +14,7 @@ from chatmemory.histories import Parsed
 from chatmemory.messages import JsonObject
 from chatmemory.pastchats.formats.claude_survey import survey
 from chatmemory.pastchats.formats.claude_transcript import NO_TURNS, ClaudeTranscript
-from chatmemory.pastchats.formats.json_values import first_text, json_object, json_text
+from chatmemory.pastchats.formats.json_values import first_text, json_object, json_objects, json_text
 
 
 @final
@@ -35,12 +35,12 @@ class ClaudeCode:
         """Look for records with the ids that only Claude Code gives them."""
         if head.shape == "json":
             document = json_object(head.document)
-            is_about_agent = head.path.endswith(".meta.json") and "agentType" in document
-            return (
-                Claim(90, "describes a subagent of Claude Code", is_transcript=False)
-                if is_about_agent
-                else None
-            )
+            if head.path.endswith(".meta.json") and "agentType" in document:
+                return Claim(90, "describes a subagent of Claude Code", is_transcript=False)
+            entry = next(json_objects(document.get("entries")), {})
+            if {"sessionId", "fullPath"} <= entry.keys():
+                return Claim(90, "Claude Code's list of the sessions beside it", is_transcript=False)
+            return None
         best: Claim | None = None
         for value in head.records:
             claim = _claim_of_record(json_object(value))
@@ -57,12 +57,18 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
     kind = json_text(record.get("type"))
     message = json_object(record.get("message"))
     has_session = bool(first_text(record, "sessionId"))
+    if "parts" in message:
+        return None  # Qwen Code's, whose records bear the same names
     if kind in {"user", "assistant"} and "content" in message:
         if has_session or "parentUuid" in record:
             return Claim(96, f"a record of type {kind} with message and sessionId or parentUuid")
         if first_text(record, "session_id", "uuid"):
             return Claim(90, f"a record of type {kind} with message and uuid or session_id")
-    if kind in NO_TURNS | {"system", "attachment"}:
+    if kind in {"started", "result"} and {"key", "agentId"} <= record.keys():
+        return Claim(
+            90, "the journal of a workflow, whose agents have files of their own", is_transcript=False
+        )
+    if kind in NO_TURNS | {"system", "attachment"} and "systemPayload" not in record:
         for sign in ("sessionId", "leafUuid", "parentUuid", "messageId", "snapshot"):
             if sign in record:
                 return Claim(92, f"a record of type {kind} with {sign}")

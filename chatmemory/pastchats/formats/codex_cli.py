@@ -57,12 +57,9 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
         return Claim(91, "a rollout's first record, or its state")
     if set(record) == {"session_id", "ts", "text"}:
         return Claim(90, "the prompts that Codex keeps beside its sessions", is_transcript=False)
-    is_item = kind == "message" or kind in CALLS | {"function_call_output", "reasoning", "function_result"}
-    if (
-        is_item
-        and ("role" in record or "call_id" in record or "summary" in record)
-        and "sessionId" not in record
-    ):
+    # Its thoughts are no sign of it: others keep those of OpenAI's models in the same words.
+    is_item = kind == "message" or kind in CALLS | {"function_call_output", "function_result"}
+    if is_item and ("role" in record or "call_id" in record) and "sessionId" not in record:
         return Claim(75, f"a flat record of type {kind}, as the Responses API has it")
     if (
         "created_at" in record

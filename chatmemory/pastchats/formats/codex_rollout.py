@@ -27,6 +27,7 @@ ENVELOPES: Final = frozenset(
         "world_state",
         "inter_agent_communication",
         "inter_agent_communication_metadata",
+        "retained_context",
         "security_risk_score",
         "token_usage_record",
         "realtime_item",

@@ -107,7 +107,7 @@ class CopilotChat:
         """Yield the turns of each request: what was asked, and what was answered."""
         is_log = _LOG.match(b"".join(_first_block(reader))) is not None
         session = session_fields(reader) if is_log else _fields(reader)
-        project = _workspace(reader)
+        project = _workspace(reader) or _path_of(json_text(session.get("workingDirectory")))
         conversation_id = ""
         for found in logged_requests(reader) if is_log else _exported_requests(reader):
             if isinstance(found, HistoryIssue):
@@ -125,7 +125,10 @@ class CopilotChat:
 
 
 def _is_session(session: JsonObject) -> bool:
-    return "responderUsername" in session and ("requests" in session or "sessionId" in session)
+    names = session.keys()
+    if "responderUsername" in names:
+        return "requests" in names or "sessionId" in names
+    return {"version", "sessionId", "requests"} <= names
 
 
 def _requests(session: JsonObject) -> Iterator[JsonObject]:
@@ -252,11 +255,8 @@ class _Answer:
             if isinstance(item, str):
                 self._write(item)
             elif kind in {"", "markdownContent", "markdownVuln"}:
-                value = first_said(
-                    part.get("value"), _markdown(part.get("value")), _markdown(part.get("content"))
-                )
                 self.folder = self.folder or json_text(json_object(part.get("baseUri")).get("path"))
-                self._write(value)
+                self._write(_markdown(part.get("value")) or _markdown(part.get("content")))
             elif kind == "inlineReference":
                 self._write(_reference(part))
             else:
@@ -289,7 +289,7 @@ def _ends_in_a_fence(text: str) -> bool:
 
 
 def _markdown(value: Json) -> str:
-    return json_text(json_object(value).get("value"))
+    return first_said(value, json_object(value).get("value"))
 
 
 def _reference(part: JsonObject) -> str:

@@ -41,6 +41,9 @@ _ROLES: Final[Mapping[str, Role]] = {
 _PROJECT_ROOTS: Final = ("../.project_root", "../../.project_root")
 """Where newer versions note the folder that a session and a subagent's session belong to; the session has its hash."""
 
+_SHORT_HASH: Final = 8
+"""Characters of the hash of a folder, where nothing else names it: as many as tell one's projects apart."""
+
 _SUBAGENT_FOLDER: Final = re.compile(r"[/\\]chats[/\\]([^/\\]+)[/\\][^/\\]+$")
 
 _HELD_CHARACTERS: Final = 8 * 1024 * 1024
@@ -215,15 +218,14 @@ class _Session:
         session = json_text(self.header.get("sessionId")) or self.reader.path
         folders = [folder for folder in json_items(self.header.get("directories")) if isinstance(folder, str)]
         self.conversation_id = f"gemini_cli:{session}"
-        self.project = (
-            _project_root(self.reader) or next(iter(folders), "") or json_text(self.header.get("projectHash"))
-        )
+        project_hash = json_text(self.header.get("projectHash"))
+        self.project = _project_root(self.reader) or next(iter(folders), "") or project_hash[:_SHORT_HASH]
         is_subagent = self.header.get("kind") == "subagent"
         parent = _SUBAGENT_FOLDER.search(self.reader.path) if is_subagent else None
         self.metadata = without_blanks(
             {
                 "title": json_text(self.header.get("summary")),
-                "project_hash": json_text(self.header.get("projectHash")),
+                "project_hash": project_hash,
                 "parent_session": parent[1] if parent is not None else "",
             }
         )

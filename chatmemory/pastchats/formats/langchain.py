@@ -39,7 +39,7 @@ class LangChain:
 
     def claim(self, head: Head, /) -> Claim | None:
         """Claim lists of LangChain's messages in one of their three dresses."""
-        if head.shape == "text" or pattern_of(looked_at(head), _LISTS, _is_message) is None:
+        if head.shape == "text" or pattern_of(looked_at(head), _LISTS, _is_spoken) is None:
             return None
         if '"lc"' in head.text:
             return Claim(92, "messages with «lc» and «kwargs»")
@@ -98,8 +98,12 @@ def _role(type_name: str, data: JsonObject) -> Role | None:
 
 def _is_message(value: Json) -> bool:
     type_name, data = _undressed(value)
-    # ``role`` with ``type: message`` is OpenAI's, which has no type «human».
     return (type_name in _ROLES or type_name == "chat") and "content" in data
+
+
+def _is_spoken(value: Json) -> bool:
+    """Tell a message of a type that LangChain alone has; others have «system» and «tool» too."""
+    return _undressed(value)[0] in {"human", "ai", "chat"} and _is_message(value)
 
 
 langchain = LangChain()

@@ -32,17 +32,27 @@ _FACTS: Final = ("title", "topic", "model", "source", "category")
 
 def content_in(value: Json) -> Content:
     """Return the parts of a message's content: a text, blocks, or the object that some tools wrap around them."""
-    parts = Content()
     if isinstance(value, dict) and not value.get("type"):
         inner = next((value[name] for name in ("parts", "text", "content", "value") if name in value), None)
-        parts.add(inner if isinstance(inner, str | list) else None)
-    elif isinstance(value, list):
+        return content_in(inner if isinstance(inner, str | list) else None)
+    parts = Content()
+    if isinstance(value, list):
         for block in json_items(value):
-            is_bare = isinstance(block, dict) and not block.get("type")
-            parts.add(json_text(json_object(block).get("text")) if is_bare else block)
+            _add_block(parts, block)
     else:
         parts.add(value)
     return parts
+
+
+def _add_block(parts: Content, block: Json) -> None:
+    """Add a block; one without a type is Google's."""
+    part = json_object(block)
+    if not part or part.get("type"):
+        parts.add(block)
+    elif part.get("thought") is True:
+        parts.thinking.append(json_text(part.get("text")))
+    else:
+        parts.texts.append(json_text(part.get("text")))
 
 
 def note_calls(parts: Content, message: JsonObject) -> None:

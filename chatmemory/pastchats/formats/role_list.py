@@ -84,9 +84,11 @@ def _kind(message: JsonObject, role: Role) -> TurnKind:
 
 
 def _unwrapped(value: Json) -> JsonObject:
-    """Return the message in *value*, which Grok puts one object deeper."""
-    message = json_object(value)
-    return json_object(message.get("response")) or message
+    """Return the message in *value*, which Grok, Pi and Droid put one object deeper."""
+    record = json_object(value)
+    message = json_object(record.get("message"))
+    # What stands around it is its id and its time.
+    return json_object(record.get("response")) or ({**record, **message} if "role" in message else record)
 
 
 def _speaker(message: JsonObject, name: str) -> str | None:

@@ -30,7 +30,10 @@ ROLES: Final[dict[str, Role]] = {
     ),
     **dict.fromkeys(("system", "developer", "系统"), "system"),
     **dict.fromkeys(
-        ("tool", "function", "observation", "ipython", "function_response", "tool_response", "tool_result"),
+        (
+            *("tool", "function", "observation", "ipython"),
+            *("function_response", "tool_response", "tool_result", "toolresult"),
+        ),
         "tool",
     ),
 }
