@@ -35,6 +35,7 @@ class CommandHost:
         """Be ready; nothing is read or opened yet."""
         self.db: str | None = None
         self.config: str | None = None
+        self.longest_wait_seconds: float | None = None
         self._read_settings: PastChatsPart | None = None
 
     def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
@@ -43,7 +44,7 @@ class CommandHost:
         from chatmemory.effect import Effect  # noqa: PLC0415  likewise
         from chatmemory_layers.past_chats_stacks import finding  # noqa: PLC0415  likewise
 
-        return self._run(finding(self._settings()), Effect.service(PastChatsService).bind(ask))
+        return self._run(finding(*self._settings()), Effect.service(PastChatsService).bind(ask))
 
     def write(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
         """See ``Host``."""
@@ -52,7 +53,7 @@ class CommandHost:
         from chatmemory_layers.past_chats_stacks import indexing  # noqa: PLC0415  likewise
 
         gc.enable()
-        return self._run(indexing(self._settings()), Effect.service(PastChatsIndexService).bind(ask))
+        return self._run(indexing(*self._settings()), Effect.service(PastChatsIndexService).bind(ask))
 
     def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
         """See ``Host``."""
@@ -60,7 +61,7 @@ class CommandHost:
         from chatmemory.effect import Effect  # noqa: PLC0415  likewise
         from chatmemory_layers.past_chats_stacks import rehearsing  # noqa: PLC0415  likewise
 
-        return self._run(rehearsing(self._settings()), Effect.service(PastChatsIndexService).bind(ask))
+        return self._run(rehearsing(*self._settings()), Effect.service(PastChatsIndexService).bind(ask))
 
     def settings(self) -> PastChatsSettings:
         """See ``Host``."""
@@ -89,8 +90,15 @@ class CommandHost:
         )
 
         read = _value(read_past_chats_settings(self.config or os.environ.get(CONFIG) or None))
-        db = self.db or os.environ.get(DB)
-        return read._replace(past_chats=evolve(read.past_chats, path=db)) if db else read
+        past_chats, embedding = read
+        if db := self.db or os.environ.get(DB):
+            past_chats = evolve(past_chats, path=db)
+        if (longest := self.longest_wait_seconds) is not None:
+            wait_seconds = min(longest, past_chats.busy_timeout_seconds)
+            past_chats = evolve(past_chats, busy_timeout_seconds=wait_seconds)
+            timeout_seconds = min(longest, embedding.timeout_seconds)
+            embedding = evolve(embedding, timeout_seconds=timeout_seconds, max_retries=0)
+        return read._replace(past_chats=past_chats, embedding=embedding)
 
     def _run(self, stack: Layer[Any, Any], effect: Effect[A, PastChatsError, Any]) -> A:
         from chatmemory.effect import EffectFailed, ManagedRuntime  # noqa: PLC0415  --help needs no kernel
@@ -101,7 +109,7 @@ class CommandHost:
                 return await runtime.run(effect)
 
         try:
-            if waits(self._settings()):
+            if waits(self._settings().embedding):
                 import anyio  # noqa: PLC0415  most commands wait for nothing
 
                 return _value(anyio.run(in_a_loop))
@@ -127,6 +135,8 @@ def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
 def main() -> None:
     """Be the command ``pastchats-memory``."""
     gc.disable()  # a recall makes no cycles worth looking for, and looking takes a tenth of its time
+    if sys.stdin is None:  # closed by the caller
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  as long as the process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # Histories are in every script, whatever the locale; a lone surrogate becomes what JSON writes for it.

@@ -1,4 +1,4 @@
-"""Values as JSON, as ``--json`` prints them."""
+"""Values as JSON: one object, whatever the command; its keys are promised to programs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import attrs
 from chatmemory.programs.pastchats.sources import source_of
 
 if TYPE_CHECKING:
+    from chatmemory.past_chats import Finding, PastChatsStatistics
     from chatmemory.prompt import Prompt
     from chatmemory.prompt_hits import PastRecall, PromptHit, PromptSearchResult
 
@@ -79,6 +80,21 @@ def recall_object(query: str, recall: PastRecall) -> dict[str, Any]:
             for exchange in recall.exchanges
         ],
     }
+
+
+def turns_object(source: str, turns: Sequence[Prompt]) -> dict[str, Any]:
+    """Return the turns around *source*."""
+    return {"around": source, "turns": [prompt_object(turn) for turn in turns]}
+
+
+def findings_object(findings: Sequence[Finding]) -> dict[str, Any]:
+    """Return what the doctor saw."""
+    return {"is_healthy": not any(finding.severity == "error" for finding in findings), "findings": findings}
+
+
+def statistics_object(statistics: PastChatsStatistics, path: str) -> dict[str, Any]:
+    """Return how much is kept, and where."""
+    return {"path": path, **attrs.asdict(statistics, recurse=False)}
 
 
 def _plain(value: object) -> object:

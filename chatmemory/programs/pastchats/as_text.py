@@ -29,10 +29,11 @@ def shown(text: str) -> str:
     return _UNSHOWN.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-def search_text(query: str, result: PromptSearchResult) -> str:
+def search_text(query: str, result: PromptSearchResult, *, is_narrow: bool = False) -> str:
     """Return the hits, best first, and how they were found."""
     if not result.hits:
-        return f"nothing found for {shown(query)!r} ({result.reason})"
+        within = " within --project, --since ..." if is_narrow else ""
+        return f"nothing found for {shown(query)!r}{within} ({result.reason})"
     return "\n\n".join(
         [*(_hit(rank, hit) for rank, hit in enumerate(result.hits, 1)), f"{result.mode}: {result.reason}"]
     )
@@ -83,19 +84,24 @@ def report_text(report: IndexReport) -> str:
     turns = report.turns
     done = "would be indexed" if report.is_dry_run else "indexed"
     lines = [
-        (
-            f"{turns.new} new turns {done}, {turns.updated} updated, {turns.unchanged} unchanged, "
-            f"{turns.duplicates} known from other files ({report.seconds:.1f} s)"
-        ),
-        (
-            f"{report.files} files: {sum(report.read.values())} read{_counted(report.read)}, {report.unchanged} unchanged, "
-            f"{report.not_histories} no chat history, {report.failed} failed, {report.missing} gone"
+        f"{turns.new} new turns {done}"
+        + _parts(updated=turns.updated, unchanged=turns.unchanged, known_from_other_files=turns.duplicates)
+        + f" ({report.seconds:.1f} s)",
+        f"{report.files} files"
+        + _parts(
+            read=sum(report.read.values()),
+            unchanged=report.unchanged,
+            no_chat_history=report.not_histories,
+            failed=report.failed,
+            gone=report.missing,
         ),
     ]
+    if report.read:
+        lines.append(f"read{_counted(report.read)}")
     if turns.superseded:
         lines.append(f"{turns.superseded} turns are no longer in their files; they stay, marked")
     if report.redacted:
-        lines.append(f"{report.redacted} secrets redacted")
+        lines.append(f"secrets redacted: {report.redacted}")
     if report.unknown_records:
         lines.append(f"records of unknown types left out{_counted(report.unknown_records)}")
     return "\n".join(lines)
@@ -143,8 +149,13 @@ def findings_text(findings: tuple[Finding, ...]) -> str:
     )
 
 
+def _parts(**counts: int) -> str:
+    """Return those of *counts* that are not 0, each with its name."""
+    return "".join(f", {count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+
+
 def _counted(counts: Mapping[str, int]) -> str:
     if not counts:
         return ""
     most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ": " + ", ".join(f"{shown(name)} {count}" for name, count in most)
+    return ": " + ", ".join(f"{shown(name) or '(none)'} {count}" for name, count in most)

@@ -8,15 +8,16 @@ if TYPE_CHECKING:
     from chatmemory.effect.config_error import ConfigError
     from chatmemory.errors import PastChatsError
 
-FINDINGS: Final = (
-    1  # doctor saw an error; index could read nothing of what it was given; click: the reader has gone
-)
+FINDINGS: Final = 1  # doctor saw an error; index could read nothing of what it was given
+UNWRITABLE: Final = 1  # nobody takes the answer: the disk is full, or the reader has gone
+HARMLESS: Final = 1  # a hook that is called wrongly: 2 would make an agent drop what a person has typed
 USAGE: Final = 2  # a misspelt option, a missing argument; click's number
 INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 
 EXPLANATION: Final = """\
-Exit codes: 0 done (also when nothing was found), 1 doctor or index found errors, 2 wrong usage, 3 invalid input,
-4 unknown source, 5 the index cannot be used, 6 the embedder failed, 7 invalid configuration."""
+Exit codes: 0 done (also when nothing was found), 1 doctor or index found errors, or nobody took the answer,
+2 wrong usage, 3 invalid input, 4 unknown source, 5 the index cannot be used, 6 the embedder failed,
+7 invalid configuration."""
 
 
 def exit_code(error: PastChatsError | ConfigError) -> int:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chatmemory.programs.pastchats.as_json import json_text, prompt_object, recall_object, search_object
+from chatmemory.programs.pastchats.as_json import json_text, recall_object, search_object, turns_object
 from chatmemory.programs.pastchats.as_text import search_text, turns_text
 from chatmemory.programs.pastchats.options import (
     as_json_option,
     filter_options,
+    is_narrow,
     query_of,
     query_options,
     with_host,
@@ -44,7 +45,10 @@ def search(
     result = host.read(
         lambda chats: chats.search(asked, which=which, limit=limit, mode="lexical" if lexical else "hybrid")
     )
-    click.echo(json_text(search_object(asked, result)) if as_json else search_text(asked, result))
+    if as_json:
+        click.echo(json_text(search_object(asked, result)))
+    else:
+        click.echo(search_text(asked, result, is_narrow=is_narrow(which)))
 
 
 @click.command()
@@ -96,6 +100,6 @@ def show(host: Host, source: str, *, before: int, after: int, as_json: bool) -> 
     """
     turns = host.read(lambda chats: chats.show(source, before=before, after=after))
     if as_json:
-        click.echo(json_text([prompt_object(turn) for turn in turns]))
+        click.echo(json_text(turns_object(source, turns)))
     else:
         click.echo(turns_text(turns, source))

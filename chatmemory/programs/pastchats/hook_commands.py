@@ -1,9 +1,13 @@
-"""``hook``: what coding agents call by themselves.  It never keeps an agent from working: it always exits with 0."""
+"""``hook``: what coding agents call by themselves.
+
+It never keeps an agent from working: it waits for nothing longer than ``LONGEST_WAIT_SECONDS``, and exits with 0, or with
+1 when its own options are wrong; agents drop the prompt of a person for a hook that exits with 2.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -13,6 +17,8 @@ from chatmemory.programs.pastchats.options import with_host
 
 if TYPE_CHECKING:
     from chatmemory.programs.pastchats.host import Host
+
+LONGEST_WAIT_SECONDS: Final = 2.0  # a person sits there and waits for the agent
 
 
 @click.group()
@@ -36,6 +42,7 @@ def user_prompt_submit(host: Host, payload: str | None) -> None:
     \b
       echo '{"prompt": "build webhook retries", "cwd": "/app"}' | pastchats-memory hook user-prompt-submit
     """
+    host.longest_wait_seconds = LONGEST_WAIT_SECONDS
     asked = prompt_hook(_given(payload))
     if isinstance(asked, NoHook):
         _explain(asked)
@@ -57,6 +64,7 @@ def stop(host: Host, payload: str | None) -> None:
     \b
       echo '{"transcript_path": "~/.claude/projects/-app/0b7d.jsonl"}' | pastchats-memory hook stop
     """
+    host.longest_wait_seconds = LONGEST_WAIT_SECONDS
     ended = stop_hook(_given(payload))
     if isinstance(ended, NoHook):
         _explain(ended)

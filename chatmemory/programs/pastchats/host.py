@@ -33,10 +33,12 @@ class Host(Protocol):
     Attributes:
         db: the file of the index, where the command line names one.
         config: the file of the settings, where the command line names one.
+        longest_wait_seconds: for a lock or an embedder, which is then asked once; None: as the settings say.
     """
 
     db: str | None
     config: str | None
+    longest_wait_seconds: float | None
 
     def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
         """Ask an index that must exist, and write nothing."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 import click
 
 from chatmemory.past_chats import IndexReport, IndexRequest
-from chatmemory.programs.pastchats.as_json import json_text
+from chatmemory.programs.pastchats.as_json import json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
 from chatmemory.programs.pastchats.exit_codes import FINDINGS
 from chatmemory.programs.pastchats.options import (
@@ -28,21 +28,30 @@ if TYPE_CHECKING:
 MORE_KINDS: Final[tuple[TurnKind, ...]] = ("tool_result", "thinking", "harness")
 
 
+NEXT: Final = """\
+next: pastchats-memory index            everything that the known tools keep on this machine
+      pastchats-memory index FOLDER     exports and histories that lie elsewhere"""
+NOWHERE: Final = """\
+none of the known tools keeps histories on this machine; name files or folders that hold some:
+      pastchats-memory index FOLDER"""
+NO_HISTORY: Final = "nothing there is a chat history; --verbose says what each file was taken for"
+
+
 @click.command()
+@as_json_option
 @with_host
-def init(host: Host) -> None:
+def init(host: Host, *, as_json: bool) -> None:
     """Make an empty index, and say where it lies and what to do next.
 
     Not needed before index, which makes one by itself.
     """
     host.write(lambda chats: chats.prepare())
-    statistics = host.read(lambda chats: chats.statistics())
-    click.echo(statistics_text(statistics, host.path()))
-    click.echo(
-        "next: pastchats-memory index            everything that the known tools keep on this machine",
-        err=True,
-    )
-    click.echo("      pastchats-memory index FOLDER     exports and histories that lie elsewhere", err=True)
+    statistics, path = host.read(lambda chats: chats.statistics()), host.path()
+    if as_json:
+        click.echo(json_text(statistics_object(statistics, path)))
+    else:
+        click.echo(statistics_text(statistics, path))
+        click.echo(NEXT, err=True)
 
 
 @click.command()
@@ -92,6 +101,10 @@ def index(
     )
     report = _indexed(host, request)
     _tell(report, as_json=as_json, verbose=verbose)
+    if not report.files and not request.inputs:
+        click.echo(NOWHERE, err=True)
+    elif report.not_histories and not (report.read or report.unchanged or verbose):
+        click.echo(NO_HISTORY, err=True)
     is_unreadable = report.failed or any(issue.code == "unreadable" for issue in report.issues)
     if is_unreadable and not report.read and not report.unchanged:
         raise click.exceptions.Exit(FINDINGS)
@@ -107,8 +120,9 @@ def index(
     metavar="SECONDS",
     help="How often to look.",
 )
+@as_json_option
 @with_host
-def watch(host: Host, paths: tuple[str, ...], every: float) -> None:
+def watch(host: Host, paths: tuple[str, ...], every: float, *, as_json: bool) -> None:
     """Index again and again, whenever histories change, until Ctrl-C.
 
     \b
@@ -119,39 +133,39 @@ def watch(host: Host, paths: tuple[str, ...], every: float) -> None:
     while True:
         report = _indexed(host, request)
         if any((report.turns.new, report.turns.updated, report.turns.superseded, report.failed)):
-            _tell(report, as_json=False, verbose=False)
+            _tell(report, as_json=as_json, verbose=False)
         time.sleep(every)
 
 
 @click.command()
+@as_json_option
 @with_host
-def reindex(host: Host) -> None:
+def reindex(host: Host, *, as_json: bool) -> None:
     """Build the index of words anew from the turns that are kept; what doctor advises."""
     count = host.write(lambda chats: chats.reindex())
-    click.echo(f"{count} turns indexed by their words")
+    click.echo(json_text({"turns": count}) if as_json else f"{count} turns indexed by their words")
 
 
 @click.command("re-embed")
+@as_json_option
 @with_host
-def re_embed(host: Host) -> None:
+def re_embed(host: Host, *, as_json: bool) -> None:
     """Make the vectors of the embedder that is set now, where those of another one are kept.
 
     It may be stopped at any moment, and goes on where it was.
     """
     with ProgressLine(host.now) as line:
         count = host.write(lambda chats: chats.re_embed(on_progress=line.counted))
-    click.echo(f"{count} turns embedded anew")
+    click.echo(json_text({"turns": count}) if as_json else f"{count} turns embedded anew")
 
 
 def _indexed(host: Host, request: IndexRequest) -> IndexReport:
-
     with ProgressLine(host.now) as line:
         run = host.rehearse if request.is_dry_run else host.write
         return run(lambda chats: chats.index(request, on_progress=line.indexed))
 
 
 def _tell(report: IndexReport, *, as_json: bool, verbose: bool) -> None:
-
     for line in issue_lines(report, verbose=verbose):
         click.echo(line, err=True)
     click.echo(json_text(report) if as_json else report_text(report))

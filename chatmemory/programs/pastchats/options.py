@@ -86,7 +86,9 @@ def filter_options(command: F) -> F:
         metavar="NAME",
         help="Only of this project; may be repeated, like the next four.",
     )
-    @click.option("--role", "-r", "roles", multiple=True, type=click.Choice(ROLES), help="Only said by.")
+    @click.option(
+        "--role", "-r", "roles", multiple=True, type=click.Choice(ROLES), help="Only what these said."
+    )
     @click.option(
         "--format",
         "-f",
@@ -103,7 +105,9 @@ def filter_options(command: F) -> F:
         metavar="ID",
         help="Only of this conversation.",
     )
-    @click.option("--since", metavar="WHEN", help="Not before: 2026-03-01, or 7d for the last seven days.")
+    @click.option(
+        "--since", metavar="WHEN", help="Not before: 2026-03-01, 2026-03, or 7d for the last seven days."
+    )
     @click.option(
         "--until", metavar="WHEN", help="Before: 2026-04-01, or 7d for what is older than seven days."
     )

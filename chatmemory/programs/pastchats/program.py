@@ -8,7 +8,14 @@ from typing import Final, NamedTuple, cast, final
 
 import click
 
-from chatmemory.programs.pastchats.exit_codes import EXPLANATION, INTERRUPTED, USAGE, exit_code
+from chatmemory.programs.pastchats.exit_codes import (
+    EXPLANATION,
+    HARMLESS,
+    INTERRUPTED,
+    UNWRITABLE,
+    USAGE,
+    exit_code,
+)
 from chatmemory.programs.pastchats.host import CommandError, Host
 from chatmemory.programs.pastchats.options import with_host
 
@@ -64,6 +71,20 @@ class Commands(click.Group):
         name = cmd_name.replace("-", "_")
         return cast("click.Command", getattr(module, f"{name}_" if name == "import" else name))
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that *args* begin with, or say which one may have been meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches  # noqa: PLC0415  most names are written right
+
+            meant = get_close_matches(args[0], COMMANDS, n=1)
+            if not meant:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean '{meant[0]}'?", ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  likewise
         """Write what each command does."""
         with formatter.section("Commands"):
@@ -99,12 +120,18 @@ def run(host: Host, arguments: Sequence[str] | None = None) -> int:
         return _said(str(failed), exit_code(failed.error))
     except click.UsageError as error:
         error.show()
-        return USAGE
+        return HARMLESS if _is_hook(error) else USAGE
     except click.ClickException as error:
         return _said(error.format_message(), error.exit_code)
+    except OSError as error:
+        return _said(f"input or output failed: {error.strerror or error}", UNWRITABLE)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     return code if isinstance(code, int) else 0
+
+
+def _is_hook(error: click.UsageError) -> bool:
+    return error.ctx is not None and f"{NAME} hook" in error.ctx.command_path
 
 
 def _said(message: str, code: int) -> int:

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from chatmemory.programs.pastchats.as_json import json_text
+from chatmemory.programs.pastchats.as_json import findings_object, json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import findings_text, issue_lines, report_text, statistics_text
 from chatmemory.programs.pastchats.exit_codes import FINDINGS
 from chatmemory.programs.pastchats.options import (
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 @with_host
 def stats(host: Host, *, as_json: bool) -> None:
     """Count what is kept, by format, role and project."""
-    statistics = host.read(lambda chats: chats.statistics())
-    click.echo(json_text(statistics) if as_json else statistics_text(statistics, host.path()))
+    statistics, path = host.read(lambda chats: chats.statistics()), host.path()
+    click.echo(
+        json_text(statistics_object(statistics, path)) if as_json else statistics_text(statistics, path)
+    )
 
 
 @click.command()
@@ -42,8 +44,9 @@ def doctor(host: Host, *, as_json: bool) -> None:
     Exits with 1 when something is wrong.
     """
     findings = host.read(lambda chats: chats.check())
-    click.echo(json_text(findings) if as_json else findings_text(findings))
-    if any(finding.severity == "error" for finding in findings):
+    told = findings_object(findings)
+    click.echo(json_text(told) if as_json else findings_text(findings))
+    if not told["is_healthy"]:
         raise click.exceptions.Exit(FINDINGS)
 
 
@@ -95,8 +98,11 @@ def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
 )
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@as_json_option
 @with_host
-def forget(host: Host, which: PromptFilter, sources: tuple[str, ...], *, dry_run: bool, yes: bool) -> None:
+def forget(
+    host: Host, which: PromptFilter, sources: tuple[str, ...], *, dry_run: bool, yes: bool, as_json: bool
+) -> None:
     """Delete turns from the index for good; the histories themselves are left alone.
 
     \b
@@ -110,28 +116,33 @@ def forget(host: Host, which: PromptFilter, sources: tuple[str, ...], *, dry_run
     def forgotten(*, is_dry_run: bool) -> int:
         return host.write(lambda chats: chats.forget(which, sources=sources, is_dry_run=is_dry_run))
 
-    _delete(forgotten, "forgotten", dry_run=dry_run, yes=yes)
+    _delete(forgotten, "forgotten", dry_run=dry_run, yes=yes, as_json=as_json)
 
 
 @click.command()
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@as_json_option
 @with_host
-def prune(host: Host, *, dry_run: bool, yes: bool) -> None:
+def prune(host: Host, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Delete turns whose files are gone, and those that their files no longer hold."""
 
     def pruned(*, is_dry_run: bool) -> int:
         return host.write(lambda chats: chats.prune(is_dry_run=is_dry_run))
 
-    _delete(pruned, "pruned", dry_run=dry_run, yes=yes)
+    _delete(pruned, "pruned", dry_run=dry_run, yes=yes, as_json=as_json)
 
 
-def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool) -> None:
+def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Say how many turns are meant, ask, and delete them."""
     count = delete(is_dry_run=True)
-    if dry_run or not count:
-        click.echo(f"{count} turns would be {done}" if dry_run else "nothing to do")
-        return
-    if not yes:
-        click.confirm(f"{count} turns will be {done} for good; go on?", abort=True, err=True)
-    click.echo(f"{delete(is_dry_run=False)} turns {done}")
+    if count and not dry_run:
+        if not yes:
+            click.confirm(f"{count} turns will be {done} for good; go on?", abort=True, err=True)
+        count = delete(is_dry_run=False)
+    if as_json:
+        click.echo(json_text({"turns": count, "is_dry_run": dry_run}))
+    elif dry_run:
+        click.echo(f"{count} turns would be {done}")
+    else:
+        click.echo(f"{count} turns {done}" if count else "nothing to do")

@@ -42,7 +42,7 @@ def create_file(path: Path, driver: ModuleType = sqlite3) -> None:
 def refuse_folder(path: Path) -> None:
     """Raise ``EffectFailed`` where *path* is a folder; SQLite would only say that it cannot open it."""
     if path.is_dir():
-        raise EffectFailed(RepositoryError("open the store", "unavailable", "the path is a folder"))
+        raise EffectFailed(RepositoryError("open the store", "unavailable", f"{path} is a folder"))
 
 
 def connect(

@@ -37,8 +37,8 @@ LONGEST_IDLE_LOG_BYTES: Final = 16 * 1024 * 1024
 def store_path(settings: PastChatsSettings) -> Path:
     """Return where the index lies: where the settings say, or in the data folder of the platform."""
     if settings.path:
-        path = Path(settings.path)
-        return (path.expanduser() if settings.path.startswith("~/") else path).absolute()
+        below = settings.path.removeprefix("~/")
+        return (Path(below) if below == settings.path else _home() / below).absolute()
     return (_data_folder() / "chatmemory" / FILE_NAME).absolute()
 
 
@@ -93,12 +93,20 @@ def connect_reader(settings: PastChatsSettings, driver: ModuleType = sqlite3) ->
 
 def _data_folder() -> Path:
     if sys.platform == "win32":  # pragma: no cover
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local")
     if sys.platform == "darwin":  # pragma: no cover
-        return Path.home() / "Library" / "Application Support"
+        return _home() / "Library" / "Application Support"
     named = os.environ.get("XDG_DATA_HOME", "")
     # The specification of these folders says that a relative one is to be ignored.
-    return Path(named) if named.startswith("/") else Path.home() / ".local" / "share"
+    return Path(named) if named.startswith("/") else _home() / ".local" / "share"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # in a container whose user has no name
+        msg = "nobody's home is known here: name a file with --db or PASTCHATS_DB"
+        raise FileNotFoundError(msg) from None
 
 
 def _exists(path: Path) -> bool:

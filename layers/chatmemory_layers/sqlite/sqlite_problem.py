@@ -44,7 +44,8 @@ def repository_error(
     """
     if isinstance(error, OSError):
         problem = _PROBLEM_OF_ERRNO.get(error.errno, "unavailable")
-        return RepositoryError(operation, problem, error.strerror or str(error), cause=error)
+        where = f"{error.filename}: " if error.filename else ""
+        return RepositoryError(operation, problem, f"{where}{error.strerror or error}", cause=error)
     problem = _problem_of(error)
     if at_commit and problem == "unavailable":
         problem = "outcome_unknown"
