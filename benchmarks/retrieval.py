@@ -39,7 +39,6 @@ from chatmemory.settings import (
     PastChatsSettingsTag,
 )
 from chatmemory_layers.embedding.plain_static import plain_static
-from chatmemory_layers.past_chats_configuration import PastChatsPart
 from chatmemory_layers.past_chats_stacks import indexing
 from chatmemory_layers.sqlite.prompt_repository import prompt_reader
 
@@ -110,15 +109,15 @@ def figures(question: Question, hits: Sequence[PromptHit]) -> tuple[float, float
 
 
 def run(path: Path, mode: SearchMode, database: Path) -> bool:
-    settings = PastChatsPart(PastChatsSettings(path=str(database)), EmbeddingSettings())
+    settings = PastChatsSettings(path=str(database))
     with ManagedRuntime(indexing(settings)) as keeper:
         index = keeper.run_sync(Effect.service(PastChatsIndexService)).unwrap()
         report = keeper.run_sync(index.index(IndexRequest(inputs=(str(path),)))).unwrap()
     print(f"indexed {report.turns.new} turns of {dict(report.read)} in {report.seconds:.1f} s")
     ranking = CountingRanking()
     given = (
-        Layer.succeed(PastChatsSettingsTag, settings.past_chats)
-        | Layer.succeed(EmbeddingSettingsTag, settings.embedding)
+        Layer.succeed(PastChatsSettingsTag, settings)
+        | Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings())
         | Layer.succeed(PromptRankerTag, ranking)
         | token_counter
     )

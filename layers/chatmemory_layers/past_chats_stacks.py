@@ -1,75 +1,94 @@
-"""Ready-made stacks of past chats: one that finds, which loads as little as it can, and one that indexes.
+"""Ready-made stacks of past chats: ``finding`` loads as little as it can, ``indexing`` keeps the index, ``testing`` is both.
 
-Both run in the calling thread, and without an event loop unless an embedder over HTTP is set.
+All run in the calling thread, and without an event loop unless an embedder over HTTP is set.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from chatmemory.contracts.past_chats import PastChatsIndexService, PastChatsService
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import Layer
-from chatmemory.embedding_settings import EmbeddingSettingsTag
-from chatmemory.past_chats_settings import PastChatsSettingsTag
+from chatmemory.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory.pastchats.finding import past_chats
 from chatmemory.pastchats.hybrid_rank import prompt_ranker
-from chatmemory_layers.past_chats_configuration import PastChatsPart
 from chatmemory_layers.sqlite.prompt_repository import prompt_reader, prompt_repository
 
 if TYPE_CHECKING:
     from chatmemory.contracts.prompt_repository import PromptRepositoryTag
     from chatmemory.contracts.query_embedder import QueryEmbedderTag
     from chatmemory.effect.config_error import ConfigError
-    from chatmemory.embedding_settings import EmbeddingSettings
     from chatmemory.errors import RepositoryError
 
 StackError: TypeAlias = "RepositoryError | ConfigError"
 
+OFFLINE: Final = EmbeddingSettings()
+"""The embedder that ships with the package."""
 
-def finding(settings: PastChatsPart) -> Layer[PastChatsService, StackError]:
+
+def finding(
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
+) -> Layer[PastChatsService, StackError]:
     """Find in an index that exists, and write nothing."""
-    given = _given(settings) | token_counter | prompt_ranker
-    return given.feed_keep(prompt_reader | _query_embedder(settings.embedding)) >> past_chats
+    given = _given(settings, embedding) | token_counter | prompt_ranker
+    return given.feed_keep(prompt_reader | _query_embedder(embedding)) >> past_chats
 
 
-def indexing(settings: PastChatsPart) -> Layer[PastChatsIndexService, StackError]:
+def indexing(
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
+) -> Layer[PastChatsIndexService, StackError]:
     """Keep an index, which is made when it is not there."""
-    return _indexing(settings, prompt_repository)
+    return _indexing(_given(settings, embedding).feed_keep(prompt_repository), embedding)
 
 
-def rehearsing(settings: PastChatsPart) -> Layer[PastChatsIndexService, StackError]:
+def rehearsing(
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
+) -> Layer[PastChatsIndexService, StackError]:
     """Say what indexing would do, by an index that is only read; by an empty one when there is none."""
     from chatmemory_layers.sqlite.prompt_store import store_path  # noqa: PLC0415  others rehearse nothing
 
-    if store_path(settings.past_chats).exists():
-        return _indexing(settings, prompt_reader)
+    if store_path(settings).exists():
+        return _indexing(_given(settings, embedding).feed_keep(prompt_reader), embedding)
     from attrs import evolve  # noqa: PLC0415  likewise
 
-    nowhere = PastChatsPart(evolve(settings.past_chats, path=":memory:"), settings.embedding)
-    return _indexing(nowhere, prompt_repository)
+    return indexing(evolve(settings, path=":memory:"), embedding)
+
+
+def testing(
+    embedding: EmbeddingSettings = OFFLINE,
+) -> Layer[PastChatsIndexService | PastChatsService, StackError]:
+    """Keep an index in memory until the runtime ends, and find in it.
+
+    Write ``past_chats_stacks.testing()``: pytest takes an imported function whose name begins with "test" for a test.
+    """
+    settings = PastChatsSettings(path=":memory:")
+    kept = _given(settings, embedding).feed_keep(prompt_repository)
+    found = (kept | token_counter | prompt_ranker).feed_keep(_query_embedder(embedding)) >> past_chats
+    return found | _indexing(kept, embedding)
+
+
+def waits(embedding: EmbeddingSettings) -> bool:
+    """Tell whether a stack needs an event loop: whether it asks an endpoint for vectors."""
+    return embedding.provider == "openai_compatible"
+
+
+Given: TypeAlias = "PastChatsSettingsTag | EmbeddingSettingsTag"
+
+
+def _given(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[Given]:
+    return Layer.succeed(PastChatsSettingsTag, settings) | Layer.succeed(EmbeddingSettingsTag, embedding)
 
 
 def _indexing(
-    settings: PastChatsPart, repository: Layer[PromptRepositoryTag, RepositoryError, PastChatsSettingsTag]
+    kept: Layer[Given | PromptRepositoryTag, RepositoryError], embedding: EmbeddingSettings
 ) -> Layer[PastChatsIndexService, StackError]:
     from chatmemory.pastchats.indexing import past_chats_index  # noqa: PLC0415  a recall needs none of this
     from chatmemory_layers.embedding.chosen import chosen_embedder  # noqa: PLC0415  likewise
     from chatmemory_layers.files.local_files import local_files  # noqa: PLC0415  likewise
 
-    given = _given(settings)
-    return given.feed_keep(repository | chosen_embedder(settings.embedding) | local_files) >> past_chats_index
-
-
-def waits(settings: PastChatsPart) -> bool:
-    """Tell whether a stack of *settings* needs an event loop: whether it asks an endpoint for vectors."""
-    return settings.embedding.provider == "openai_compatible"
-
-
-def _given(settings: PastChatsPart) -> Layer[PastChatsSettingsTag | EmbeddingSettingsTag]:
-    return Layer.succeed(PastChatsSettingsTag, settings.past_chats) | Layer.succeed(
-        EmbeddingSettingsTag, settings.embedding
-    )
+    return kept.feed_keep(chosen_embedder(embedding) | local_files) >> past_chats_index
 
 
 def _query_embedder(

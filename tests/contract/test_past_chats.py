@@ -16,7 +16,6 @@ from chatmemory.messages import JsonObject
 from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
 from chatmemory.prompt_hits import PastRecall
 from chatmemory.settings import EmbeddingSettings, PastChatsSettings
-from chatmemory_layers.past_chats_configuration import PastChatsPart
 from chatmemory_layers.past_chats_stacks import finding
 from tests.indexed import Indexed, open_index, role_list
 
@@ -52,11 +51,8 @@ def past(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Past]:
         indexed.write("retries.jsonl", *RETRIES)
         indexed.write("locked.jsonl", *LOCKED)
         indexed.index()
-        settings = PastChatsPart(
-            PastChatsSettings(path=str(indexed.database), use_sqlite_vec=False),
-            EmbeddingSettings(provider=request.param),
-        )
-        with ManagedRuntime(finding(settings)) as runtime:
+        settings = PastChatsSettings(path=str(indexed.database), use_sqlite_vec=False)
+        with ManagedRuntime(finding(settings, EmbeddingSettings(provider=request.param))) as runtime:
             chats = runtime.run_sync(Effect.service(PastChatsService)).unwrap()
             yield Past(indexed, chats, runtime)
 
