@@ -1,4 +1,4 @@
-"""Conversation memory and long-term memory for AI agents, as typed effects.
+"""Conversation memory, long-term memory and past chats for AI agents, as typed effects.
 
 Everything that a user needs by name can be imported from here; each name loads its module when it is first used, so
 that ``import chatmemory`` costs next to nothing.
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
         MemoryRepositoryTag as MemoryRepositoryTag,
         MessageRepository as MessageRepository,
         MessageRepositoryTag as MessageRepositoryTag,
+        PastChats as PastChats,
+        PastChatsIndex as PastChatsIndex,
+        PastChatsIndexService as PastChatsIndexService,
+        PastChatsService as PastChatsService,
         RecallRanker as RecallRanker,
         RecallRankerTag as RecallRankerTag,
         SkillRequest as SkillRequest,
@@ -67,6 +71,7 @@ if TYPE_CHECKING:
         MemoryConflictError as MemoryConflictError,
         MemoryNotFoundError as MemoryNotFoundError,
         MessageConflictError as MessageConflictError,
+        PromptNotFoundError as PromptNotFoundError,
         RepositoryError as RepositoryError,
         SkillExecutionError as SkillExecutionError,
         VersionConflictError as VersionConflictError,
@@ -98,6 +103,21 @@ if TYPE_CHECKING:
         MessagePage as MessagePage,
         NewMessage as NewMessage,
     )
+    from chatmemory.past_chats import (
+        IndexProgress as IndexProgress,
+        IndexReport as IndexReport,
+        IndexRequest as IndexRequest,
+    )
+    from chatmemory.prompt import (
+        Prompt as Prompt,
+        PromptFilter as PromptFilter,
+    )
+    from chatmemory.prompt_hits import (
+        Exchange as Exchange,
+        PastRecall as PastRecall,
+        PromptHit as PromptHit,
+        PromptSearchResult as PromptSearchResult,
+    )
     from chatmemory.proposals import (
         Extraction as Extraction,
         MemoryUpdate as MemoryUpdate,
@@ -109,6 +129,8 @@ if TYPE_CHECKING:
         RecallHit as RecallHit,
     )
     from chatmemory.settings import (
+        EmbeddingSettings as EmbeddingSettings,
+        PastChatsSettings as PastChatsSettings,
         Settings as Settings,
         StrategySettings as StrategySettings,
     )
@@ -121,8 +143,9 @@ else:
                 "ChatContextBuilder ChatContextService ChatMemory ChatMemoryService Embedder EmbedderTag "
                 "HistoryStrategy HistoryStrategyTag LongTermMemory LongTermMemoryService MemoryExtractor "
                 "MemoryExtractorTag MemoryRepository MemoryRepositoryTag MessageRepository "
-                "MessageRepositoryTag RecallRanker RecallRankerTag SkillRequest SkillRunner "
-                "SkillRunnerTag TokenCounter TokenCounterTag"
+                "MessageRepositoryTag PastChats PastChatsIndex PastChatsIndexService PastChatsService "
+                "RecallRanker RecallRankerTag SkillRequest SkillRunner SkillRunnerTag TokenCounter "
+                "TokenCounterTag"
             ),
             "chatmemory.conversation.agent_prompt": "AgentPrompt AgentTurn agent_messages agent_prompt",
             "chatmemory.effect": (
@@ -131,7 +154,7 @@ else:
             "chatmemory.errors": (
                 "ConversationNotFoundError DataValidationError EmbeddingError GenericMemoryError "
                 "MemoryChangedError MemoryConflictError MemoryNotFoundError MessageConflictError "
-                "RepositoryError SkillExecutionError VersionConflictError"
+                "PromptNotFoundError RepositoryError SkillExecutionError VersionConflictError"
             ),
             "chatmemory.longterm.save_form": "SaveForm fill_form opened_form",
             "chatmemory.memories": (
@@ -139,8 +162,11 @@ else:
                 "Provenance RememberReport Skipped Stored"
             ),
             "chatmemory.messages": "AddReport ChatMessage Conversation HistoryReport MessagePage NewMessage",
+            "chatmemory.past_chats": "IndexProgress IndexReport IndexRequest",
+            "chatmemory.prompt": "Prompt PromptFilter",
+            "chatmemory.prompt_hits": "Exchange PastRecall PromptHit PromptSearchResult",
             "chatmemory.proposals": "Extraction MemoryUpdate ProposedMemory StatedFact",
             "chatmemory.recall": "Recall RecallHit",
-            "chatmemory.settings": "Settings StrategySettings",
+            "chatmemory.settings": "EmbeddingSettings PastChatsSettings Settings StrategySettings",
         },
     )
