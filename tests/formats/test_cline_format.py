@@ -132,6 +132,31 @@ def test_a_refusal_of_a_tool_is_a_persons_word() -> None:
     assert said(found)[1] == ("user", "不要改这个")
 
 
+def text(words: str) -> dict[str, str]:
+    return {"type": "text", "text": words}
+
+
+def test_what_a_tool_gave_is_no_persons_word_though_it_stands_in_a_block_of_its_own() -> None:
+    named, command = "[read_file for 'main.py'] Result:", "[execute_command for 'cat <<E\n1\nE'] Result:\n1"
+    question = "[ask_followup_question for '几次？'] Result:"
+    requests = [
+        {"role": "user", "content": [text(named), text("print(1)"), text(STATE)]},
+        {"role": "user", "content": [text(command), text(question), text("<answer>\n三次\n</answer>")]},
+    ]
+    found = parsed(cline, [*REQUESTS[:1], *requests], SENT)
+    assert said(found) == [*SAID[:1], ("user", "三次")]
+    assert tagged(found) == [
+        ("tool_result", f"{named}\n\nprint(1)"),
+        ("tool_result", f"{command}\n\n{question}"),
+    ]
+
+
+def test_what_an_answer_tells_by_a_tool_is_read() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "attempt_completion", "input": {"result": "完成了"}}
+    found = parsed(cline, [*REQUESTS[:1], {"role": "assistant", "content": [text("好"), call]}], SENT)
+    assert said(found)[1] == ("assistant", "好\n\n完成了")
+
+
 def test_a_session_of_the_sdk_is_read() -> None:
     document = {
         "version": 1,

@@ -169,6 +169,7 @@ def test_a_log_is_known_without_the_name_of_who_answers() -> None:
     state: dict[str, Any] = {"version": 3, "sessionId": "s-1", "requests": []}
     found = claim(copilot_chat, log({"kind": 0, "v": state}))
     assert found is not None
+    assert claim(copilot_chat, log({"kind": 0, "v": {"version": 3, "requests": []}})) is not None
     assert claim(copilot_chat, log({"kind": 0, "v": {"sessionId": "s-1"}})) is None
 
 

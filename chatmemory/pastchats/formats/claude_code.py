@@ -14,7 +14,13 @@ from chatmemory.histories import Parsed
 from chatmemory.messages import JsonObject
 from chatmemory.pastchats.formats.claude_survey import survey
 from chatmemory.pastchats.formats.claude_transcript import NO_TURNS, ClaudeTranscript
-from chatmemory.pastchats.formats.json_values import first_text, json_object, json_objects, json_text
+from chatmemory.pastchats.formats.json_values import (
+    EMPTY,
+    first_text,
+    json_object,
+    json_objects,
+    json_text,
+)
 
 
 @final
@@ -37,7 +43,7 @@ class ClaudeCode:
             document = json_object(head.document)
             if head.path.endswith(".meta.json") and "agentType" in document:
                 return Claim(90, "describes a subagent of Claude Code", is_transcript=False)
-            entry = next(json_objects(document.get("entries")), {})
+            entry = next(json_objects(document.get("entries")), EMPTY)
             if {"sessionId", "fullPath"} <= entry.keys():
                 return Claim(90, "Claude Code's list of the sessions beside it", is_transcript=False)
             return None

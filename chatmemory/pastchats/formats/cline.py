@@ -12,7 +12,7 @@ from chatmemory.contracts.history_format import Claim, Head, HistoryReader, Know
 from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.cline_display import display_turns
-from chatmemory.pastchats.formats.cline_text import sort_answer, sort_request, working_folder
+from chatmemory.pastchats.formats.cline_text import sort_answer, sort_request, told_by_tools, working_folder
 from chatmemory.pastchats.formats.content_blocks import content_of, content_turns, plain_text
 from chatmemory.pastchats.formats.editor_folders import USER_FOLDERS
 from chatmemory.pastchats.formats.instants import instant_of
@@ -184,6 +184,7 @@ def _message_turns(
         sort_request(content)
     else:
         sort_answer(content)
+        content.texts.extend(told_by_tools(message.get("content")))
     model = first_said(json_object(message.get("modelInfo")).get("id"), message.get("model"))
     is_summary = bool(message.get("isSummary"))
     yield from content_turns(

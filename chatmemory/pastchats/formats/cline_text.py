@@ -4,9 +4,12 @@ Requests wrap a person's words in tags and add the state of the editor; answers 
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
+from chatmemory.messages import Json
 from chatmemory.pastchats.formats.content_blocks import Content
+from chatmemory.pastchats.formats.json_values import json_object, json_objects, json_text
 
 _STATE: Final = re.compile(r"<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)
 _ATTACHED: Final = re.compile(
@@ -17,7 +20,7 @@ _ATTACHED: Final = re.compile(
 _SAID: Final = re.compile(
     r"<(task|feedback|answer|user_message|user_input|user_query)\b[^>]*>(.*?)(?:</\1>|\Z)", re.DOTALL
 )
-_RESULT: Final = re.compile(r"\s*\[\w+(?: for [^\n]*)?\] Result:")
+_RESULT: Final = re.compile(r"\s*\[\w+(?: for .*?)?\] Result:\s*", re.DOTALL)
 _HARNESS: Final = re.compile(
     r"\s*(?:\[ERROR\]|\[TASK RESUMPTION\]|\[Tool use was interrupted|# (?:Reminder|task_progress|TODO LIST)"
     r"|The user has provided feedback|You did not use a tool|If you have completed)"
@@ -36,6 +39,11 @@ _TOOLS: Final = (
 )
 _TOOL: Final = re.compile(rf"<({_TOOLS})>(.*?)(?:</\1>|\Z)", re.DOTALL)
 _TOLD: Final = re.compile(r"<(result|question|response)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_TELLING: Final = {
+    "attempt_completion": "result",
+    "ask_followup_question": "question",
+    "plan_mode_respond": "response",
+}
 _THINKING: Final = re.compile(r"<thinking>(.*?)(?:</thinking>|\Z)\s*", re.DOTALL)
 
 
@@ -48,18 +56,22 @@ def working_folder(text: str) -> str:
 def sort_request(content: Content) -> None:
     """Leave in the texts of *content* what a person wrote; the rest is put where it belongs."""
     texts, content.texts = content.texts, []
+    is_awaited = False
     for text in texts:
         stated = _STATE.sub("", text)
         rest = _ATTACHED.sub("", stated)
         content.attached.extend(match[0] for match in _ATTACHED.finditer(stated))
         said = [match[2].strip() for match in _SAID.finditer(rest)]
-        if _RESULT.match(rest):
+        result = _RESULT.match(rest)
+        if result is not None or is_awaited:
             content.results.append(_SAID.sub("", rest))
         elif _HARNESS.match(rest):
             content.attached.append(_SAID.sub("", rest))
         elif not said:
             said = [rest]
         content.texts.extend(said)
+        # Roo says in one block which tool it was, and in the next one what it gave.
+        is_awaited = result is not None and result.end() == len(rest)
     # A refusal comes with its reason, as the result of the tool that was refused.
     for number, result in enumerate(content.results):
         content.texts.extend(match[2].strip() for match in _SAID.finditer(result))
@@ -72,6 +84,14 @@ def sort_answer(content: Content) -> None:
     for text in texts:
         content.thinking.extend(match[1] for match in _THINKING.finditer(text))
         content.texts.append(_TOOL.sub(lambda match: _told(match, content), _THINKING.sub("", text)))
+
+
+def told_by_tools(content: Json) -> Iterator[str]:
+    """Yield what an answer tells a person by calling a tool, where tools are called in blocks of their own."""
+    for block in json_objects(content):
+        argument = _TELLING.get(json_text(block.get("name")))
+        if argument is not None:
+            yield json_text(json_object(block.get("input")).get(argument))
 
 
 def _told(tool: re.Match[str], content: Content) -> str:

@@ -28,6 +28,9 @@ from chatmemory.pastchats.formats.json_walk import walk
 from chatmemory.pastchats.formats.mutation_log import logged_requests, session_fields
 
 _LOG: Final = re.compile(rb'\s*\{\s*"kind"\s*:')
+_OF_SESSIONS: Final = frozenset({"version", "sessionId", "creationDate", "requests", "responderUsername"})
+"""What the state of a session has; which of them depends on the version."""
+
 _FENCE: Final = re.compile(r"^```", re.MULTILINE)
 
 _SILENT: Final = frozenset(
@@ -94,7 +97,7 @@ class CopilotChat:
     def claim(self, head: Head, /) -> Claim | None:
         """Claim a session with ``requests`` and a ``responderUsername``, or the log of one."""
         first = json_object(head.records[0] if head.records else head.document)
-        if first.get("kind") == 0 and _is_session(json_object(first.get("v"))):
+        if first.get("kind") == 0 and len(_OF_SESSIONS & json_object(first.get("v")).keys()) > 1:
             return Claim(96, "a log of mutations that begins with a chat session")
         session = json_object(head.document)
         if _is_session(session):
