@@ -27,7 +27,7 @@ import numpy as np
 
 from chatmemory.contracts.embedder import Embedder, EmbedderTag
 from chatmemory.contracts.past_chats import PastChatsIndexService
-from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.past_chats import IndexReport, IndexRequest
 from chatmemory.pastchats.indexing import past_chats_index
 from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
@@ -154,7 +154,7 @@ def ours(folder: Path, database: Path, *, runs: int = 1) -> list[tuple[IndexRepo
     stack = settings.feed_keep(prompt_repository | static | local_files) >> past_chats_index
     reports: list[tuple[IndexReport, float]] = []
     with ManagedRuntime(stack) as runtime:
-        index = runtime.run_sync(Effect.service(PastChatsIndexService)).unwrap()
+        index = runtime.run_sync(PastChatsIndexService.get()).unwrap()
         for _ in range(runs):
             start = time.perf_counter()
             report = runtime.run_sync(index.index(IndexRequest(inputs=(str(folder),)))).unwrap()
@@ -206,7 +206,7 @@ def compare_unchanged() -> bool:
 def _embed() -> Callable[[list[str]], np.ndarray]:
     runtime = ManagedRuntime(static)
     runtime.__enter__()
-    embedder: Embedder = runtime.run_sync(Effect.service(EmbedderTag)).unwrap()
+    embedder: Embedder = runtime.run_sync(EmbedderTag.get()).unwrap()
     return lambda texts: embedder.embed(texts).run_sync().unwrap()
 
 

@@ -26,7 +26,7 @@ from chatmemory.contracts.past_chats import PastChatsIndexService, PastChatsServ
 from chatmemory.contracts.prompt_ranker import PromptRankerTag
 from chatmemory.contracts.prompt_repository import PromptCandidates, PromptSearch
 from chatmemory.conversation.token_count import token_counter
-from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.past_chats import IndexRequest
 from chatmemory.pastchats.finding import past_chats
 from chatmemory.pastchats.hybrid_rank import HybridRanking
@@ -111,7 +111,7 @@ def figures(question: Question, hits: Sequence[PromptHit]) -> tuple[float, float
 def run(path: Path, mode: SearchMode, database: Path) -> bool:
     settings = PastChatsSettings(path=str(database))
     with ManagedRuntime(indexing(settings)) as keeper:
-        index = keeper.run_sync(Effect.service(PastChatsIndexService)).unwrap()
+        index = keeper.run_sync(PastChatsIndexService.get()).unwrap()
         report = keeper.run_sync(index.index(IndexRequest(inputs=(str(path),)))).unwrap()
     print(f"indexed {report.turns.new} turns of {dict(report.read)} in {report.seconds:.1f} s")
     ranking = CountingRanking()
@@ -123,7 +123,7 @@ def run(path: Path, mode: SearchMode, database: Path) -> bool:
     )
     asked = list(questions(json.loads(path.read_text(encoding="utf-8"))))
     with ManagedRuntime(given.feed_keep(prompt_reader | plain_static) >> past_chats) as runtime:
-        past = runtime.run_sync(Effect.service(PastChatsService)).unwrap()
+        past = runtime.run_sync(PastChatsService.get()).unwrap()
 
         def measured(*, is_filtered: bool) -> tuple[float, float, float]:
             found: list[tuple[float, float, float]] = []

@@ -141,7 +141,7 @@ def open_index(
     given = Layer.succeed(PastChatsSettingsTag, chosen)
     stack = given.feed_keep(prompt_repository | embedder | local_files) >> past_chats_index
     with ManagedRuntime(stack) as runtime:
-        live = runtime.run_sync(Effect.service(PastChatsIndexService)).unwrap()
+        live = runtime.run_sync(PastChatsIndexService.get()).unwrap()
         assert isinstance(live, PastChatsIndexLive)
         yield Indexed(runtime, live, folder, database)
 

@@ -41,27 +41,24 @@ class CommandHost:
     def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
         """See ``Host``."""
         from chatmemory.contracts.past_chats import PastChatsService  # noqa: PLC0415  --help needs no kernel
-        from chatmemory.effect import Effect  # noqa: PLC0415  likewise
         from chatmemory_layers.past_chats_stacks import finding  # noqa: PLC0415  likewise
 
-        return self._run(finding(*self._settings()), Effect.service(PastChatsService).bind(ask))
+        return self._run(finding(*self._settings()), PastChatsService.use(ask))
 
     def write(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
         """See ``Host``."""
         from chatmemory.contracts.past_chats import PastChatsIndexService  # noqa: PLC0415  --help needs no kernel
-        from chatmemory.effect import Effect  # noqa: PLC0415  likewise
         from chatmemory_layers.past_chats_stacks import indexing  # noqa: PLC0415  likewise
 
         gc.enable()
-        return self._run(indexing(*self._settings()), Effect.service(PastChatsIndexService).bind(ask))
+        return self._run(indexing(*self._settings()), PastChatsIndexService.use(ask))
 
     def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
         """See ``Host``."""
         from chatmemory.contracts.past_chats import PastChatsIndexService  # noqa: PLC0415  --help needs no kernel
-        from chatmemory.effect import Effect  # noqa: PLC0415  likewise
         from chatmemory_layers.past_chats_stacks import rehearsing  # noqa: PLC0415  likewise
 
-        return self._run(rehearsing(*self._settings()), Effect.service(PastChatsIndexService).bind(ask))
+        return self._run(rehearsing(*self._settings()), PastChatsIndexService.use(ask))
 
     def settings(self) -> PastChatsSettings:
         """See ``Host``."""

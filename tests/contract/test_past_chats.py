@@ -10,7 +10,7 @@ from attrs import frozen
 from returns.result import Failure
 
 from chatmemory.contracts.past_chats import PastChats, PastChatsService
-from chatmemory.effect import Effect, ManagedRuntime
+from chatmemory.effect import ManagedRuntime
 from chatmemory.errors import DataValidationError, PromptNotFoundError
 from chatmemory.messages import JsonObject
 from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
@@ -53,7 +53,7 @@ def past(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Past]:
         indexed.index()
         settings = PastChatsSettings(path=str(indexed.database), use_sqlite_vec=False)
         with ManagedRuntime(finding(settings, EmbeddingSettings(provider=request.param))) as runtime:
-            chats = runtime.run_sync(Effect.service(PastChatsService)).unwrap()
+            chats = runtime.run_sync(PastChatsService.get()).unwrap()
             yield Past(indexed, chats, runtime)
 
 

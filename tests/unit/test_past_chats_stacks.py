@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatmemory.contracts import PastChatsIndexService, PastChatsService
-from chatmemory.effect import Effect, ManagedRuntime
+from chatmemory.effect import ManagedRuntime
 from chatmemory.past_chats import IndexReport, IndexRequest
 from chatmemory.settings import EmbeddingSettings
 from chatmemory_layers import past_chats_stacks
@@ -29,15 +29,14 @@ def runtime(
 def indexed(runtime: ManagedRuntime[PastChatsIndexService | PastChatsService], folder: Path) -> IndexReport:
     (folder / "chat.json").write_text(json.dumps(HISTORY), encoding="utf-8")
     request = IndexRequest(inputs=(str(folder),))
-    index = Effect.service(PastChatsIndexService)
-    return runtime.run_sync(index.bind(lambda past: past.index(request))).unwrap()
+    return runtime.run_sync(PastChatsIndexService.use(lambda past: past.index(request))).unwrap()
 
 
 def test_what_was_indexed_in_memory_is_found_in_the_same_runtime(
     runtime: ManagedRuntime[PastChatsIndexService | PastChatsService], tmp_path: Path
 ) -> None:
     assert indexed(runtime, tmp_path).turns.new == 2
-    past = runtime.run_sync(Effect.service(PastChatsService)).unwrap()
+    past = runtime.run_sync(PastChatsService.get()).unwrap()
     (first, *_) = runtime.run_sync(past.search("busy_timeout")).unwrap().hits
     assert first.prompt.content == HISTORY[1]["content"]
     assert "busy_timeout，并开启 WAL" in runtime.run_sync(past.recall("数据库被锁住")).unwrap().text
