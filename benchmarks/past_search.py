@@ -34,7 +34,7 @@ from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.plain_static import PlainStatic
 from chatmemory_layers.sqlite.prompt_codes import code_of, quantised_rows
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
-from chatmemory_layers.sqlite.prompt_store import connect_writer
+from chatmemory_layers.sqlite.prompt_store import connect_reader, connect_writer
 
 DIM: Final = 768
 WORDS: Final = 30_000
@@ -195,9 +195,10 @@ def milliseconds(search: Callable[[str], object], query: str) -> float:
 def run(turns: int, folder: Path) -> bool:
     settings = PastChatsSettings(path=str(folder / f"past_{turns}.db"), use_sqlite_vec=False)
     is_new = not Path(settings.path).exists()
-    with closing(connect_writer(settings)) as connection:
-        if is_new:
+    if is_new:
+        with closing(connect_writer(settings)) as connection:
             fill(connection, turns)
+    with closing(connect_reader(settings)) as connection:
         repository = SqlitePromptRepository(connection, settings)
         ours = PromptSearching(repository, HybridRanking(), PlainStatic(), SystemClock())
         by_hand = ByHand(connection)

@@ -43,6 +43,9 @@ _ROWS: Final = 1 << 44
 """A place is ``distance * _ROWS - row``: of equal distances the newest comes first.  Row ids stay below it."""
 
 _READ_AT_ONCE: Final = 10_000
+_COMPARED_AT_ONCE: Final = 32_768
+"""Words that stay near the processor from one step to the next: a million codes take 15 ms instead of 21."""
+
 _BYTES_PER_WORD: Final = 8
 
 
@@ -135,8 +138,10 @@ class NumpyScan:
         rows, codes = self._refreshed(connection, model_key, len(code))
         query = np.frombuffer(code, np.uint64)
         distances = np.zeros(rows.size, np.uint16)
-        for words, word in zip(codes, query, strict=True):
-            distances += _count_bits(words ^ word)
+        for start in range(0, rows.size, _COMPARED_AT_ONCE):
+            compared = slice(start, start + _COMPARED_AT_ONCE)
+            for words, word in zip(codes[:, compared], query, strict=True):
+                distances[compared] += _count_bits(words ^ word)
         within = np.bincount(distances).cumsum()  # how many lie at that distance, or nearer
         seen = 0
         while seen < rows.size:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 OPENING: Final = "open the index of past chats"
 IN_MEMORY: Final = ":memory:"
 FILE_NAME: Final = "pastchats.db"
+READER_CACHE_KIB: Final = 64 * 1024
+"""Where the common words of a million turns stand; taken as it is needed.  Whoever writes needs memory for other things."""
+
 LONGEST_IDLE_LOG_BYTES: Final = 16 * 1024 * 1024
 """What a source as long as a book has made of the log is given back to the disk."""
 
@@ -85,6 +88,7 @@ def connect_reader(settings: PastChatsSettings, driver: ModuleType = sqlite3) ->
         if versions_of(connection) != (APPLICATION_ID, NEWEST):
             _refuse_version(connection, path)
         connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB}")
     except BaseException:
         connection.close()
         raise
