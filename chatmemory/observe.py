@@ -1,6 +1,6 @@
 """What an operator sees of a memory: one span and one log record per operation, and never what was said.
 
-``observed`` and ``observed_long_term`` are layers between a service and its users.  Whether anybody looks is decided
+``observed`` and the layers beside it stand between a service and its users.  Whether anybody looks is decided
 when they are built: with neither a tracer provider of OpenTelemetry set up nor debug records of the logger
 ``chatmemory`` wanted, they give the service itself, and cost nothing.  Failures of background work are logged where
 they happen, in ``history_work.py``.
@@ -15,12 +15,25 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Never, TypeAlias, TypeVar, cast, final
 
-from chatmemory.contracts import ChatMemory, ChatMemoryService, LongTermMemory, LongTermMemoryService
+from attrs import asdict
+
+from chatmemory.contracts import (
+    ChatMemory,
+    ChatMemoryService,
+    LongTermMemory,
+    LongTermMemoryService,
+    PastChats,
+    PastChatsIndex,
+    PastChatsIndexService,
+    PastChatsService,
+)
 from chatmemory.effect import Context, Do, Effect, Failure, Layer, Outcome
 from chatmemory.effect.clock import Clock, ClockTag
-from chatmemory.errors import AddError, MemoryChangeError, ReadError
+from chatmemory.errors import AddError, MemoryChangeError, PastChatsError, ReadError
 from chatmemory.memories import ForgetReceipt, MemoryPage, ReEmbedReport, RememberReport, UseReport
 from chatmemory.messages import AddReport, ClearReport, Conversation, MessagePage
+from chatmemory.past_chats import IndexReport
+from chatmemory.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory.recall import Recall
 
 if TYPE_CHECKING:
@@ -28,7 +41,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 
-ServiceError: TypeAlias = AddError | ReadError | MemoryChangeError
+ServiceError: TypeAlias = AddError | ReadError | MemoryChangeError | PastChatsError
 Facts: TypeAlias = Mapping[str, str | int]
 
 NAME: Final = "chatmemory"
@@ -44,6 +57,7 @@ CONVENTIONAL: Final = {
     "auto_save": "create_memory",
     "put_value": "upsert_memory",
     "recall": "search_memory",
+    "search": "search_memory",
     "update": "update_memory",
     "supersede": "update_memory",
     "promote": "update_memory",
@@ -169,6 +183,14 @@ def _numbers(value: object) -> Facts:  # noqa: PLR0912  one for each kind of rep
             return {"memories": memories, "embeddings": embeddings}
         case ReEmbedReport(embedded, remaining):
             return {"embedded": embedded, "remaining": remaining}
+        case PromptSearchResult(hits=hits, mode=mode):
+            return {"hits": len(hits), "mode": mode}
+        case PastRecall() as recalled:
+            counts = {"exchanges": len(recalled.exchanges), "left_out": recalled.left_out}
+            return {**counts, "tokens": recalled.tokens, "mode": recalled.mode}
+        case IndexReport() as report:
+            counts = {"files": report.files, "unchanged": report.unchanged, "failed": report.failed}
+            return {**counts, **asdict(report.turns), "issues": len(report.issues)}
         case int() as number:
             return {"count": number}
         case Sized() as found:
@@ -222,6 +244,16 @@ async def _observe_long_term_memory(do: Do[Never, LongTermMemoryService]) -> Lon
     return _observed(do.service(LongTermMemoryService), LongTermMemory, do.service(ClockTag))
 
 
+@Effect.gen
+async def _observe_past_chats(do: Do[Never, PastChatsService]) -> PastChats:
+    return _observed(do.service(PastChatsService), PastChats, do.service(ClockTag))
+
+
+@Effect.gen
+async def _observe_past_chats_index(do: Do[Never, PastChatsIndexService]) -> PastChatsIndex:
+    return _observed(do.service(PastChatsIndexService), PastChatsIndex, do.service(ClockTag))
+
+
 observed = Layer.effect(ChatMemoryService, _observe_chat_memory(), needs=[ChatMemoryService])
 """The chat memory at hand, observed if anybody looks."""
 
@@ -229,3 +261,11 @@ observed_long_term = Layer.effect(
     LongTermMemoryService, _observe_long_term_memory(), needs=[LongTermMemoryService]
 )
 """The long-term memory at hand, observed if anybody looks."""
+
+observed_past_chats = Layer.effect(PastChatsService, _observe_past_chats(), needs=[PastChatsService])
+"""The past chats at hand, observed if anybody looks."""
+
+observed_past_chats_index = Layer.effect(
+    PastChatsIndexService, _observe_past_chats_index(), needs=[PastChatsIndexService]
+)
+"""The index of past chats at hand, observed if anybody looks."""

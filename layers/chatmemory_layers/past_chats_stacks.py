@@ -5,6 +5,7 @@ All run in the calling thread, and without an event loop unless an embedder over
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from chatmemory.contracts.past_chats import PastChatsIndexService, PastChatsService
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from chatmemory.errors import RepositoryError
 
 StackError: TypeAlias = "RepositoryError | ConfigError"
+Given: TypeAlias = "PastChatsSettingsTag | EmbeddingSettingsTag"
+Kept: TypeAlias = "Layer[Given | PromptRepositoryTag, RepositoryError]"
 
 OFFLINE: Final = EmbeddingSettings()
 """The embedder that ships with the package."""
@@ -32,8 +35,7 @@ def finding(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
 ) -> Layer[PastChatsService, StackError]:
     """Find in an index that exists, and write nothing."""
-    given = _given(settings, embedding) | token_counter | prompt_ranker
-    return given.feed_keep(prompt_reader | _query_embedder(embedding)) >> past_chats
+    return _finding(_given(settings, embedding).feed_keep(prompt_reader), embedding)
 
 
 def indexing(
@@ -65,8 +67,7 @@ def testing(
     """
     settings = PastChatsSettings(path=":memory:")
     kept = _given(settings, embedding).feed_keep(prompt_repository)
-    found = (kept | token_counter | prompt_ranker).feed_keep(_query_embedder(embedding)) >> past_chats
-    return found | _indexing(kept, embedding)
+    return _finding(kept, embedding) | _indexing(kept, embedding)
 
 
 def waits(embedding: EmbeddingSettings) -> bool:
@@ -74,21 +75,27 @@ def waits(embedding: EmbeddingSettings) -> bool:
     return embedding.provider == "openai_compatible"
 
 
-Given: TypeAlias = "PastChatsSettingsTag | EmbeddingSettingsTag"
-
-
 def _given(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[Given]:
     return Layer.succeed(PastChatsSettingsTag, settings) | Layer.succeed(EmbeddingSettingsTag, embedding)
 
 
-def _indexing(
-    kept: Layer[Given | PromptRepositoryTag, RepositoryError], embedding: EmbeddingSettings
-) -> Layer[PastChatsIndexService, StackError]:
+def _finding(kept: Kept, embedding: EmbeddingSettings) -> Layer[PastChatsService, StackError]:
+    found = (kept | token_counter | prompt_ranker).feed_keep(_query_embedder(embedding)) >> past_chats
+    if "logging" not in sys.modules:  # then nobody looks, and a recall need not wait for it
+        return found
+    from chatmemory.observe import observed_past_chats  # noqa: PLC0415  see above
+
+    return found >> observed_past_chats
+
+
+def _indexing(kept: Kept, embedding: EmbeddingSettings) -> Layer[PastChatsIndexService, StackError]:
+    from chatmemory.observe import observed_past_chats_index  # noqa: PLC0415  likewise
     from chatmemory.pastchats.indexing import past_chats_index  # noqa: PLC0415  a recall needs none of this
     from chatmemory_layers.embedding.chosen import chosen_embedder  # noqa: PLC0415  likewise
     from chatmemory_layers.files.local_files import local_files  # noqa: PLC0415  likewise
 
-    return kept.feed_keep(chosen_embedder(embedding) | local_files) >> past_chats_index
+    indexed = kept.feed_keep(chosen_embedder(embedding) | local_files) >> past_chats_index
+    return indexed >> observed_past_chats_index
 
 
 def _query_embedder(

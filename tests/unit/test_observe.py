@@ -1,10 +1,12 @@
 """What an operator sees: every operation once, with numbers, and never what was said."""
 
+import json
 import logging
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Never
 
 import pytest
@@ -14,11 +16,22 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 from returns.result import Failure
 
-from chatmemory import ChatMemory, ChatMemoryService, Effect, Layer, ManagedRuntime, NewMessage, TestClock
+from chatmemory import (
+    ChatMemory,
+    ChatMemoryService,
+    Effect,
+    IndexRequest,
+    Layer,
+    ManagedRuntime,
+    NewMessage,
+    PastChatsIndexService,
+    PastChatsService,
+    TestClock,
+)
 from chatmemory.effect.clock import ClockTag
 from chatmemory.errors import ConversationNotFoundError, GenericMemoryError, RepositoryError
 from chatmemory.observe import Observed, observed
-from chatmemory_layers import stacks
+from chatmemory_layers import past_chats_stacks, stacks
 
 SECRET = "银行卡密码是 4711"
 HELLO = [NewMessage("user", SECRET, "m1", metadata={"note": SECRET})]
@@ -76,6 +89,28 @@ async def test_debug_records_are_enough_to_be_observed(caplog: pytest.LogCapture
     assert missed.__dict__["outcome"] == "ConversationNotFoundError"
     assert missed.__dict__["conversation_id"] == "nobody"
     assert not [record for record in caplog.records if SECRET in str(record.__dict__)]
+
+
+def test_past_chats_are_observed_too(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    (tmp_path / "chat.json").write_text(json.dumps([{"role": "user", "content": SECRET}]), encoding="utf-8")
+    request = IndexRequest(inputs=(str(tmp_path),))
+    with (
+        caplog.at_level(logging.DEBUG, logger="chatmemory"),
+        ManagedRuntime(past_chats_stacks.testing()) as runtime,
+    ):
+        runtime.run_sync(PastChatsIndexService.use(lambda past: past.index(request))).unwrap()
+        runtime.run_sync(PastChatsService.use(lambda past: past.search("密码"))).unwrap()
+        runtime.run_sync(PastChatsService.use(lambda past: past.recall("密码"))).unwrap()
+        runtime.run_sync(PastChatsService.use(lambda past: past.show("nowhere")))
+    told = [record.__dict__ for record in caplog.records if record.name == "chatmemory"]
+    assert [one["operation"] for one in told] == ["index", "search", "recall", "show"]
+    indexed, found, recalled, missed = told
+    assert (indexed["files"], indexed["new"], indexed["issues"]) == (1, 1, 0)
+    assert (found["hits"], found["mode"]) == (1, "hybrid")
+    assert (recalled["exchanges"], recalled["left_out"], recalled["mode"]) == (1, 0, "hybrid")
+    assert missed["outcome"] == "PromptNotFoundError"
+    assert SECRET not in str(told)
+    assert str(tmp_path) not in str(told)
 
 
 async def test_an_operation_is_one_span_with_numbers(spans: InMemorySpanExporter) -> None:
@@ -171,7 +206,7 @@ PROGRAM = """
 import asyncio, sys
 {set_up}
 from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
-from chatmemory_layers import stacks
+from chatmemory_layers import past_chats_stacks, stacks
 
 async def main():
     async with ManagedRuntime(stacks.testing()) as runtime:
