@@ -43,7 +43,9 @@ class PromptDraft:
     metadata: JsonObject
 
 
-SourceStatus: TypeAlias = Literal["indexed", "skipped", "failed", "missing"]
+SourceStatus: TypeAlias = Literal["indexed", "damaged", "skipped", "missing", "imported"]
+"""``indexed``: read to its end.  ``damaged``: read as far as it could be.  ``skipped``: no history.  ``missing``: gone since.
+``imported``: never read itself, but in another index, out of which its turns came."""
 
 
 @final

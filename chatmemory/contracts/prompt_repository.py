@@ -6,7 +6,7 @@ words.  Methods are whole transactions.  Types that only type checkers read are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol, final
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from chatmemory.contracts.embedder import Matrix, Vector
     from chatmemory.errors import RepositoryError
     from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
+    from chatmemory.prompt import TurnKind
     from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState
+    from chatmemory.roles import Role
 
 MOST_CANDIDATES: Final = 500
 """That one search looks at."""
@@ -111,13 +113,24 @@ class PromptRepository(Protocol):
         """
         ...
 
-    def commit_source(self, state: SourceState, /) -> Effect[SourceChanges, RepositoryError]:
+    def commit_source(
+        self,
+        state: SourceState,
+        /,
+        *,
+        roles: Collection[Role] = (),
+        kinds: Collection[TurnKind] = (),
+        keeps_superseded: bool = True,
+    ) -> Effect[SourceChanges, RepositoryError]:
         """Make the store hold what was staged, with *state*, in one transaction; then nothing is staged.
 
         A staged identity that another source brought is kept once: with the longer text, and with this source as an
-        alias in its metadata.  Turns that this source brought and no longer holds are marked superseded; nothing is
-        deleted.  A source that ``failed`` loses no turns.  ``missing`` says that the turns do not come from the source
-        itself but from an export of it: what is there stays as it is, and what was forgotten comes back.
+        alias in its metadata.  Turns that this source brought and no longer holds are marked superseded, of the *roles*
+        and *kinds* that were looked for (none: all of them); a source that was not read whole may still hold them, and
+        loses none.  Without *keeps_superseded* they are deleted, also those that were superseded before.
+
+        ``imported`` says that the turns do not come from the source itself but from an export of it: what is there stays
+        as it is, and what was forgotten comes back.
         """
         ...
 

@@ -7,9 +7,10 @@ from attrs import define, field
 
 from chatmemory.histories import HistoryIssue
 from chatmemory.past_chats import IndexReport
+from chatmemory.pastchats.issue_log import IssueLog
 from chatmemory.prompt_drafts import SourceChanges
 
-MOST_ISSUES: Final = 1_000  # of a run that are told one by one
+MOST_ISSUES: Final = 100  # of one kind that are told one by one
 MOST_UNKNOWN_TYPES: Final = 1_000  # of a run that are counted apart
 
 
@@ -27,14 +28,11 @@ class IndexTally:
     turns: int = 0
     changes: SourceChanges = field(factory=SourceChanges)
     unknown: dict[str, int] = field(factory=dict[str, int])
-    issues: list[HistoryIssue] = field(factory=list[HistoryIssue])
-    _more_issues: int = 0
+    _issues: IssueLog = field(factory=lambda: IssueLog(MOST_ISSUES))
 
     def add_issues(self, *issues: HistoryIssue) -> None:
         """Keep *issues*, as long as somebody may read so many."""
-        room = MOST_ISSUES - len(self.issues)
-        self.issues += issues[:room]
-        self._more_issues += max(len(issues) - room, 0)
+        self._issues.add(*issues)
 
     def add_read(self, format_name: str) -> None:
         """Count a file that a format has read to its end."""
@@ -63,10 +61,6 @@ class IndexTally:
         self, *, redacted: int, started_at: datetime, seconds: float, is_dry_run: bool = False
     ) -> IndexReport:
         """Return the report of the run."""
-        issues = tuple(self.issues)
-        if self._more_issues:
-            last = issues[-1]
-            issues += (HistoryIssue(last.code, last.path, f"and {self._more_issues:,} more issues"),)
         return IndexReport(
             files=self.files,
             read=dict(sorted(self.read.items())),
@@ -77,7 +71,7 @@ class IndexTally:
             turns=self.changes,
             redacted=redacted,
             unknown_records=dict(sorted(self.unknown.items())),
-            issues=issues,
+            issues=self._issues.told("other files"),
             started_at=started_at,
             seconds=seconds,
             is_dry_run=is_dry_run,

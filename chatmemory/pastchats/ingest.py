@@ -43,6 +43,7 @@ class Ingest:
     on_progress: Callable[[IndexProgress], None]
     redaction: Redaction = field(factory=Redaction)
     tally: IndexTally = field(factory=IndexTally)
+    _has_redacted_anew: bool = False
 
     @Effect.gen
     async def run(self, do: Do[GenericMemoryError]) -> IndexTally:
@@ -63,6 +64,9 @@ class Ingest:
             else:
                 await do(self._read(file, number, state))
         await do(self._mark_missing({**known}, seen, found.roots))
+        if self._has_redacted_anew and not self.request.is_dry_run:
+            # The words of what was taken out stay in their index until its parts are merged.
+            await do(self.repository.reindex_words().alt(GenericMemoryError))
         self._tell(len(found.files), "")
         return self.tally
 
@@ -87,7 +91,7 @@ class Ingest:
             not self.request.is_anew
             and state.size == file.size
             and state.modified_ns == file.modified_ns
-            and state.status in ("indexed", "skipped")
+            and state.status not in ("missing", "imported")
             and self._would_be_read_alike(state)
             and not (state.also and self.files.has_changed(dict(state.also)))
         )
@@ -118,23 +122,42 @@ class Ingest:
         detection = detect(reader, self.formats, named=self.named)
         self.tally.add_issues(*detection.failures)
         if detection.format is None:
-            await do(self._leave_out(file, reader, detection))
+            await do(self._leave_out(file, state, reader, detection))
         else:
             await do(self._take_in(file, number, state, reader, detection.format))
 
     @Effect.gen
     async def _leave_out(
-        self, do: Do[GenericMemoryError], file: HistoryFile, reader: TrackedReader, detection: Detection
+        self,
+        do: Do[GenericMemoryError],
+        file: HistoryFile,
+        state: SourceState | None,
+        reader: TrackedReader,
+        detection: Detection,
     ) -> None:
-        if detection.issue is not None:
-            self.tally.add_issues(detection.issue)
-        # What is kept of a file stays, when it cannot be said what the file is now.
-        if detection.failures or (detection.issue is not None and detection.issue.code == "unreadable"):
+        issue = detection.issue
+        former = "" if state is None else state.format
+        if former and all(one.name != former for one in self.formats):
+            issue = HistoryIssue("unreadable", file.source, f"its format {former} is not installed")
+        if issue is not None:
+            self.tally.add_issues(issue)
+        # It may be a history all the same: then the next run looks again.
+        if detection.failures or (issue is not None and issue.code == "unreadable"):
             self.tally.failed += 1
             return
         self.tally.not_histories += 1
-        code = None if detection.issue is None else detection.issue.code
-        await do(self._commit(self._state(file, None, reader, code), 0))
+        new = SourceState(
+            source=kept_name(file.source),
+            size=file.size,
+            modified_ns=file.modified_ns,
+            format="",
+            format_version=0,
+            options=self.options.claiming,
+            status="skipped",
+            issue=None if issue is None else issue.code,
+            also=reader.also,
+        )
+        await do(self._commit(new))
 
     @Effect.gen
     async def _take_in(
@@ -164,8 +187,25 @@ class Ingest:
         issue = None if reading.tail is None else f"{CUT_OFF}{reading.tail.detail}"
         if reading.tail is not None and state is not None and _is_still_cut_off(file, state):
             self.tally.add_issues(reading.tail)
-        new = self._state(file, read_by, reader, issue)
-        await do(self._commit(new, unchanged, reading.turns))
+        new = SourceState(
+            source=kept_name(file.source),
+            size=file.size,
+            modified_ns=file.modified_ns,
+            format=read_by.name,
+            format_version=read_by.version,
+            options=self.options.reading,
+            status="indexed" if reading.ending == "whole" else "damaged",
+            issue=issue,
+            also=reader.also,
+        )
+        redacts_more = (
+            state is not None and bool(state.format) and self.options.redacts_more_than(state.options)
+        )
+        self._has_redacted_anew |= redacts_more
+        if self.request.is_dry_run:
+            self.tally.add_changes(SourceChanges(new=reading.turns - unchanged, unchanged=unchanged))
+        # What was superseded was read by former rules, and may hold what is taken out now.
+        await do(self._commit(new, keeps_superseded=not redacts_more))
 
     @Effect.gen
     async def _stage(self, do: Do[GenericMemoryError], batch: list[PromptDraft]) -> int:
@@ -187,27 +227,17 @@ class Ingest:
 
     @Effect.gen
     async def _commit(
-        self, do: Do[GenericMemoryError], state: SourceState, unchanged: int, turns: int = 0
+        self, do: Do[GenericMemoryError], state: SourceState, *, keeps_superseded: bool = True
     ) -> None:
         if self.request.is_dry_run:
-            self.tally.add_changes(SourceChanges(new=turns - unchanged, unchanged=unchanged))
-        else:
-            self.tally.add_changes(await do(self.repository.commit_source(state).alt(GenericMemoryError)))
-
-    def _state(
-        self, file: HistoryFile, read_by: HistoryFormat | None, reader: TrackedReader, issue: str | None
-    ) -> SourceState:
-        return SourceState(
-            source=kept_name(file.source),
-            size=file.size,
-            modified_ns=file.modified_ns,
-            format="" if read_by is None else read_by.name,
-            format_version=0 if read_by is None else read_by.version,
-            options=self.options.claiming if read_by is None else self.options.reading,
-            status="skipped" if read_by is None else "indexed",
-            issue=issue,
-            also=reader.also,
+            return
+        committed = self.repository.commit_source(
+            state,
+            roles=self.options.roles,
+            kinds=self.options.kinds,
+            keeps_superseded=keeps_superseded,
         )
+        self.tally.add_changes(await do(committed.alt(GenericMemoryError)))
 
     # --- files that are gone ---
 
@@ -223,7 +253,7 @@ class Ingest:
         gone = [
             source
             for source, state in known.items()
-            if state.status != "missing"
+            if state.status not in ("missing", "imported")
             and source not in seen
             and (source in roots or source.startswith(below))
             and self.files.is_gone(source)  # one that is excluded now, or forbidden, is still there

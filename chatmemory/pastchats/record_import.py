@@ -52,10 +52,9 @@ class RecordImport:
                 vectors = await do(embedding.missing(batch, unchanged))
                 staged = self.repository.stage(batch, vectors, model=embedding.model)
                 await do(staged.alt(GenericMemoryError))
-            # Missing: nobody has read the source itself, so what else it holds stays as it is.
             state = SourceState(
                 source=source, size=0, modified_ns=0, format=format_name, format_version=0, options=IMPORT,
-                status="missing",
+                status="imported",
             )  # fmt: skip
             self._tally.add_changes(await do(self.repository.commit_source(state).alt(GenericMemoryError)))
             self._tally.files += 1

@@ -15,6 +15,7 @@ from chatmemory.pastchats import redaction
 from chatmemory.prompt import TurnKind
 
 VERSION: Final = 1  # of cleaning, numbering and drafting
+REDACTION: Final = "redaction="
 
 
 @final
@@ -25,6 +26,7 @@ class SourceOptions:
     Attributes:
         roles: none: everybody's.
         format: what reads every file; None: its content decides.
+        redaction: by which rules secrets are taken out.
         reading: of a file that a format has read.
         claiming: of a file that no format has claimed: another set of formats may.
     """
@@ -33,8 +35,13 @@ class SourceOptions:
     kinds: frozenset[TurnKind]
     is_redacted: bool
     format: str | None
+    redaction: str
     reading: str
     claiming: str
+
+    def redacts_more_than(self, options: str) -> bool:
+        """Tell whether turns that were read with other *options* may hold secrets that are taken out now."""
+        return bool(self.redaction) and self.redaction not in options.split(";")
 
 
 def source_options(
@@ -44,8 +51,9 @@ def source_options(
     parts = [str(VERSION), f"kinds={','.join(sorted(request.kinds))}"]
     if request.roles:
         parts.append(f"roles={','.join(sorted(request.roles))}")
-    if is_redacted:
-        parts.append(f"redaction={redaction.VERSION}")
+    rules = f"{REDACTION}{redaction.VERSION}" if is_redacted else ""
+    if rules:
+        parts.append(rules)
     if request.format is not None:
         parts.append(f"format={request.format}")
     reading = ";".join(parts)
@@ -55,6 +63,7 @@ def source_options(
         kinds=request.kinds,
         is_redacted=is_redacted,
         format=request.format,
+        redaction=rules,
         reading=reading,
         claiming=f"{reading};formats={sha256(known.encode()).hexdigest()[:16]}",
     )

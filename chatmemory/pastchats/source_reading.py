@@ -10,16 +10,17 @@ from attrs import define, field
 
 from chatmemory.contracts import HistoryReader, UnreadableHistoryError
 from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.issue_log import IssueLog
 from chatmemory.pastchats.turn_drafting import Drafting
 from chatmemory.prompt_drafts import PromptDraft
 
 BATCH_TURNS: Final = 512
 BATCH_CHARACTERS: Final = 2_000_000  # what a batch holds in memory, about; two turns of the longest kind
-MOST_ISSUES: Final = 50  # of one source that are told one by one
+MOST_ISSUES: Final = 5  # of one kind that are told one by one
 MOST_UNKNOWN_TYPES: Final = 100  # of one source that are counted apart
 LONGEST_TYPE: Final = 100  # characters
 
-Ending: TypeAlias = Literal["whole", "failed"]
+Ending: TypeAlias = Literal["whole", "damaged", "failed"]
 
 
 @final
@@ -28,7 +29,8 @@ class SourceReading:
     """One pass over a source.
 
     Attributes:
-        ending: ``failed``: what was yielded is not to be kept; ``issues`` say why.
+        ending: once all batches were yielded.  ``damaged``: there may have been more turns than these.  ``failed``: what
+            was yielded is not to be kept.  ``issues`` say why.
         tail: the record at the end that is cut off, as a tool that is still writing leaves it.
     """
 
@@ -38,8 +40,8 @@ class SourceReading:
     tail: HistoryIssue | None = None
     turns: int = 0
     unknown: dict[str, int] = field(factory=dict[str, int])
-    _issues: list[HistoryIssue] = field(factory=list[HistoryIssue])
-    _more_issues: int = 0
+    _has_read: bool = False
+    _issues: IssueLog = field(factory=lambda: IssueLog(MOST_ISSUES))
 
     def batches(self) -> Iterator[list[PromptDraft]]:
         """Yield the drafts, ``BATCH_TURNS`` at a time; never raises for what the file holds."""
@@ -52,25 +54,22 @@ class SourceReading:
                 self.turns += len(batch)
                 yield batch
                 batch, characters = [], 0
+        if self.ending == "whole" and (self._issues or self.tail is not None):
+            self.ending = "damaged" if self._has_read or not self._issues else "failed"
         self.turns += len(batch)
-        if batch and self.ending == "whole":
+        if batch and self.ending != "failed":
             yield batch
 
     def issues(self) -> tuple[HistoryIssue, ...]:
-        """What kept records from being read, ``MOST_ISSUES`` one by one and the rest as a number."""
-        issues = [*self._issues]
-        if self._more_issues:
-            last = issues[-1]
-            issues.append(
-                HistoryIssue(last.code, self.drafting.source, f"and {self._more_issues:,} more issues")
-            )
+        """What kept records from being read, and what was lost of those that were."""
+        issues = self._issues.told(self.drafting.source)
         if self.drafting.lossy:
             lost = ", ".join(
                 f"{turns:,} turns with {kind.replace('_', ' ')}"
                 for kind, turns in sorted(self.drafting.lossy.items())
             )
-            issues.append(HistoryIssue("lossy_text", self.drafting.source, lost))
-        return tuple(issues)
+            issues += (HistoryIssue("lossy_text", self.drafting.source, lost),)
+        return issues
 
     def _drafts(self) -> Iterator[PromptDraft]:
         try:
@@ -86,15 +85,15 @@ class SourceReading:
 
     def _draft(self, parsed: Parsed) -> PromptDraft | None:
         if isinstance(parsed, PromptTurn):
+            self._has_read = True
             return self.drafting.draft(parsed)
         if isinstance(parsed, UnknownRecord):
+            self._has_read = True
             self._count(f"{self.drafting.format.name}: {parsed.type[:LONGEST_TYPE]}")
         elif parsed.code == "truncated_tail":
             self.tail = parsed
-        elif len(self._issues) < MOST_ISSUES:
-            self._issues.append(parsed)
         else:
-            self._more_issues += 1
+            self._issues.add(parsed)
         return None
 
     def _count(self, type_: str) -> None:
@@ -104,5 +103,5 @@ class SourceReading:
 
     def _fail(self, issue: HistoryIssue) -> None:
         self.ending = "failed"
-        self._issues = [issue]
-        self._more_issues = 0
+        self._issues = IssueLog(MOST_ISSUES)
+        self._issues.add(issue)

@@ -147,7 +147,7 @@ def take_step(
             model.seen -= model.missing
             assert past.prune().run_sync().unwrap() == model.prune() == expected
         case "fail":
-            assert index(past, [], state(of, status="failed")) == SourceChanges()
+            assert index(past, [], state(of, status="damaged")) == SourceChanges()
             model.seen.add(of)
             model.missing.discard(of)
         case _:

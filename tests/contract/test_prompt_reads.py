@@ -120,13 +120,13 @@ def test_records_make_the_same_index_elsewhere(
     index(past, [draft(1, "answer", source="/copy")], state("/copy"))
     records = list(past.records(EVERYTHING))
     with open_past_chats() as copy:
-        index(copy, [record.draft for record in records], state("/export", status="missing"))
+        index(copy, [record.draft for record in records], state("/export", status="imported"))
         assert [record.draft for record in copy.records(EVERYTHING)] == [record.draft for record in records]
         assert contents(copy, "/copy") == ["answer"]
 
 
 def test_an_import_changes_nothing_that_is_there(past: SqlitePromptRepository) -> None:
-    changes = index(past, [draft(0, "something else"), draft(9, "new")], state(status="missing"))
+    changes = index(past, [draft(0, "something else"), draft(9, "new")], state(status="imported"))
     assert (changes.new, changes.unchanged, changes.superseded) == (1, 1, 0)
     assert contents(past) == ["问", "answer", "又问", "错了", "done", "new"]
     assert past.sources().run_sync().unwrap()[SOURCE] == state()

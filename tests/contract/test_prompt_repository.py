@@ -139,7 +139,7 @@ def test_a_turn_that_its_source_lost_stays_and_is_marked_until_it_is_back(
 
 def test_a_source_that_could_not_be_read_loses_nothing(past: SqlitePromptRepository) -> None:
     index(past, [draft(0, "kept")])
-    assert index(past, [], state(status="failed")) == SourceChanges()
+    assert index(past, [], state(status="damaged")) == SourceChanges()
     assert contents(past) == ["kept"]
 
 

@@ -75,7 +75,7 @@ def test_what_was_forgotten_does_not_come_back_when_its_source_is_read_again(
 
 def test_what_was_forgotten_comes_back_by_an_import(past: SqlitePromptRepository) -> None:
     past.forget(EVERYTHING, sources=[SOURCE]).run_sync().unwrap()
-    assert index(past, TALK, state("/export", status="missing")) == SourceChanges(new=3)
+    assert index(past, TALK, state("/export", status="imported")) == SourceChanges(new=3)
     assert index(past, TALK) == SourceChanges(unchanged=3)
 
 

@@ -12,9 +12,13 @@ are not written.  The fates:
 
 import json
 import sqlite3
-from typing import Final
+from collections.abc import Collection
 
+from attrs import evolve
+
+from chatmemory.prompt import TurnKind
 from chatmemory.prompt_drafts import SourceChanges, SourceState
+from chatmemory.roles import Role
 from chatmemory_layers.sqlite.migrations import transaction
 from chatmemory_layers.sqlite.prompt_row import plain
 from chatmemory_layers.sqlite.prompt_staging import discard
@@ -165,33 +169,39 @@ CROSS JOIN prompt_models ON prompt_models.model = own.model AND prompt_models.di
 WHERE staged.needs_vector
 """
 
+# Turns that it held and was asked for, and that it does not bring any more.
 CHOOSE_LOST = """
 INSERT INTO temp.chosen_prompts (prompt_id)
 SELECT id FROM prompts
-WHERE source_path = :source
+WHERE id IN (
+    SELECT id FROM prompts WHERE source_path = :source
+    UNION SELECT prompt_id FROM prompt_aliases WHERE prompt_aliases.source_path = :source
+)
     AND id NOT IN (SELECT prompt_id FROM temp.staged_fates)
-    AND (superseded_at IS NULL OR EXISTS (SELECT 1 FROM prompt_aliases WHERE prompt_id = id))
+    AND (:roles = '[]' OR role IN (SELECT value FROM json_each(:roles)))
+    AND (:kinds = '[]' OR kind IN (SELECT value FROM json_each(:kinds)))
+"""
+DELETE_LOST_ALIASES = """
+DELETE FROM prompt_aliases
+WHERE source_path = :source AND prompt_id IN (SELECT prompt_id FROM temp.chosen_prompts)
 """
 # Another source still holds them.
 HAND_OVER = """
 UPDATE prompts SET
     source_path = (SELECT min(source_path) FROM prompt_aliases WHERE prompt_id = prompts.id), superseded_at = NULL
-WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts)
-    AND EXISTS (SELECT 1 FROM prompt_aliases WHERE prompt_id = prompts.id)
-"""
-SUPERSEDE = """
-UPDATE prompts SET superseded_at = CURRENT_TIMESTAMP
 WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts) AND source_path = :source
+    AND EXISTS (SELECT 1 FROM prompt_aliases WHERE prompt_id = prompts.id)
 """
 DELETE_HANDED_OVER = """
 DELETE FROM prompt_aliases
 WHERE prompt_id IN (SELECT prompt_id FROM temp.chosen_prompts)
     AND source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
 """
-DELETE_LOST_ALIASES = """
-DELETE FROM prompt_aliases
-WHERE source_path = :source AND prompt_id NOT IN (SELECT prompt_id FROM temp.staged_fates)
+SUPERSEDE = """
+UPDATE prompts SET superseded_at = CURRENT_TIMESTAMP
+WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts) AND source_path = :source AND superseded_at IS NULL
 """
+DELETE_SUPERSEDED = "DELETE FROM prompts WHERE source_path = :source AND superseded_at IS NOT NULL"
 
 KEEP_STATE = """
 INSERT INTO prompt_sources (
@@ -210,31 +220,34 @@ WHERE NOT :only_adds AND (
 )
 """
 
-_READ_WHOLE: Final = frozenset({"indexed", "skipped"})
-"""The states of a source in which what it did not bring is what it does not hold."""
 
-
-def commit_source(connection: sqlite3.Connection, state: SourceState) -> SourceChanges:
-    """See ``PromptRepository.commit_source``.
-
-    A state of ``missing`` says that the turns were not read from their source, but from an export of them: what is there
-    stays as it is, and what was forgotten comes back, because somebody asked for it.
-    """
+def commit_source(
+    connection: sqlite3.Connection,
+    state: SourceState,
+    *,
+    roles: Collection[Role],
+    kinds: Collection[TurnKind],
+    keeps_superseded: bool,
+) -> SourceChanges:
+    """See ``PromptRepository.commit_source``."""
     with transaction(connection):
-        changes = _commit_turns(connection, state)
+        changes = _take_in(connection, state)
+        if state.status == "indexed":  # only of what was read whole is it known what it does not hold
+            changes = evolve(changes, superseded=_supersede(connection, state, roles=roles, kinds=kinds))
+            if not keeps_superseded:
+                connection.execute(DELETE_SUPERSEDED, {"source": plain(state.source)})
         connection.execute(KEEP_STATE, _state_row(state))
         connection.execute(CLEAR_FATES)
     discard(connection)
     return changes
 
 
-def _commit_turns(connection: sqlite3.Connection, state: SourceState) -> SourceChanges:
-    only_adds = state.status == "missing"
+def _take_in(connection: sqlite3.Connection, state: SourceState) -> SourceChanges:
+    only_adds = state.status == "imported"
     if only_adds:
         connection.execute(FORGET_FORGETTING)
     connection.execute(FIND_FATES, {"only_adds": only_adds})
     fates = dict(connection.execute(COUNT_FATES).fetchall())
-    source = {"source": plain(state.source)}
     duplicates = 0
     if "new" in fates:
         connection.execute(INSERT_NEW)
@@ -242,7 +255,7 @@ def _commit_turns(connection: sqlite3.Connection, state: SourceState) -> SourceC
     if "updated" in fates or "moved" in fates:
         connection.execute(KEEP_FORMER_SOURCES)
         connection.execute(UPDATE_CHANGED)
-        connection.execute(DELETE_OWN_ALIASES, source)
+        connection.execute(DELETE_OWN_ALIASES, {"source": plain(state.source)})
         connection.execute(DELETE_FORMER_VECTORS)
         connection.execute(DELETE_FORMER_CODES)
     if "same" in fates:
@@ -254,7 +267,6 @@ def _commit_turns(connection: sqlite3.Connection, state: SourceState) -> SourceC
         updated=fates.get("updated", 0) + fates.get("moved", 0),
         unchanged=fates.get("kept", 0) + fates.get("same", 0) - duplicates,
         duplicates=duplicates,
-        superseded=_supersede(connection, state) if state.status in _READ_WHOLE else 0,
     )
 
 
@@ -270,15 +282,21 @@ def _give_vectors(connection: sqlite3.Connection) -> None:
         connection.execute(COPY_CODES)
 
 
-def _supersede(connection: sqlite3.Connection, state: SourceState) -> int:
+def _supersede(
+    connection: sqlite3.Connection,
+    state: SourceState,
+    *,
+    roles: Collection[Role],
+    kinds: Collection[TurnKind],
+) -> int:
     source = {"source": plain(state.source)}
-    superseded = 0
-    if connection.execute(CHOOSE_LOST, source).rowcount:
-        connection.execute(HAND_OVER)
-        superseded = connection.execute(SUPERSEDE, source).rowcount
-        connection.execute(DELETE_HANDED_OVER)
+    wanted = {"roles": json.dumps(sorted(roles)), "kinds": json.dumps(sorted(kinds))}
+    if not connection.execute(CHOOSE_LOST, {**source, **wanted}).rowcount:
+        return 0
     connection.execute(DELETE_LOST_ALIASES, source)
-    return superseded
+    connection.execute(HAND_OVER, source)
+    connection.execute(DELETE_HANDED_OVER)
+    return connection.execute(SUPERSEDE, source).rowcount
 
 
 def _state_row(state: SourceState) -> dict[str, object]:
@@ -292,5 +310,5 @@ def _state_row(state: SourceState) -> dict[str, object]:
         "status": state.status,
         "issue": state.issue,
         "also": json.dumps({path: list(seen) for path, seen in state.also.items()}),
-        "only_adds": state.status == "missing",
+        "only_adds": state.status == "imported",
     }

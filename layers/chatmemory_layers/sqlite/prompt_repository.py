@@ -8,7 +8,7 @@ need is imported where it is used, because a recall has no time for it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from chatmemory.contracts.embedder import Matrix, Vector
     from chatmemory.contracts.prompt_repository import PromptCandidates, PromptRepository, PromptSearch
     from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
-    from chatmemory.prompt import Prompt, PromptFilter
+    from chatmemory.prompt import Prompt, PromptFilter, TurnKind
     from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState
+    from chatmemory.roles import Role
 
 A = TypeVar("A")
 
@@ -90,11 +91,22 @@ class SqlitePromptRepository:
 
         return self._run("stage turns", partial(stage, turns=turns, vectors=vectors, model=model))
 
-    def commit_source(self, state: SourceState, /) -> Effect[SourceChanges, RepositoryError]:
+    def commit_source(
+        self,
+        state: SourceState,
+        /,
+        *,
+        roles: Collection[Role] = (),
+        kinds: Collection[TurnKind] = (),
+        keeps_superseded: bool = True,
+    ) -> Effect[SourceChanges, RepositoryError]:
         """See ``PromptRepository.commit_source``."""
         from chatmemory_layers.sqlite.prompt_commit import commit_source  # noqa: PLC0415
 
-        return self._run("index a source", partial(commit_source, state=state))
+        held = partial(
+            commit_source, state=state, roles=roles, kinds=kinds, keeps_superseded=keeps_superseded
+        )
+        return self._run("index a source", held)
 
     def discard(self) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.discard``."""

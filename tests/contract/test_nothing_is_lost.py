@@ -1,0 +1,247 @@
+"""What damage, narrower wishes, other rules and imports do to an index: no turn goes that somebody may still have."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from chatmemory.contracts import Claim, Head, HistoryReader, KnownRoot, Matrix
+from chatmemory.effect import Effect
+from chatmemory.errors import EmbeddingError
+from chatmemory.histories import Parsed, PromptTurn
+from chatmemory.past_chats_settings import PastChatsSettings
+from chatmemory.pastchats.formats.registry import installed_formats
+from chatmemory.pastchats.prompt_record_json import record_object
+from chatmemory.pastchats.source_reading import MOST_ISSUES
+from chatmemory.prompt import EVERYTHING
+from chatmemory.prompt_drafts import SourceChanges
+from tests.indexed import Indexed, open_index, role_list
+from tests.past_turns import disagreement
+
+ASKED = ("user", "How do we retry webhooks?")
+ANSWERED = ("assistant", "With exponential backoff and jitter.")
+CHINESE = ("user", "数据库被锁住了怎么办？")
+BAD_LINE = '{"type": broken\n'
+KEY = "AKIA" + "Q7XW3ZD5RT2YB6NM"
+SECRET = ("user", f"my key is {KEY}, 请保密")
+REDACTED = ("user", "my key is [redacted: aws access key], 请保密")
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> Iterator[Indexed]:
+    with open_index(tmp_path) as indexed:
+        yield indexed
+        assert disagreement(indexed.database) == ""
+
+
+# --- damage ---
+
+
+def test_a_damaged_file_loses_no_turns_until_it_is_read_whole(past: Indexed) -> None:
+    path = past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
+    past.index()
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text(lines[0] + BAD_LINE + lines[2])
+    assert past.index().turns.superseded == 0
+    assert past.rows() == [ASKED, ANSWERED, CHINESE]
+    path.write_text(lines[0] + lines[2])
+    assert past.index().turns.superseded == 1
+    assert past.rows() == [ASKED, CHINESE]
+
+
+def test_a_file_that_was_cut_off_loses_no_turns(past: Indexed) -> None:
+    past.write_text("chat.json", role_list([ASKED, ANSWERED, CHINESE]))
+    path = past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
+    past.index()
+    whole = past.rows()
+    os.truncate(path, path.stat().st_size // 2)
+    past.write_text("chat.json", role_list([ASKED, ANSWERED, CHINESE])[:150])
+    assert past.index().turns.superseded == 0
+    assert past.rows() == whole
+
+
+def test_a_damaged_file_is_not_read_again_while_nobody_mends_it(past: Indexed) -> None:
+    path = past.write("s1.jsonl", ASKED)
+    path.write_text(path.read_text() + BAD_LINE * 2)
+    assert past.index().read == {"claude_code": 1}
+    assert (past.index().read, past.index().unchanged) == ({}, 1)
+
+
+def test_a_file_of_which_nothing_can_be_read_has_failed_and_loses_no_turns(past: Indexed) -> None:
+    past.write_text("notes.md", "## User\n\nWhy?\n\n## Assistant\n\n因为。\n")
+    past.index()
+    report = past.index(format="chatgpt")
+    assert (report.failed, report.read, report.turns) == (1, {}, SourceChanges())
+    assert past.rows("content") == [("Why?",), ("因为。",)]
+
+
+def test_a_million_bad_lines_are_a_few_sentences(past: Indexed) -> None:
+    bad_lines = 20_000
+    for name in ("a.jsonl", "b.jsonl"):
+        path = past.write(name, ASKED)
+        path.write_text(path.read_text() + BAD_LINE * bad_lines)
+    issues = past.index().issues
+    assert len(issues) == 2 * (MOST_ISSUES + 1)
+    assert f"and {bad_lines - MOST_ISSUES:,} more" in str(issues[-1])
+
+
+# --- narrower wishes ---
+
+
+def test_who_asks_for_some_roles_takes_the_others_from_nobody(past: Indexed) -> None:
+    past.write("s1.jsonl", ASKED, ANSWERED)
+    past.write("copy/s1.jsonl", ASKED, ANSWERED)
+    past.index()
+    everything = past.rows("content, source_path")
+    past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
+    assert past.index(roles=("user",)).turns.superseded == 0
+    assert past.rows("content, source_path")[:2] == everything
+    assert past.run(past.live.prune()).unwrap() == 0
+    past.write("s1.jsonl", CHINESE)
+    past.write("copy/s1.jsonl", CHINESE)
+    assert past.index(roles=("user",)).turns.superseded == 1  # a user's
+    assert ANSWERED in past.rows()
+
+
+def test_who_asks_for_fewer_kinds_takes_the_others_from_nobody(past: Indexed) -> None:
+    past.write_text(
+        "aider/.aider.chat.history.md", "# aider chat started at 2026-01-02 03:04:05\n\n#### /add x.py\n"
+    )
+    past.index()
+    commands = past.rows()
+    assert commands
+    past.index(kinds=frozenset({"typed"}))
+    assert past.rows() == commands
+
+
+# --- secrets ---
+
+
+def test_what_was_kept_before_secrets_were_taken_out_goes(tmp_path: Path) -> None:
+    with open_index(tmp_path, settings=PastChatsSettings(redact_secrets=False)) as past:
+        past.write_text("chat.json", role_list([SECRET, ("user", f"edited away: {SECRET[1]}"), ANSWERED]))
+        past.write("native.jsonl", SECRET)
+        past.index()
+        past.write_text("chat.json", role_list([SECRET, ANSWERED]))
+        past.index()
+        assert is_in_file(past, KEY)
+    with open_index(tmp_path) as past:
+        past.index()
+        assert disagreement(past.database) == ""
+        assert sorted(past.rows()) == [ANSWERED, REDACTED, REDACTED]
+    assert not is_in_file(past, KEY)
+
+
+def is_in_file(past: Indexed, word: str) -> bool:
+    """Tell whether the letters of *word* stand anywhere in the file or its log, also as a word of the index."""
+    return any(
+        word.lower()[4:].encode() in file.read_bytes().lower() for file in past.database.parent.iterdir()
+    )
+
+
+# --- files that come and go ---
+
+
+def test_a_file_that_comes_back_as_it_was_is_missing_no_more(past: Indexed, tmp_path: Path) -> None:
+    path = past.write("s1.jsonl", ASKED)
+    past.index()
+    path.rename(tmp_path / "elsewhere")
+    assert past.index().missing == 1
+    (tmp_path / "elsewhere").rename(path)
+    assert past.index().turns == SourceChanges(unchanged=1)
+    assert past.run(past.live.prune()).unwrap() == 0
+
+
+def test_a_turn_that_is_there_is_not_embedded_again(past: Indexed) -> None:
+    past.write("s1.jsonl", ASKED, ANSWERED)
+    past.index()
+    past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
+    asked: list[str] = []
+    another = past.with_embedder(Noting("another", asked))
+    assert another.index().turns == SourceChanges(new=1, unchanged=2)
+    assert asked == [CHINESE[1]]
+
+
+class Noting:
+    """An embedder of another model, which notes what it is asked for."""
+
+    similarity_threshold = 0.3
+
+    def __init__(self, model: str, asked: list[str]) -> None:
+        self.model, self.asked = model, asked
+
+    def unavailability(self) -> None:
+        return None
+
+    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
+        self.asked += texts
+        return Effect.succeed(np.ones((len(texts), 4), np.float32))
+
+
+# --- imports ---
+
+
+def test_an_import_takes_nothing_away_and_is_kept_although_its_file_was_never_here(
+    past: Indexed, tmp_path: Path
+) -> None:
+    past.write("s1.jsonl", ASKED, ANSWERED)
+    past.index()
+    first, second = exported(past)
+    (tmp_path / "other").mkdir()
+    with open_index(tmp_path / "other") as other:
+        other.run(other.live.import_records([first])).unwrap()
+        other.run(other.live.import_records([second])).unwrap()
+        assert other.index(past.folder.parent / "nowhere").missing == 0
+        assert other.run(other.live.prune()).unwrap() == 0
+        assert other.rows() == [ASKED, ANSWERED]
+        past.write("s1.jsonl", ASKED)
+        assert other.index(past.folder).turns == SourceChanges(unchanged=1, superseded=1)
+
+
+def exported(past: Indexed) -> list[bytes]:
+    return [json.dumps(record_object(record)).encode() for record in past.live.repository.records(EVERYTHING)]
+
+
+# --- formats ---
+
+
+def test_a_history_whose_format_is_not_installed_any_more_keeps_its_turns(past: Indexed) -> None:
+    known = installed_formats().unwrap()
+    past.write_text("diary.txt", "DIARY\n今天\n")
+    past.with_formats(evolve(known, by_name={**known.by_name, "diary": Diary()})).index()
+    path = past.write_text("diary.txt", "DIARY\n今天\n明天\n")
+    for _ in range(2):
+        report = past.index()
+        assert (report.failed, report.turns) == (1, SourceChanges())
+        assert [str(issue) for issue in report.issues] == [
+            f"{path}: unreadable: its format diary is not installed"
+        ]
+    assert past.rows() == [("user", "今天")]
+
+
+def test_a_history_that_was_emptied_keeps_its_turns(past: Indexed) -> None:
+    past.write_text("chat.json", role_list([CHINESE]))
+    past.index()
+    past.write_text("chat.json", "")
+    assert past.index().turns == SourceChanges()
+    assert past.rows() == [CHINESE]
+
+
+class Diary:
+    """A format of somebody else: a turn in each line."""
+
+    name = "diary"
+    version = 1
+    has_global_ids = False
+    known_roots: tuple[KnownRoot, ...] = ()
+
+    def claim(self, head: Head) -> Claim | None:
+        return Claim(95, "it says so") if head.text.startswith("DIARY") else None
+
+    def parse(self, reader: HistoryReader) -> Iterator[Parsed]:
+        for line in b"".join(reader.blocks()).decode().splitlines()[1:]:
+            yield PromptTurn(conversation_id="diary:1", role="user", content=line)
