@@ -19,3 +19,6 @@ STOP_CHARACTERS: Final = frozenset(
     "的了是我你他她它们在有和就不都也很到说要去会着没看好这那个一为与及或之而其吗吧呢啊哦呀嗯么什怎可以能但被把对从让给还更最再又"
 )
 """A pair of two of these is a pair of grammar; beside another character they may be half of a word."""
+
+PARTICLES: Final = frozenset("的了吗呢吧啊么什怎")
+"""A pair with one of these is cut across words, or asks: 时的, 锁了, 怎么."""

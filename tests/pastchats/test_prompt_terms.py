@@ -36,3 +36,18 @@ def test_day_speaker_and_pairs_are_indexed_beside_the_text() -> None:
     assert search_terms_of("plain words", timestamp=DAY, speaker="Mei") == "8 May 2023 Mei"
     assert search_terms_of("小狗叫Max", timestamp=None, speaker=None) == "小狗 狗叫"
     assert search_terms_of("", timestamp=None, speaker="欧阳娜娜") == "欧阳娜娜 欧阳 阳娜 娜娜"
+
+
+def test_names_in_camel_case_are_found_by_their_parts_and_by_themselves() -> None:
+    written = search_terms_of(
+        "raise PoolTimeoutError in maxOverflow of the API", timestamp=None, speaker=None
+    )
+    assert written == "Pool Timeout Error max Overflow"
+    assert prompt_terms("PoolTimeoutError") == ("pooltimeouterror", "pool", "timeout", "error")
+    assert prompt_terms("HTTP API Queue") == ("http", "api", "queue")
+
+
+def test_pairs_that_ask_or_are_cut_across_words_are_left_out_unless_there_is_nothing_else() -> None:
+    assert prompt_terms("锁表怎么办") == ("锁表",)
+    assert prompt_terms("锁了多久") == ("多久",)
+    assert prompt_terms("怎么了") == ("怎么", "么了")

@@ -1,0 +1,69 @@
+"""Questions about sessions with coding agents find the turns that answer them, in Chinese as in English."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import pytest
+from attrs import frozen
+
+from chatmemory.contracts.past_chats import SearchMode
+from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from tests.past_turns import open_past_chats
+from tests.recall.coding_sessions import Session, sessions
+from tests.searched import keep, searching
+
+LANGUAGES = ("en", "zh")
+
+
+@frozen
+class Found:
+    """Of the turns that answer, the share among the first five, and how often one comes first."""
+
+    at_1: float
+    at_5: float
+
+
+@pytest.fixture(scope="module")
+def past() -> Iterator[SqlitePromptRepository]:
+    """Keep the sessions of both languages together."""
+    with open_past_chats() as repository:
+        for session in chain.from_iterable(map(sessions, LANGUAGES)):
+            keep(repository, session.turns)
+        yield repository
+
+
+def found(repository: SqlitePromptRepository, asked: Sequence[Session], mode: SearchMode) -> Found:
+    at_1 = at_5 = count = 0.0
+    for question in chain.from_iterable(session.questions for session in asked):
+        result = searching(repository).search(question.text, limit=5, mode=mode).run_sync().unwrap()
+        texts = [hit.prompt.content for hit in result.hits]
+        count += 1
+        at_1 += bool(question.answers & {*texts[:1]})
+        at_5 += len(question.answers & {*texts}) / len(question.answers)
+    return Found(at_1 / count, at_5 / count)
+
+
+# Measured, less the answers to two questions of sixty.
+@pytest.mark.parametrize(
+    ("language", "mode", "at_1", "at_5"),
+    [
+        ("en", "hybrid", 0.40, 0.94),
+        ("en", "lexical", 0.33, 0.92),
+        ("zh", "hybrid", 0.40, 0.92),
+        ("zh", "lexical", 0.45, 0.91),
+    ],
+)
+def test_questions_find_the_turns_that_answer_them(
+    past: SqlitePromptRepository, language: str, mode: SearchMode, at_1: float, at_5: float
+) -> None:
+    measured = found(past, sessions(language), mode)
+    assert measured.at_1 >= at_1
+    assert measured.at_5 >= at_5
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_are_enough_sessions_and_each_is_asked_about(language: str) -> None:
+    every = sessions(language)
+    assert len(every) == 20
+    assert all(len(session.questions) == 3 for session in every)
+    assert all(session.worked or session.failed for session in every)
