@@ -67,7 +67,7 @@ class Head:
             ``json``: one JSON value over several lines, or too long for the head.  ``text``: neither.
         records: of ``json_lines``, the first values; one that is cut off is as far as it goes.
         document: of ``json``, the value as far as the head goes; what was cut off is missing from it.
-        text: the head as text, U+FFFD for what is no UTF-8; lines end in ``\\n``.
+        text: the head as text, U+FFFD for what is no UTF-8; lines end in ``\n``.
     """
 
     path: str

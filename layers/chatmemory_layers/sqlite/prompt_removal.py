@@ -41,7 +41,6 @@ WHERE superseded_at IS NOT NULL OR (
 )
 """
 CLEAR_CHOSEN = "DELETE FROM temp.chosen_prompts"
-COUNT_CHOSEN = "SELECT count(*) FROM temp.chosen_prompts"
 REMEMBER_FORGOTTEN = """
 INSERT OR IGNORE INTO prompt_forgotten (content_hash)
 SELECT content_hash FROM prompts WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts)
