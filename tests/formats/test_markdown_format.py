@@ -106,12 +106,39 @@ def test_both_sides_may_be_marked_in_many_ways(text: str) -> None:
         "- User: hi\n- Assistant: hello\n",
         "> User: hi\n> Assistant: hello\n",
         "**Assistant** professors met the **user** group.\n",
+        "User: the entity\nModel: the class\nAgent: another\n",
+        "# API\n\n## User\n\nfields: id\n\n## Model\n\nfields: weights\n",
+        "## User 1\n\n反馈\n\n## User 2\n\nmore\n\n## Model 3\n\nx\n\n## Model 4\n\ny\n",
         "",
     ],
 )
 def test_what_only_mentions_people_is_no_transcript(text: str) -> None:
     assert claimed(markdown, text) is None
     assert [issue.code for issue in read(markdown, text).issues] == ["not_a_transcript"]
+
+
+@pytest.mark.parametrize(
+    ("person", "model"),
+    [
+        ("## PROMPT 1", "## RESPONSE 1"),
+        ("## 1. User", "## 2. Assistant"),
+        ("**User** (2024-01-01 10:00):", "**Assistant** (2024-01-01 10:01):"),
+        ("**User** _(2024-01-01 10:00)_", "**Claude** _(10:01)_"),
+        ("### 👤 You", "### 🤖 Gemini 2.5 Pro"),
+        ("#### You:", "#### GPT-4o:"),
+        ("## 用户", "## Claude Sonnet 4.5 (10:01)"),
+    ],
+)
+def test_a_number_a_time_or_a_version_may_stand_beside_who_speaks(person: str, model: str) -> None:
+    text = f"# 标题\n\n{person}\n\n你好\n\n* * *\n\n{model}\n\n您好\n"
+    assert claimed(markdown, text) is not None
+    assert read(markdown, text).said == [("user", "你好"), ("assistant", "您好")]
+
+
+def test_who_speaks_under_a_name_of_other_things_has_to_do_so_twice() -> None:
+    text = "User: 你好\n\nBot: 您好\n\nUser: 再见\n\nBot: 再见\n"
+    assert claimed(markdown, text) is not None
+    assert claimed(markdown, text[: text.index("User: 再见")]) is None
 
 
 def test_a_quoted_markdown_file_with_code_of_its_own_is_one_block() -> None:

@@ -73,9 +73,9 @@ def sort_request(content: Content) -> None:
         # Roo says in one block which tool it was, and in the next one what it gave.
         is_awaited = result is not None and result.end() == len(rest)
     # A refusal comes with its reason, as the result of the tool that was refused.
-    for number, result in enumerate(content.results):
-        content.texts.extend(match[2].strip() for match in _SAID.finditer(result))
-        content.results[number] = _STATE.sub("", _SAID.sub("", result))
+    for number, given in enumerate(content.results):
+        content.texts.extend(match[2].strip() for match in _SAID.finditer(given))
+        content.results[number] = _STATE.sub("", _SAID.sub("", given))
 
 
 def sort_answer(content: Content) -> None:

@@ -6,7 +6,7 @@ another way belongs to the words of a turn, and so does what stands in code or i
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 from attrs import define, field
@@ -30,6 +30,7 @@ LABELS: Final[dict[str, Role]] = {
         (
             *("assistant", "ai", "bot", "agent", "model", "response", "ai assistant"),
             *("chatgpt", "gpt", "claude", "gemini", "copilot", "github copilot", "deepseek", "grok", "kimi"),
+            *("qwen", "llama", "codex", "claude code", "gemini cli"),
             *(
                 "助手",
                 "助理",
@@ -50,18 +51,28 @@ LABELS: Final[dict[str, Role]] = {
 }
 """Who speaks under which label.  ``system`` never makes a text a transcript."""
 
+_OTHER_THINGS: Final = frozenset({"model", "agent", "bot"})
+"""Labels of things that documents describe, too: one of them beside one "user" is no chat yet."""
+
 _Style: TypeAlias = str
 """How turns are marked: ``h1`` ... ``h6``, ``bold``, ``line``."""
 
 _HEADING: Final = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
-_BOLD: Final = re.compile(r"^(?:\*\*|__)([^*_\n]{1,40}?)(:|：)?(?:\*\*|__)\s*(:|：)?\s*(.*)$")
+_BOLD: Final = re.compile(
+    r"^(?:\*\*|__)([^*_\n]{1,40}?)(:|：)?(?:\*\*|__)(?:\s*_?[(\[][^()\[\]]{1,40}[)\]]_?)?\s*(:|：)?\s*(.*)$"
+)
 _LINE: Final = re.compile(r"^([^\s:：][^:：]{0,29})[:：](?:\s+(.*)|)$")
 _FULL_WIDTH: Final = re.compile(r"^([^\s:：][^:：]{0,29})：(.*)$")
 _AROUND: Final = re.compile(r"^[^\w]+|[^\w]+$")
+_NUMBER: Final = re.compile(r"^\d+[.)]?\s+|\s+#?\d+$")
+_MODEL: Final = re.compile(
+    r"^(gpt|claude|gemini|deepseek|grok|kimi|qwen|llama)"
+    r"(?:[\s.-][rv]?\d[\w.]*|[\s-](?:pro|flash|sonnet|opus|haiku|mini|turbo|plus|max|lite|thinking))+$"
+)
 _SUFFIX: Final = re.compile(r"\s+(?:said|says|asked|wrote|replied)$")
 _IN_BRACKETS: Final = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]\s*$")
 _TAIL: Final = re.compile(
-    r"\n+(?:(?:-{3,}|\*{3,}|_{3,})\s*|<a (?:name|id)=[^>]*>(?:</a>)?\s*(?:\n#{1,6} [^\n]*)?)$"
+    r"\n+(?:(?:-{3,}|\*{3,}|_{3,}|\* \* \*)\s*|<a (?:name|id)=[^>]*>(?:</a>)?\s*(?:\n#{1,6} [^\n]*)?)$"
 )
 _FRONT: Final = re.compile(r"^(title|date|model|created)\s*:\s*[\"']?(.*?)[\"']?\s*$", re.IGNORECASE)
 
@@ -131,12 +142,15 @@ class _Counts:
 
     def style(self) -> _Style | None:
         """Return the style that marks most turns, of those in which both a person and a model speak."""
-        usable = {
-            style: sum(labels.values())
-            for style, labels in self.labels.items()
-            if {"user", "assistant"} <= {LABELS[label] for label in labels}
-        }
+        usable = {style: sum(labels.values()) for style, labels in self.labels.items() if _is_chat(labels)}
         return max(usable, key=lambda style: usable[style], default=None)
+
+
+def _is_chat(labels: Mapping[str, int]) -> bool:
+    """Tell whether a person and a model speak under *labels*, given with how often each stands there."""
+    people = sum(number for label, number in labels.items() if LABELS[label] == "user")
+    models = {label: number for label, number in labels.items() if LABELS[label] == "assistant"}
+    return min(people, sum(models.values())) >= (2 if models.keys() <= _OTHER_THINGS else 1)
 
 
 @final
@@ -206,7 +220,10 @@ def _marked(line: str) -> _Marked | None:
 
 
 def _known(style: _Style, said: str, rest: str) -> _Marked | None:
-    label = _SUFFIX.sub("", _AROUND.sub("", _IN_BRACKETS.sub("", said)).casefold())
+    name = _SUFFIX.sub("", _AROUND.sub("", _IN_BRACKETS.sub("", said)).casefold())
+    label = _MODEL.sub(r"\1", _NUMBER.sub("", name))
+    if label != name and label in _OTHER_THINGS:
+        return None  # the third model is none that speaks
     if style == "line" and not said[0].isalpha():
         return None  # an item of a list, a quotation
     role = LABELS.get(label)
