@@ -3,7 +3,7 @@
 Values only.
 """
 
-from typing import final
+from typing import NamedTuple, final
 
 from attrs import frozen
 
@@ -64,25 +64,36 @@ class PromptSearchResult:
     reason: str
 
 
+class Failure(NamedTuple):
+    """What was tried in vain.
+
+    Attributes:
+        tried: turns of the assistant.
+        report: the person's turn that corrects them or reports an error.
+    """
+
+    tried: tuple[Prompt, ...]
+    report: Prompt
+
+
 @final
 @frozen(kw_only=True)
 class Exchange:
-    """What was asked, what was answered, and what showed that it failed, if anything did.
+    """What was asked, what was answered, and what came of it.
 
     Attributes:
         hit: what was found.
-        question: the user's turn that the hit is, or that it answers; None where there is none.
-        answer: the turn that followed the question, or the last one of those that were tried, if the first failed;
-            None where none did.
-        failure: the turn that corrects an answer or reports an error.
-        failed: the answer that *failure* is about; it is *answer* itself where nothing better followed.
+        question: the user's turn that the hit is, or belongs to; None where there is none.
+        worked: the turns that answered it, after the last failure; none where nothing did.
+        confirmation: the person's turn that says that it works.
+        failures: what was tried before and did not work, the oldest first.
     """
 
     hit: PromptHit
     question: Prompt | None
-    answer: Prompt | None
-    failure: Prompt | None = None
-    failed: Prompt | None = None
+    worked: tuple[Prompt, ...] = ()
+    confirmation: Prompt | None = None
+    failures: tuple[Failure, ...] = ()
 
 
 @final

@@ -1,15 +1,16 @@
 """Exchanges: from turns that were found to what was asked, what was answered, and what came of it.
 
-The turns around a hit tell.  A person's turn is a question; the turns of the assistant up to the next one are the
-attempt at it; the next one may show that the attempt failed, and then the attempts go on.
+The turns around a hit tell.  A person's turn is a question; the turns of the assistant up to the next one are an attempt at
+it.  The next one may say that the attempt failed, and another begins; or answer what the assistant asked back, and it goes
+on; or say that it works; or ask something new, and then nobody said how it went.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from chatmemory.pastchats.verdicts import verdict
-from chatmemory.prompt_hits import Exchange
+from chatmemory.pastchats.verdicts import asks_back, verdict
+from chatmemory.prompt_hits import Exchange, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,44 +18,22 @@ if TYPE_CHECKING:
     from chatmemory.prompt import Prompt
     from chatmemory.prompt_hits import PromptHit
 
-TURNS_BEFORE: Final = 12
-TURNS_AFTER: Final = 24  # some six attempts
+TURNS_BEFORE: Final = 32  # an agent at work says many a thing before it is done
+TURNS_AFTER: Final = 64
 LONGEST_THANKS: Final = 80  # characters: "Thanks! Now add a test for ..." asks something new
-LEAST_ANSWER: Final = 40  # characters: "Done." tells nobody what worked
-
-
-class _Attempt(NamedTuple):
-    """What was tried, and the person's turn after it."""
-
-    answers: tuple[Prompt, ...]
-    reply: Prompt | None
-
-    def answer(self, found: Prompt | None = None) -> Prompt:
-        """Return the turn that says most: the one that was *found*, or the last of some length."""
-        if found is not None and any(answer.id == found.id for answer in self.answers):
-            return found
-        telling = [answer for answer in self.answers if len(answer.content) >= LEAST_ANSWER]
-        return telling[-1] if telling else max(self.answers, key=lambda answer: len(answer.content))
-
-    def verdict(self) -> str | None:
-        if self.reply is None:
-            return None
-        return verdict(self.reply.content, answer=self.answers[-1].content)
+LONGEST_CHOICE: Final = 120  # characters, of an answer to what the assistant asked back
 
 
 def exchange_of(hit: PromptHit, around: Sequence[Prompt]) -> Exchange:
     """Return the exchange that *hit* belongs to, *around* being the turns of its conversation before and after it."""
-    turns = [turn for turn in around if turn.role in ("user", "assistant")]
+    turns = [turn for turn in around if turn.kind == "typed" and turn.role in ("user", "assistant")]
     place = next((index for index, turn in enumerate(turns) if turn.id == hit.prompt.id), None)
-    if place is None:  # a summary, or what a tool printed: it stands for itself
-        return Exchange(hit=hit, question=None, answer=None)
+    if place is None:  # a summary, a command or what a tool printed: it stands for itself
+        return Exchange(hit=hit, question=None)
     asked = _question(turns, place)
     if asked is None:
-        return Exchange(hit=hit, question=None, answer=hit.prompt)
-    attempts = _attempts(turns, asked)
-    if not attempts:
-        return Exchange(hit=hit, question=turns[asked], answer=None)
-    return _judged(hit, turns[asked], attempts)
+        return Exchange(hit=hit, question=None, worked=(hit.prompt,))
+    return _told(hit, turns[asked:])
 
 
 def merged(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
@@ -67,50 +46,61 @@ def merged(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
 
 
 def _question(turns: Sequence[Prompt], place: int) -> int | None:
-    """Return the place of the question that the turn at *place* is, answers, complains about or gives thanks for."""
-    asked = next((index for index in range(place, -1, -1) if turns[index].role == "user"), None)
-    while asked is not None and asked > 0:
-        answer = turns[asked - 1]
-        if answer.role != "assistant" or not _is_reply(turns[asked], answer):
-            break
-        earlier = next((index for index in range(asked - 1, -1, -1) if turns[index].role == "user"), None)
+    """Return the place of the question that the turn at *place* is, answers, or is a reply about."""
+    asked = _person(turns, place)
+    while asked and turns[asked - 1].role == "assistant" and _is_reply(turns[asked], turns[asked - 1]):
+        earlier = _person(turns, asked - 1)
         if earlier is None:
             break
         asked = earlier
     return asked
 
 
+def _person(turns: Sequence[Prompt], place: int) -> int | None:
+    """Return where the words of the person begin that are said at *place* or were said last before it.
+
+    A thought that was added before any answer belongs to them.
+    """
+    asked = next((index for index in range(place, -1, -1) if turns[index].role == "user"), None)
+    while asked and turns[asked - 1].role == "user":
+        asked -= 1
+    return asked
+
+
 def _is_reply(turn: Prompt, answer: Prompt) -> bool:
     shows = verdict(turn.content, answer=answer.content)
-    return shows == "failed" or (shows == "worked" and len(turn.content) <= LONGEST_THANKS)
+    if shows is None:
+        return _is_choice(turn, answer)
+    return shows == "failed" or len(turn.content) <= LONGEST_THANKS
 
 
-def _attempts(turns: Sequence[Prompt], asked: int) -> list[_Attempt]:
-    """Return the attempts at the question at *asked*: one, and another for each reply that shows a failure."""
-    attempts: list[_Attempt] = []
-    at = asked + 1
-    # A thought that was added before any answer belongs to the question.
-    while at < len(turns) and turns[at].role == "user":
-        at += 1
-    while at < len(turns):
-        end = next((index for index in range(at, len(turns)) if turns[index].role == "user"), len(turns))
-        if end == at:
-            break
-        reply = turns[end] if end < len(turns) else None
-        attempts.append(_Attempt(tuple(turns[at:end]), reply))
-        if attempts[-1].verdict() != "failed":
-            break
-        at = end + 1
-    return attempts
+def _is_choice(turn: Prompt, answer: Prompt) -> bool:
+    """Tell whether *turn* answers what *answer* asked back."""
+    return len(turn.content) <= LONGEST_CHOICE and asks_back(answer.content) and not asks_back(turn.content)
 
 
-def _judged(hit: PromptHit, question: Prompt, attempts: list[_Attempt]) -> Exchange:
-    first, last = attempts[0], attempts[-1]
-    if first.verdict() != "failed":
-        return Exchange(hit=hit, question=question, answer=first.answer(hit.prompt))
-    if last.verdict() == "failed":
-        tried = last.answer(hit.prompt)
-        return Exchange(hit=hit, question=question, answer=tried, failure=last.reply, failed=tried)
+def _told(hit: PromptHit, turns: Sequence[Prompt]) -> Exchange:
+    """Return what came of the question that *turns* begin with."""
+    failures: list[Failure] = []
+    answers: list[Prompt] = []
+    confirmation: Prompt | None = None
+    for turn in turns[1:]:
+        if turn.role == "assistant":
+            answers.append(turn)
+        elif answers:
+            shows = verdict(turn.content, answer=answers[-1].content)
+            if shows == "failed":
+                failures.append(Failure(tuple(answers), turn))
+                answers = []
+            elif shows == "worked":
+                confirmation = turn
+                break
+            elif not _is_choice(turn, answers[-1]):
+                break
     return Exchange(
-        hit=hit, question=question, answer=last.answer(hit.prompt), failure=first.reply, failed=first.answer()
+        hit=hit,
+        question=turns[0],
+        worked=tuple(answers),
+        confirmation=confirmation,
+        failures=tuple(failures),
     )

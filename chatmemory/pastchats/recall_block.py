@@ -6,6 +6,8 @@ r"""``recall_block``: what an agent is told before a task, as text.
     ## 1. How do we retry webhooks?
     What worked:
     > Exponential backoff with jitter, five attempts at most.
+    Confirmed:
+    > no pile-up since Monday, thanks
     What failed:
     > A fixed delay of one second.
     Reported:
@@ -24,6 +26,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chatmemory.pastchats.recall_marks import (
+    CONFIRMED,
     END,
     ENTRY,
     FAILED,
@@ -38,6 +41,7 @@ from chatmemory.pastchats.recall_marks import (
     WORKED,
 )
 from chatmemory.pastchats.shortened import one_line, shortened
+from chatmemory.pastchats.telling_turns import telling
 from chatmemory.shown_text import shown
 
 if TYPE_CHECKING:
@@ -51,6 +55,9 @@ _MARK: Final = (
     r"parameter|instructions?|recalled-data|antml|bos|eos|s>|/s>|<SYS))|\[(?=/?(?:INST|SYS|TOOL))"
 )
 _HARMLESS: Final = {"<": "‹", "[": "("}
+
+
+MOST_FAILURES: Final = 3  # of one exchange, the latest
 
 
 class Room(NamedTuple):
@@ -158,21 +165,18 @@ def _entry(number: int, exchange: Exchange, room: Room) -> list[str]:
     lines = [f"{ENTRY}{number}. {heading}"]
     if heading != _harmless(shown(asked).strip()) and room.question > len(heading):
         lines += _quoted(asked, room.question)
-    is_failed = exchange.failed is not None
-    is_answer_failed = is_failed and exchange.failed is exchange.answer
-    if (
-        exchange.answer is not None
-        and room.answer
-        and (exchange.question or exchange.answer != exchange.hit.prompt)
-    ):
-        lines.append(NOTHING_WORKED if is_answer_failed else WORKED)
-        lines += _quoted(exchange.answer.content, room.answer)
-    if exchange.failure is not None and room.failed:
-        lines.append(FAILED)
-        if exchange.failed is not None and not is_answer_failed:
-            lines += _quoted(exchange.failed.content, room.failed)
-            lines.append(REPORTED)
-        lines += _quoted(exchange.failure.content, room.failed)
+    if exchange.worked and room.answer and (exchange.question or exchange.worked[0] != exchange.hit.prompt):
+        lines += [
+            WORKED,
+            *_quoted(telling(exchange.worked, room.answer, found=exchange.hit.prompt), room.answer),
+        ]
+    elif exchange.failures:
+        lines.append(NOTHING_WORKED)
+    if exchange.confirmation is not None and room.failed:
+        lines += [CONFIRMED, *_quoted(exchange.confirmation.content, room.failed // 2)]
+    for failure in exchange.failures[-MOST_FAILURES:] if room.failed else ():
+        lines += [FAILED, *_quoted(telling(failure.tried, room.failed), room.failed)]
+        lines += [REPORTED, *_quoted(failure.report.content, room.failed // 2)]
     lines.append(source_line(exchange.hit))
     return lines
 

@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from chatmemory.pastchats.recall_marks import (
+    CONFIRMED,
     END,
     ENTRY,
     FAILED,
@@ -30,6 +31,7 @@ _LINE_OF_OURS: Final = "|".join(
         re.escape(WORKED),
         re.escape(FAILED),
         re.escape(REPORTED),
+        re.escape(CONFIRMED),
         rf"{SOURCE}[^\n]*",
         rf"{LEFT_OUT}\d[^\n]*",
         "",

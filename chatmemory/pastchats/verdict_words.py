@@ -28,7 +28,7 @@ _GIVES: Final = r"(?:raises|raised|gives?|gave)(?: me)? (?:an? |the )?(?:\w+ )?(
 _DOES: Final = "work|help|fix|solve|compile|build|run|pass|start|load|match|seem to (?:work|help)"
 _STILL: Final = (
     "fail|broken|crash|hang|wrong|red|not |get|got|see|throw|show|happen|have the|having|block|lock|slow|does|isn|can|won"
-    rf"|an? \w*error|error|the same (?:result|output|{_TROUBLE})"
+    rf"|an? \w*error|error|\d+ ?(?:m?s|seconds?|minutes?|errors|failures|times)\b|rebuild|times? ?out|the same (?:result|output|{_TROUBLE})"
 )
 _BROKE: Final = r"broke|breaks|made it worse|got it wrong|(?:is|are|was|were|'s|'re) (?:wrong|incorrect|not (?:right|correct|what i))"
 _SEEN: Final = r"\w*errors?|\w*exceptions?|traceback|panic|segfault|failures?|timeouts?"
@@ -76,6 +76,14 @@ FAILED: Final[Patterns] = (
         rf"{_IT} (?:now )?(?:{_FAILS}|{_GIVES})\b",
     ),
     (("revert", "undo", "roll"), r"^(?:please )?(?:revert|undo|roll back|rollback|/undo)\b"),
+    (
+        ("revert", "roll", "back"),
+        r"\b(?:i|we)(?:'ve| have)? (?:just )?(?:had to (?:revert|roll|back)|reverted|rolled|backed)(?: (?:it|that|this))? ?(?:back|out|it|that|this)\b",
+    ),
+    (
+        ("no change", "no difference", "no effect", "no luck", "slower", "not an option"),
+        r"^(?:hm+,? |sorry,? )?no (?:change|difference|effect|luck)\b|\bmade (?:it|things) (?:\w+ )?slower|\b(?:that|this)(?:'s| is) not an option",
+    ),
 )
 FAILED_CHINESE: Final[Patterns] = (
     (("不对", "不對"), r"(?<![对對])不[对對](?![不劲称等应齐外]|吗|吧)"),
@@ -90,6 +98,23 @@ FAILED_CHINESE: Final[Patterns] = (
         r"(?:还是|還是|仍然|仍旧|依然|依旧|又|结果)(?:会)?(?:不|没|沒|报错|報錯|出错|失败|失敗|一样|一樣|有(?:问题|錯|错)|卡)",
     ),
     (("报错", "報錯", "出错", "失败"), r"(?:^|[，,。！!\s])(?:报错|報錯|出错|失败)(?:了|：|:)"),
+    (("回滚", "回退"), r"(?:已经|已|先|只好|只能|不得不)(?:回滚|回退)|(?:回滚|回退)了(?![吗么])"),
+    (("投诉",), r"投诉(?:越来越多|不断|了)|(?:又|还|被|都在)(?:有人)?投诉"),
+    (
+        ("不到", "不出", "不上", "不开", "不了", "不起", "不动", "不通"),
+        (
+            r"(?:还是|還是|仍然?|依然|依旧|果然|又|结果|都|全都?)[^，,。！!\n]{0,8}"
+            r"(?:搜|找|看|连|打|收|查|登|跑|装|导|传|编译|启动|显示|生效)不(?:到|出|上|开|了|起来|动|通)"
+        ),
+    ),
+    (
+        ("还是", "還是", "仍", "依", "还会", "还在"),
+        r"(?:还是|還是|仍然?|依然|依旧|还会|还在)(?:会)?(?:很慢|太慢|超时|断|崩溃|挂|卡|丢|乱码|闪退|重复|泄漏)",
+    ),
+    (
+        ("换个", "换一", "不同意", "不能接受", "不可行"),
+        r"^[^。！!\n]{0,16}(?:换个|换一[个种])(?:办法|方法|方案|思路|方式)|不同意[，,。]|不能接受|不可行",
+    ),
     (("错了", "同样的"), r"(?:改|弄|搞|答|写|说|做)错了|同样的(?:错误|问题|报错)"),
 )
 WORKED: Final[Patterns] = (
@@ -100,6 +125,14 @@ WORKED: Final[Patterns] = (
         r"|fixed (?:it|the)|solved (?:it|the)|helped)"),
     ),
     (("work",), r"\bworks? (?:\w+ )?(?:now|perfectly|great|fine|like a charm|well)\b"),
+    (
+        ("thank", "thx", "cheers", "perfect", "merge it", "ship it", "good catch"),
+        r"[,.!:;] ?(?:thanks?|thank you|thx|cheers|perfect|many thanks)(?: (?:a lot|so much|again))?[.! ]*$|\b(?:merge|ship) it[.! ]*$|\bgood catch\b",
+    ),
+    (
+        (" without ",),
+        r"\b(?:minutes|hours|days?|weeks?|months?|nights?|runs|since \w+) without (?:a|an|any|one)(?: single)? (?:\w+ )?(?:error|failure|crash|restart|timeout|problem|issue)",
+    ),
     (
         ("working", "fixed", "solved", "green", "pass"),
         r"\b(?:is|are|it's) (?:now )?(?:working|fixed|solved|green|passing)\b|\ball (?:tests )?(?:pass|green)\b",
@@ -120,7 +153,14 @@ WORKED_CHINESE: Final[Patterns] = (
             r"(?![吗嗎么？?])"
         ),
     ),
-    (("报错",), r"不(?:再)?报错了|没有?报错"),
+    (("报错", "出现", "发生"), r"不(?:再)?报错了|没有?报错|(?:没有?|不)再(?:出现|发生|报错)"),
+    (
+        ("多了", "稳定", "对了", "上线", "合并", "能"),
+        (
+            r"(?:快|好|少)多了|稳定了|[^，,。！!\s]对了(?=[，,。！!]|$)|(?:上线|合并|合了)吧[。！!]?$"
+            r"|(?:都|终于|现在|这下)(?:可以|能)[^，,。！!吗？?]{1,8}了(?![吗么])"
+        ),
+    ),
     (("完美", "太好了", "谢", "搞定"), r"完美|太好了|搞定|^(?:谢谢|多谢|感谢)"),
 )
 REPORTS: Final[Patterns] = (

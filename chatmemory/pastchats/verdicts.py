@@ -39,7 +39,12 @@ def verdict(text: str, *, answer: str = "") -> Verdict | None:
     >>> verdict("What should happen when it fails?"), verdict("Now add a test"), verdict("no, leave it", answer="Shall I push?")
     (None, None, None)
     """
-    return _verdict(text[:REPORT_READ], re.search(ASKS_BACK, answer[-READ:]) is not None)
+    return _verdict(text[:REPORT_READ], asks_back(answer))
+
+
+def asks_back(text: str) -> bool:
+    """Tell whether *text* ends with a question."""
+    return re.search(ASKS_BACK, text[-READ:]) is not None
 
 
 @lru_cache(maxsize=256)

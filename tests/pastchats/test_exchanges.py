@@ -1,6 +1,7 @@
 """From a turn that was found to what was asked, what was answered, and what came of it."""
 
 import pytest
+from attrs import evolve
 
 from chatmemory.messages import Role
 from chatmemory.pastchats.exchanges import exchange_of, merged
@@ -38,26 +39,22 @@ def exchange(turns: list[Prompt], found: int) -> Exchange:
     return exchange_of(PromptHit(prompt=turns[found], score=1.0, signals=PromptSignals()), turns)
 
 
-def told(one: Exchange) -> tuple[str | None, str | None, str | None, str | None]:
-    """Return the question, the answer, the answer that failed, and what showed it."""
-    parts = (one.question, one.answer, one.failed, one.failure)
-    question, answer, failed, failure = (part and part.content for part in parts)
-    return question, answer, failed, failure
+def told(one: Exchange) -> tuple[str | None, list[str], list[tuple[list[str], str]]]:
+    """Return the question, what worked, and each attempt that failed with what was said of it."""
+    failures = [([turn.content for turn in tried], report.content) for tried, report in one.failures]
+    return one.question and one.question.content, [turn.content for turn in one.worked], failures
 
 
 @pytest.mark.parametrize("found", [0, 1])
 def test_a_question_and_its_answer_belong_together(found: int) -> None:
     turns = chat("u: How do we retry?", "a: With backoff.", "u: Next: the docs")
-    assert told(exchange(turns, found)) == ("How do we retry?", "With backoff.", None, None)
+    assert told(exchange(turns, found)) == ("How do we retry?", ["With backoff."], [])
 
 
-def test_the_last_telling_turn_of_an_answer_in_many_steps_is_the_answer() -> None:
-    long = "I added exponential backoff with jitter to the sender, and a test."
-    turns = chat(
-        "u: Add retries", "a: Let me look at the code first, one moment please.", f"a: {long}", "a: Done."
-    )
-    assert exchange(turns, 0).answer == turns[2]
-    assert exchange(turns, 1).answer == turns[1]  # what was found is shown
+@pytest.mark.parametrize("found", [0, 1, 2, 3])
+def test_all_turns_of_an_answer_belong_to_it(found: int) -> None:
+    turns = chat("u: 加上重试", "a: 我先看代码。", "a: 加了指数退避。", "a: 测试通过。", "u: 接下来写文档")
+    assert exchange(turns, found).worked == tuple(turns[1:4])
 
 
 @pytest.mark.parametrize("found", [0, 1, 2, 3, 4])
@@ -65,29 +62,51 @@ def test_after_a_failure_the_later_answer_is_what_worked(found: int) -> None:
     turns = chat(
         "u: 数据库被锁了", "a: 重启一下。", "u: 还是报错", "a: 开启 WAL 并设置 busy_timeout。", "u: 好了，谢谢"
     )  # fmt: skip
-    expected = ("数据库被锁了", "开启 WAL 并设置 busy_timeout。", "重启一下。", "还是报错")
-    if found == 1:
-        expected = ("数据库被锁了", "开启 WAL 并设置 busy_timeout。", "重启一下。", "还是报错")
-    assert told(exchange(turns, found)) == expected
+    one = exchange(turns, found)
+    assert told(one) == ("数据库被锁了", ["开启 WAL 并设置 busy_timeout。"], [(["重启一下。"], "还是报错")])
+    assert one.confirmation == turns[4]
 
 
-def test_an_only_answer_that_failed_is_not_said_to_have_worked() -> None:
-    turns = chat("u: Retry?", "a: Every second.", "u: That didn't work, we hammer the server")
-    one = exchange(turns, 0)
-    assert told(one) == ("Retry?", "Every second.", "Every second.", "That didn't work, we hammer the server")
-    assert one.failed is one.answer
+def test_every_attempt_that_failed_is_told() -> None:
+    turns = chat(
+        "u: Sockets close", "a: Ping.", "u: no change", "a: Buffering off.", "u: that didn't help either"
+    )  # fmt: skip
+    failures = [(["Ping."], "no change"), (["Buffering off."], "that didn't help either")]
+    assert told(exchange(turns, 0)) == ("Sockets close", [], failures)
 
 
-def test_another_question_is_no_complaint() -> None:
-    turns = chat("u: Retry?", "a: With backoff.", "u: What happens if it fails?", "a: It is logged.")
-    assert told(exchange(turns, 0)) == ("Retry?", "With backoff.", None, None)
-    assert told(exchange(turns, 3)) == ("What happens if it fails?", "It is logged.", None, None)
+@pytest.mark.parametrize("found", [0, 1, 2, 3])
+def test_who_answers_what_was_asked_back_asks_nothing_new(found: int) -> None:
+    turns = chat(
+        "u: 导入失败：乱码", "a: 自动识别编码，还是让用户选？", "u: 自动识别吧", "a: 先看 BOM，再试 UTF-8。"
+    )
+    assert told(exchange(turns, found)) == ("导入失败：乱码", [turns[1].content, turns[3].content], [])
+
+
+def test_another_question_is_no_complaint_and_no_choice() -> None:
+    turns = chat(
+        "u: Retry?", "a: With backoff. Five times?", "u: What happens if it fails?", "a: It is logged."
+    )
+    assert told(exchange(turns, 0)) == ("Retry?", ["With backoff. Five times?"], [])
+    assert told(exchange(turns, 3)) == ("What happens if it fails?", ["It is logged."], [])
+
+
+@pytest.mark.parametrize("found", [0, 1, 2])
+def test_a_thought_that_was_added_belongs_to_the_question(found: int) -> None:
+    turns = chat("u: How do we retry?", "u: Webhooks, I mean.", "a: With backoff.")
+    assert told(exchange(turns, found)) == ("How do we retry?", ["With backoff."], [])
 
 
 def test_what_is_no_answer_stands_for_itself() -> None:
-    assert told(exchange(chat("s: Earlier: retries."), 0)) == (None, None, None, None)
-    assert told(exchange(chat("a: Hello."), 0)) == (None, "Hello.", None, None)
-    assert told(exchange(chat("u: Anybody?"), 0)) == ("Anybody?", None, None, None)
+    assert told(exchange(chat("s: Earlier: retries."), 0)) == (None, [], [])
+    assert told(exchange(chat("a: Hello."), 0)) == (None, ["Hello."], [])
+    assert told(exchange(chat("u: Anybody?"), 0)) == ("Anybody?", [], [])
+
+
+def test_what_a_tool_put_between_is_no_word_of_the_person() -> None:
+    turns = chat("u: Retry?", "a: With backoff.", "u: /compact", "a: Five times at most.")
+    turns[2] = evolve(turns[2], kind="command")
+    assert told(exchange(turns, 0)) == ("Retry?", ["With backoff.", "Five times at most."], [])
 
 
 def test_several_hits_of_one_exchange_are_one() -> None:

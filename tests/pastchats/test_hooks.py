@@ -81,7 +81,7 @@ class Recalling:
         assert query == PROMPT
         assert asked == {"limit": 3, "tokens": 600, "without": ("s1",)}
         hit = PromptHit(prompt=prompt(0, "user", PROMPT), score=1.0, signals=PromptSignals())
-        exchanges = (Exchange(hit=hit, question=None, answer=None),) if self.is_found else ()
+        exchanges = (Exchange(hit=hit, question=None),) if self.is_found else ()
         return Effect.succeed(
             PastRecall(text=self.text, exchanges=exchanges, mode="hybrid", reason="", tokens=1)
         )

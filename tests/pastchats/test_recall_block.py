@@ -11,7 +11,7 @@ from chatmemory.pastchats.recall_block import recall_block
 from chatmemory.pastchats.recall_echo import without_recall_blocks
 from chatmemory.pastchats.recall_marks import END, HEADING
 from chatmemory.prompt import Prompt
-from chatmemory.prompt_hits import Exchange, PromptHit, PromptSignals
+from chatmemory.prompt_hits import Exchange, Failure, PromptHit, PromptSignals
 from tests.pastchats.test_exchanges import prompt
 
 NOON = datetime(2026, 2, 17, 12, tzinfo=UTC)
@@ -20,11 +20,10 @@ NOON = datetime(2026, 2, 17, 12, tzinfo=UTC)
 def exchange(question: str, answer: str, failure: str | None = None) -> Exchange:
     asked = evolve(prompt(3, "user", question), timestamp=NOON)
     answered = prompt(4, "assistant", answer)
-    failed = None if failure is None else prompt(5, "user", failure)
     hit = PromptHit(prompt=asked, score=1.0, signals=PromptSignals())
-    return Exchange(
-        hit=hit, question=asked, answer=answered, failure=failed, failed=None if failed is None else answered
-    )
+    if failure is None:
+        return Exchange(hit=hit, question=asked, worked=(answered,))
+    return Exchange(hit=hit, question=asked, failures=(Failure((answered,), prompt(5, "user", failure)),))
 
 
 def block(*exchanges: Exchange, tokens: int = 2_000) -> str:
@@ -49,7 +48,12 @@ def test_an_entry_tells_what_was_asked_what_worked_and_where_it_stands() -> None
 
 def test_a_failure_is_told_with_what_showed_it() -> None:
     text = block(exchange("数据库被锁", "重启。", "还是报错：database is locked"))
-    assert "What worked: nothing that the chat shows. Tried:\n> 重启。\nWhat failed:\n> 还是报错" in text
+    assert "What worked: nothing that the chat shows.\nWhat failed:\n> 重启。\nReported:\n> 还是报错" in text
+
+
+def test_what_the_person_said_of_it_confirms_it() -> None:
+    one = evolve(exchange("Retry?", "Backoff."), confirmation=prompt(5, "user", "works, thanks"))
+    assert "What worked:\n> Backoff.\nConfirmed:\n> works, thanks\nSource: " in block(one)
 
 
 def test_nothing_found_is_one_line() -> None:

@@ -7,8 +7,12 @@ import pytest
 from attrs import frozen
 
 from chatmemory.contracts.past_chats import SearchMode
+from chatmemory.pastchats.exchanges import exchange_of
+from chatmemory.prompt import Prompt
+from chatmemory.prompt_hits import PromptHit, PromptSignals
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
 from tests.past_turns import open_past_chats
+from tests.pastchats.test_exchanges import prompt
 from tests.recall.coding_sessions import Session, sessions
 from tests.searched import keep, searching
 
@@ -67,3 +71,21 @@ def test_there_are_enough_sessions_and_each_is_asked_about(language: str) -> Non
     assert len(every) == 20
     assert all(len(session.questions) == 3 for session in every)
     assert all(session.worked or session.failed for session in every)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_recall_says_of_each_session_what_worked_and_what_failed(language: str) -> None:
+    for session in sessions(language):
+        turns = [prompt(number, turn.role, turn.content) for number, turn in enumerate(session.turns)]
+        for turn in turns:
+            if turn.content in (turns[0].content, session.worked, session.failed):
+                one = exchange_of(PromptHit(prompt=turn, score=1.0, signals=PromptSignals()), turns)
+                assert one.question == turns[0], session.name
+                assert said_in(one.worked, session.worked), session.name
+                tried = [told for failure in one.failures for told in failure.tried]
+                assert said_in(tried, session.failed), session.name
+
+
+def said_in(turns: Sequence[Prompt], text: str | None) -> bool:
+    """Tell whether *text* is among *turns*; where there is none there are no turns."""
+    return text in [turn.content for turn in turns] if text else not turns

@@ -1,11 +1,11 @@
-"""Values as JSON: one object, whatever the command; its keys are promised to programs."""
+"""Values as JSON: one object, whatever the command; what it is made of, ``printed_past_chats.py`` promises to programs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import attrs
 
@@ -13,6 +13,15 @@ from chatmemory.programs.pastchats.sources import source_of
 
 if TYPE_CHECKING:
     from chatmemory.past_chats import Finding, PastChatsStatistics
+    from chatmemory.printed_past_chats import (
+        PrintedFindings,
+        PrintedHit,
+        PrintedRecall,
+        PrintedSearch,
+        PrintedStatistics,
+        PrintedTurn,
+        PrintedTurns,
+    )
     from chatmemory.prompt import Prompt
     from chatmemory.prompt_hits import PastRecall, PromptHit, PromptSearchResult
 
@@ -22,7 +31,7 @@ def json_text(value: object) -> str:
     return json.dumps(_plain(value), ensure_ascii=False)
 
 
-def prompt_object(prompt: Prompt) -> dict[str, Any]:
+def prompt_object(prompt: Prompt) -> PrintedTurn:
     """Return a kept turn as programs want it."""
     return {
         "source": source_of(prompt),
@@ -40,18 +49,18 @@ def prompt_object(prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def hit_object(hit: PromptHit) -> dict[str, Any]:
+def hit_object(hit: PromptHit) -> PrintedHit:
     """Return a hit with its signals, whose sum is the hybrid score."""
     return {
         "hybrid_score": hit.score,
-        "signals": attrs.asdict(hit.signals),
+        "signals": hit.signals,
         "similarity": hit.similarity,
         "also_in": hit.also_in,
         **prompt_object(hit.prompt),
     }
 
 
-def search_object(query: str, result: PromptSearchResult) -> dict[str, Any]:
+def search_object(query: str, result: PromptSearchResult) -> PrintedSearch:
     """Return the answer to a search."""
     return {
         "query": query,
@@ -61,7 +70,7 @@ def search_object(query: str, result: PromptSearchResult) -> dict[str, Any]:
     }
 
 
-def recall_object(query: str, recall: PastRecall) -> dict[str, Any]:
+def recall_object(query: str, recall: PastRecall) -> PrintedRecall:
     """Return what was recalled, as text and piece by piece."""
     return {
         "query": query,
@@ -73,8 +82,15 @@ def recall_object(query: str, recall: PastRecall) -> dict[str, Any]:
         "memories": [
             {
                 "question": exchange.question and prompt_object(exchange.question),
-                "what_worked": exchange.answer and prompt_object(exchange.answer),
-                "what_failed": exchange.failure and prompt_object(exchange.failure),
+                "what_worked": [prompt_object(turn) for turn in exchange.worked],
+                "confirmed": exchange.confirmation and prompt_object(exchange.confirmation),
+                "what_failed": [
+                    {
+                        "tried": [prompt_object(turn) for turn in failure.tried],
+                        "reported": prompt_object(failure.report),
+                    }
+                    for failure in exchange.failures
+                ],
                 "hit": hit_object(exchange.hit),
             }
             for exchange in recall.exchanges
@@ -82,19 +98,19 @@ def recall_object(query: str, recall: PastRecall) -> dict[str, Any]:
     }
 
 
-def turns_object(source: str, turns: Sequence[Prompt]) -> dict[str, Any]:
+def turns_object(source: str, turns: Sequence[Prompt]) -> PrintedTurns:
     """Return the turns around *source*."""
     return {"around": source, "turns": [prompt_object(turn) for turn in turns]}
 
 
-def findings_object(findings: Sequence[Finding]) -> dict[str, Any]:
+def findings_object(findings: Sequence[Finding]) -> PrintedFindings:
     """Return what the doctor saw."""
     return {"is_healthy": not any(finding.severity == "error" for finding in findings), "findings": findings}
 
 
-def statistics_object(statistics: PastChatsStatistics, path: str) -> dict[str, Any]:
+def statistics_object(statistics: PastChatsStatistics, path: str) -> PrintedStatistics:
     """Return how much is kept, and where."""
-    return {"path": path, **attrs.asdict(statistics, recurse=False)}
+    return cast("PrintedStatistics", {"path": path, **attrs.asdict(statistics, recurse=False)})
 
 
 def _plain(value: object) -> object:
