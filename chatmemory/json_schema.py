@@ -1,18 +1,19 @@
 """JSON Schemas of the values that others may read and write, made from the classes themselves.
 
-``python -m chatmemory.json_schema FOLDER`` writes one file for each name in ``PUBLISHED``.  A schema says what
-``structure.py`` accepts: the same names, the same strictness; its prose is the docstring of the class.
+``python -m chatmemory.json_schema FOLDER`` writes one file for each name in ``PUBLISHED`` and ``PRINTED``.  A schema says
+what ``structure.py`` accepts, or what a command prints: the same names, the same strictness; its prose is the docstring
+of the class.
 """
 
 import inspect
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin
+from typing import Any, Final, Literal, NamedTuple, Union, final, get_args, get_origin, is_typeddict
 
 import attrs
 
@@ -41,6 +42,14 @@ from chatmemory.messages import (
     MessagePage,
     NewMessage,
     SummarizationMetadata,
+)
+from chatmemory.past_chats import IndexReport
+from chatmemory.printed_past_chats import (
+    PrintedFindings,
+    PrintedRecall,
+    PrintedSearch,
+    PrintedStatistics,
+    PrintedTurns,
 )
 from chatmemory.proposals import Extraction, MemoryUpdate
 from chatmemory.recall import Recall
@@ -77,6 +86,16 @@ PUBLISHED: Final[Mapping[str, object]] = {
     "summarization_metadata": SummarizationMetadata,
 }
 
+PRINTED: Final[Mapping[str, object]] = {
+    "pastchats_doctor": PrintedFindings,
+    "pastchats_index": IndexReport,
+    "pastchats_recall": PrintedRecall,
+    "pastchats_search": PrintedSearch,
+    "pastchats_show": PrintedTurns,
+    "pastchats_stats": PrintedStatistics,
+}
+"""What commands of ``pastchats-memory`` print, whose names are those of Python."""
+
 _SCALARS: Final[Mapping[object, JsonObject]] = {
     NoneType: {"type": "null"},
     str: {"type": "string"},
@@ -104,77 +123,109 @@ _RULES: Final[Mapping[tuple[object, str], JsonObject]] = {
 """Rules that ``message_rules.py`` and ``memory_rules.py`` keep, and no attrs validator."""
 
 
-def json_schema(kind: object) -> JsonObject:
+def json_schema(kind: object, *, key_of: Callable[[str], str] = key_of) -> JsonObject:
     """Return the schema of *kind*: a class of ours, or a union of them; what it is made of stands under ``$defs``.
+
+    Args:
+        kind: what is described.
+        key_of: makes the key of a field's name.
 
     Raises:
         TypeError: a field has a type or a validator that has no words in JSON Schema yet.
     """
-    definitions: dict[str, Json] = {}
-    described = _of_class(kind, definitions) if isinstance(kind, type) else _of_type(kind, definitions)
-    return {
-        "$schema": DIALECT,
-        **described,
-        **({"$defs": dict(sorted(definitions.items()))} if definitions else {}),
-    }
+    description = _Description(key_of)
+    described = description.of_class(kind) if isinstance(kind, type) else description.of_type(kind)
+    definitions = dict(sorted(description.definitions.items()))
+    return {"$schema": DIALECT, **described, **({"$defs": definitions} if definitions else {})}
 
 
 def schema_files() -> Mapping[str, str]:
     """Return every published schema as the text of its file, by file name."""
+    schemas = {name: json_schema(kind) for name, kind in PUBLISHED.items()}
+    schemas |= {name: json_schema(kind, key_of=str) for name, kind in PRINTED.items()}
     return {
-        f"{name}.schema.json": json.dumps(json_schema(kind), ensure_ascii=False, indent=2) + "\n"
-        for name, kind in PUBLISHED.items()
+        f"{name}.schema.json": json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
+        for name, schema in schemas.items()
     }
 
 
-def _of_type(kind: Any, definitions: dict[str, Json]) -> JsonObject:
-    if kind in _SCALARS:
-        return _SCALARS[kind]
-    if is_any_json(kind):
-        return {}
-    if attrs.has(kind):
-        if kind.__name__ not in definitions:
-            definitions[kind.__name__] = {}  # taken, should the class contain itself
-            definitions[kind.__name__] = _of_class(kind, definitions)
-        return {"$ref": f"#/$defs/{kind.__name__}"}
-    arguments = get_args(kind)
-    match get_origin(kind):
-        case origin if origin in (Union, UnionType):
-            return {"anyOf": [_of_type(member, definitions) for member in arguments]}
-        case origin if origin is Literal:
-            return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
-        case origin if origin in (tuple, Sequence):
-            return {"type": "array", "items": _of_type(arguments[0], definitions)}
-        case origin if origin is Mapping:
-            return {"type": "object"}
-        case _:
-            msg = f"no JSON Schema for {kind!r}"
-            raise TypeError(msg)
+@final
+class _Description:
+    """Describes kinds, and gathers the *definitions* of what they are made of."""
+
+    def __init__(self, key_of: Callable[[str], str]) -> None:
+        self._key_of = key_of
+        self.definitions: dict[str, Json] = {}
+
+    def of_type(self, kind: Any) -> JsonObject:
+        if kind in _SCALARS:
+            return _SCALARS[kind]
+        if is_any_json(kind):
+            return {}
+        if attrs.has(kind) or is_typeddict(kind):
+            if kind.__name__ not in self.definitions:
+                self.definitions[kind.__name__] = {}  # taken, should the class contain itself
+                self.definitions[kind.__name__] = self.of_class(kind)
+            return {"$ref": f"#/$defs/{kind.__name__}"}
+        arguments = get_args(kind)
+        match get_origin(kind):
+            case origin if origin in (Union, UnionType):
+                return {"anyOf": [self.of_type(member) for member in arguments]}
+            case origin if origin is Literal:
+                return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
+            case origin if origin in (tuple, Sequence):
+                return {"type": "array", "items": self.of_type(arguments[0])}
+            case origin if origin is Mapping:
+                return {"type": "object"}
+            case _:
+                msg = f"no JSON Schema for {kind!r}"
+                raise TypeError(msg)
+
+    def of_class(self, kind: type[Any]) -> JsonObject:
+        summary, notes = _docstring(kind)
+        members = _members_of_typed_dict(kind) if is_typeddict(kind) else _members_of_attrs(kind)
+        return {
+            "title": kind.__name__,
+            "description": summary,
+            "type": "object",
+            "properties": {
+                self._key_of(member.name): {
+                    **({"description": notes[member.name]} if member.name in notes else {}),
+                    **self.of_type(member.type),
+                    **member.rules,
+                }
+                for member in members
+            },
+            "required": [self._key_of(member.name) for member in members if member.is_required],
+            "additionalProperties": False,
+        }
 
 
-def _of_class(kind: Any, definitions: dict[str, Json]) -> JsonObject:
-    summary, notes = _docstring(kind)
-    fields = [field for field in attrs.fields(kind) if field.type not in STAYS_INSIDE]
-    return {
-        "title": kind.__name__,
-        "description": summary,
-        "type": "object",
-        "properties": {
-            key_of(field.name): {
-                **({"description": notes[field.name]} if field.name in notes else {}),
-                **_of_type(field.type, definitions),
-                **_rule(field),
-                **_RULES.get((kind, field.name), {}),
-                **_default(field),
-            }
-            for field in fields
-        },
-        # A tag is always there to tell values apart, though Python fills it in.
-        "required": [
-            key_of(field.name) for field in fields if field.default is attrs.NOTHING or field.name == "tag"
-        ],
-        "additionalProperties": False,
-    }
+class _Member(NamedTuple):
+    """What a class says of one of its fields."""
+
+    name: str
+    type: Any
+    rules: JsonObject
+    is_required: bool
+
+
+def _members_of_attrs(kind: type[Any]) -> Sequence[_Member]:
+    return [
+        _Member(
+            field.name,
+            field.type,
+            {**_rule(field), **_RULES.get((kind, field.name), {}), **_default(field)},
+            # A tag is always there to tell values apart, though Python fills it in.
+            is_required=field.default is attrs.NOTHING or field.name == "tag",
+        )
+        for field in attrs.fields(kind)
+        if field.type not in STAYS_INSIDE
+    ]
+
+
+def _members_of_typed_dict(kind: type[Any]) -> Sequence[_Member]:
+    return [_Member(name, inner, {}, is_required=True) for name, inner in kind.__annotations__.items()]
 
 
 def _rule(field: "attrs.Attribute[Any]") -> JsonObject:

@@ -25,7 +25,7 @@ from chatmemory.errors import (
     SkillExecutionError,
     VersionConflictError,
 )
-from chatmemory.json_schema import PUBLISHED, json_schema, schema_files
+from chatmemory.json_schema import PRINTED, PUBLISHED, json_schema, schema_files
 from chatmemory.memories import (
     Duplicate,
     Embedding,
@@ -124,9 +124,9 @@ def test_the_committed_schemas_are_those_of_the_classes() -> None:
     assert committed == schema_files(), "run `make schemas` and commit what it writes"
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", [*PUBLISHED, *PRINTED])
 def test_every_schema_is_a_schema(name: str) -> None:
-    Draft202012Validator.check_schema(json_schema(PUBLISHED[name]))
+    Draft202012Validator.check_schema(json_schema({**PUBLISHED, **PRINTED}[name]))
 
 
 @pytest.mark.parametrize(
