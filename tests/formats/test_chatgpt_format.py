@@ -207,3 +207,9 @@ def test_a_file_that_was_cut_off_gives_what_it_has() -> None:
             "怎么回滚部署？",
             "Run `helm rollback`.",
         }
+
+
+def test_the_export_of_deepseek_is_not_taken_for_its_own() -> None:
+    message = {"model": "deepseek-chat", "fragments": [{"type": "REQUEST", "content": "你好"}]}
+    nodes = {"1": {"id": "1", "parent": "root", "children": [], "message": message}}
+    assert claim(chatgpt, [{"id": "d", "title": "t", "mapping": nodes}]) is None

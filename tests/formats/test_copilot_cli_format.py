@@ -198,3 +198,15 @@ def test_it_knows_its_own_by_content_alone_and_leaves_others_alone() -> None:
     assert confidence(copilot_cli, as_lines([event(1, "user.message", content="?")])) >= 90
     assert claimed(copilot_cli, as_lines([{"type": "user.message", "content": "?"}])) is None
     assert claimed(copilot_cli, as_lines([{"type": "human", "data": {"content": "?"}}])) is None
+
+
+def test_the_partitions_of_two_sessions_are_conversations_of_their_own() -> None:
+    history = as_lines([{"type": "user.message", "data": {"content": "你好"}}])
+    assert confidence(copilot_cli, history) >= 90
+    ids = {
+        read(copilot_cli, history, path=f"/home/mei/.copilot/jb/{session}/partition-1.jsonl")
+        .turns[0]
+        .conversation_id
+        for session in ("a", "b")
+    }
+    assert ids == {"copilot_cli:a/partition-1", "copilot_cli:b/partition-1"}

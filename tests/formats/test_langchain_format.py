@@ -113,3 +113,15 @@ def test_a_system_message_alone_is_no_sign_of_it() -> None:
     ]
     assert claimed(langchain, as_lines(others)) is None
     assert claimed(langchain, as_lines([others[0], {"type": "human", "content": "你好"}])) is not None
+
+
+def test_a_call_that_stands_in_the_content_too_is_one() -> None:
+    call: JsonObject = {"name": "search", "id": "t1"}
+    content: Json = [{"type": "text", "text": "我查"}, {"type": "tool_use", **call}]
+    message: JsonObject = {
+        "type": "ai",
+        "content": content,
+        "tool_calls": [{**call, "args": {}}, {"name": "x", "id": "t2"}],
+    }
+    (turn,) = read(langchain, as_lines([message])).kept
+    assert turn.metadata["tool_calls"] == [call, {"name": "x", "id": "t2"}]

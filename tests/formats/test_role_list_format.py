@@ -137,6 +137,10 @@ def test_the_same_short_answer_many_times_is_as_many_turns() -> None:
         [{"id": 1, "user": "ann", "text": "hi"}, {"id": 2, "user": "bob", "text": "yo"}],
         {"users": [{"role": "admin", "content": "x"}, {"role": "owner", "content": "y"}]},
         [{"type": "function", "name": "f", "inputs": []}],
+        [
+            {"user": {"login": "mei", "type": "User"}, "body": "x"},
+            {"user": {"login": "b", "type": "Bot"}, "body": "y"},
+        ],
         [{"role": "user"}, {"role": "assistant"}],
         [1, 2, 3],
         [],

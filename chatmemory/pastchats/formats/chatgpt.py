@@ -65,7 +65,10 @@ class ChatGpt:
         """Claim documents with a ``mapping`` of nodes that hold messages and name their parents."""
         for conversation in conversations_of(head.document):
             nodes = list(json_objects(list(json_object(conversation.get("mapping")).values())))
-            if any("message" in node and ("parent" in node or "children" in node) for node in nodes):
+            # DeepSeek's messages hold fragments instead, and no author.
+            is_deepseek = any("fragments" in json_object(node.get("message")) for node in nodes)
+            is_linked = any("message" in node and ("parent" in node or "children" in node) for node in nodes)
+            if is_linked and not is_deepseek:
                 return Claim(97, "conversations with a mapping of nodes, each with message and parent")
         for entry in conversations_of(head.document):
             for keys, what in _NO_TRANSCRIPTS:

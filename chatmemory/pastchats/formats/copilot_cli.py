@@ -55,7 +55,8 @@ _SILENT_TOPICS: Final = frozenset(
 )
 """What comes before the dot in the types of events of which no turn is made, beside those that are read."""
 
-_FOLDER: Final = re.compile(r"([^/\\]+)(?:[/\\]events)?\.jsonl$")
+_FOLDER: Final = re.compile(r"([^/\\]+[/\\]partition-\d+|[^/\\]+)(?:[/\\]events)?\.jsonl$")
+"""The session's, where no event names it; the editors of JetBrains keep it in partitions."""
 _REWIND: Final = b"snapshot_rewind"
 _PERSONS: Final = frozenset({"", "user", "human"})
 _TIMELINE: Final[Mapping[str, tuple[Role, TurnKind]]] = {
@@ -84,6 +85,7 @@ class CopilotCli:
         for root in (
             KnownRoot(f"{home}/session-state", ("*/events.jsonl", "*.jsonl")),
             KnownRoot(f"{home}/history-session-state", ("session_*.json",)),
+            KnownRoot(f"{home}/jb", ("*/partition-*.jsonl",)),
         )
     )
 
@@ -100,8 +102,8 @@ class CopilotCli:
                 continue
             if kind == "session.start":
                 return Claim(97, "an event session.start with data")
-            if kind in {"user.message", "assistant.message"} and "timestamp" in record:
-                return Claim(92, f"an event {kind} with data and timestamp")
+            if kind in {"user.message", "assistant.message"} and "content" in json_object(record.get("data")):
+                return Claim(92, f"an event {kind} with data and content")
         return None
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:

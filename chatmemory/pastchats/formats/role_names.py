@@ -47,6 +47,8 @@ def named(value: Json) -> str:
     if isinstance(value, str):
         return value.strip()
     fields = json_object(value)
+    if "login" in fields:
+        return ""  # an account, whose type is no role
     found = (fields.get(name) for name in ("role", "type", "name", "username"))
     return next((name.strip() for name in found if isinstance(name, str) and name.strip()), "")
 
