@@ -27,6 +27,7 @@ from chatmemory.errors import (
     MemoryConflictError,
     MemoryNotFoundError,
     MessageConflictError,
+    PromptNotFoundError,
     VersionConflictError,
 )
 from chatmemory.memories import ForgetReceipt, Memory, MemoryPage, NewMemory, RememberReport
@@ -72,6 +73,7 @@ PUBLISHED: Final[Mapping[str, object]] = {
     | MemoryNotFoundError
     | MemoryConflictError
     | MemoryChangedError
+    | PromptNotFoundError
     | GenericMemoryError,
     "extraction": Extraction,
     "forget_receipt": ForgetReceipt,
