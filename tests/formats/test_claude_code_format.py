@@ -120,6 +120,7 @@ def test_the_result_of_a_tool_is_no_word_of_the_user() -> None:
         [text("[Request interrupted by user]")],
         "<system-reminder>\nToday's date is 2026-03-02.\n</system-reminder>",
         "<task-notification>\n<task-id>bgk</task-id>\n</task-notification>",
+        '<cross-session-message from="x">看看这个</cross-session-message>',
         "<bash-stdout>On branch main</bash-stdout><bash-stderr></bash-stderr>",
     ],
 )

@@ -123,5 +123,5 @@ def test_a_call_that_stands_in_the_content_too_is_one() -> None:
         "content": content,
         "tool_calls": [{**call, "args": {}}, {"name": "x", "id": "t2"}],
     }
-    (turn,) = read(langchain, as_lines([message])).kept
+    _, turn = read(langchain, as_lines([{"type": "human", "content": "?"}, message])).kept
     assert turn.metadata["tool_calls"] == [call, {"name": "x", "id": "t2"}]

@@ -57,7 +57,7 @@ def _add_block(parts: Content, block: Json) -> None:
 
 def note_calls(parts: Content, message: JsonObject) -> None:
     """Note the tools that *message* calls, in the ways of OpenAI and LangChain, but for those its content calls."""
-    known = {call.get("id") for call in parts.tool_calls}
+    known = [call.get("id") for call in parts.tool_calls]
     for call in json_objects(message.get("tool_calls")):
         function = json_object(call.get("function")) or call
         if call.get("id") not in known:
