@@ -5,11 +5,13 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 HISTORIES = Path(__file__).parents[1] / "examples/histories"
+COMPILED = Path(tempfile.gettempdir()) / f"chatmemory-compiled-{os.getuid()}"
 PROGRAM = Path(sys.executable).with_name("pastchats-memory")
 
 
@@ -21,7 +23,9 @@ class Agent:
         self.db = folder / "pastchats.db"
         self.environment: dict[str, str] = {}
 
-    def run(self, command: str, *, given: str = "") -> "subprocess.CompletedProcess[str]":
+    def run(
+        self, command: str, *, given: str = "", at_most_seconds: float | None = None
+    ) -> "subprocess.CompletedProcess[str]":
         """Run *command*, which begins with ``pastchats-memory``."""
         program, *arguments = shlex.split(command)
         assert program == PROGRAM.name
@@ -32,6 +36,7 @@ class Agent:
             encoding="utf-8",
             input=given,
             check=False,
+            timeout=at_most_seconds,
             env=self._environment(),
         )
 
@@ -52,5 +57,7 @@ class Agent:
         self.environment["PYTHONPATH"] = str(broken)
 
     def _environment(self) -> Mapping[str, str]:
-        home = {"HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder)}
-        return {**os.environ, **home, "PASTCHATS_DB": str(self.db), **self.environment}
+        own = {"HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder), "PASTCHATS_DB": str(self.db)}
+        # Compiled once for all of them, as what is installed is.
+        compiled = {"PYTHONPYCACHEPREFIX": str(COMPILED), "PYTHONDONTWRITEBYTECODE": ""}
+        return {**os.environ, **compiled, **own, **self.environment}

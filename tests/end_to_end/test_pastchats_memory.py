@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import sqlite3
 import stat
 import subprocess
@@ -85,6 +86,10 @@ def test_completion_knows_commands_and_options(indexed: Agent) -> None:
         ("serach x", 2),
         ("search x --limit 0", 2),
         ("search x --since yesterdayish", 2),
+        ("search x --since 5000y", 2),
+        ("search x --until 9999-12-31T23:59-12:00", 2),
+        ("hook no-such-event", 1),
+        ("hook-stop --no-such-option", 1),
         ("index --roles nobody", 2),
         ("forget", 2),
         ("import /nowhere/at/all.jsonl", 2),
@@ -95,10 +100,19 @@ def test_completion_knows_commands_and_options(indexed: Agent) -> None:
 )
 def test_a_failure_is_short_and_has_a_number_of_its_own(indexed: Agent, command: str, code: int) -> None:
     done = indexed.run(f"pastchats-memory {command}")
-    assert done.returncode == code
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (code, "")
     assert 0 < len(done.stderr.splitlines()) <= 6
     assert "Traceback" not in done.stderr
+
+
+def test_a_misspelt_command_is_guessed(indexed: Agent) -> None:
+    assert "Did you mean 'search'?" in indexed.run("pastchats-memory serach x").stderr
+
+
+def test_what_export_did_not_write_is_not_imported_silently(fresh: Agent) -> None:
+    done = fresh.run(f"pastchats-memory import {HISTORIES}/README.md")
+    assert done.returncode == 1
+    assert "histories are for index" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["search x", "recall x", "show x", "stats", "doctor", "export"])
@@ -174,6 +188,49 @@ def test_control_characters_of_a_history_reach_no_terminal(fresh: Agent) -> None
         assert not {"\x1b", "\x07", "\u202e"} & set(shown) or command == "export"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+def test_an_answer_that_nobody_takes_is_one_line(indexed: Agent) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [PROGRAM, "--db", indexed.db, "stats"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert "No space left" in done.stderr
+
+
+def test_an_input_that_is_closed_is_an_empty_one(fresh: Agent) -> None:
+    for command, code in (("hook stop", 0), ("import", 0)):
+        done = subprocess.run(
+            f"{PROGRAM} --db {fresh.db} {command} <&-",
+            shell=True,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False), command
+
+
+def test_without_a_home_a_file_can_still_be_named(fresh: Agent) -> None:
+    without = "import pwd\ndef nobody(_): raise KeyError\npwd.getpwuid = nobody\n"
+    (fresh.folder / "sitecustomize.py").write_text(without, encoding="utf-8")
+    homeless = {key: value for key, value in os.environ.items() if key not in {"HOME", "XDG_DATA_HOME"}}
+    for arguments, code in (
+        (["stats"], 5),
+        (["--db", "~/x.db", "init"], 5),
+        (["--db", fresh.db, "index"], 0),
+    ):
+        done = subprocess.run(
+            [PROGRAM, *arguments],
+            env={**homeless, "PYTHONPATH": str(fresh.folder)}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert ("name a file with --db" in done.stderr) == (code == 5)
+
+
 def test_who_stops_reading_is_not_told_off(indexed: Agent) -> None:
     with subprocess.Popen(
         [PROGRAM, "--db", indexed.db, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -198,6 +255,31 @@ def test_ctrl_c_ends_a_watch_quietly(fresh: Agent) -> None:
         running.send_signal(signal.SIGINT)
         assert running.wait(timeout=60) == 130
         assert b"Traceback" not in running.stderr.read()
+
+
+# --- JSON: one object, whatever the command -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "keys"),
+    [
+        ("stats", {"path", "prompts", "embeddings", "by_format"}),
+        ("doctor", {"is_healthy", "findings"}),
+        ("search 全文检索", {"query", "mode", "reason", "results"}),
+        ("recall 'webhook retries'", {"query", "mode", "reason", "text", "memories"}),
+        ("show {source}", {"around", "turns"}),
+        ("index --dry-run {histories}", {"files", "turns", "issues"}),
+        ("forget --project relay --dry-run", {"turns", "is_dry_run"}),
+        ("prune --dry-run", {"turns", "is_dry_run"}),
+        ("reindex", {"turns"}),
+        ("re-embed", {"turns"}),
+        ("init", {"path", "prompts"}),
+    ],
+)
+def test_json_is_one_object(indexed: Agent, command: str, keys: set[str]) -> None:
+    source = indexed.json("pastchats-memory search webhook")["results"][0]["source"]
+    told = indexed.json(f"pastchats-memory {command.format(source=source, histories=HISTORIES)}")
+    assert keys <= set(told)
 
 
 # --- the index -------------------------------------------------------------------------------------------------------
@@ -329,6 +411,33 @@ def test_what_no_agent_sends_is_one_line_and_no_failure(fresh: Agent, hook: str,
     done = fresh.run(f"pastchats-memory {hook}", given=payload)
     assert (done.returncode, done.stdout) == (0, "")
     assert len(done.stderr.splitlines()) <= 1
+
+
+def test_a_locked_index_keeps_no_agent_waiting(fresh: Agent) -> None:
+    (session,) = HISTORIES.glob("codex-cli/**/*.jsonl")
+    fresh.answer("pastchats-memory init --json")
+    with closing(sqlite3.connect(fresh.db, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        given = json.dumps({"transcript_path": str(session)})
+        done = fresh.run("pastchats-memory hook stop", given=given, at_most_seconds=20)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "busy" in done.stderr
+
+
+def test_an_endpoint_that_says_nothing_keeps_no_agent_waiting(indexed: Agent) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        indexed.environment = {
+            "CHATMEMORY_MEMORY_EMBEDDING_PROVIDER": "openai_compatible",
+            "CHATMEMORY_MEMORY_EMBEDDING_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/v1",
+            "CHATMEMORY_MEMORY_EMBEDDING_MODEL": "silent",
+        }
+        try:
+            given = json.dumps({"prompt": "Please build webhook retries with backoff for the relay service"})
+            done = indexed.run("pastchats-memory hook user-prompt-submit", given=given, at_most_seconds=20)
+        finally:
+            indexed.environment = {}
+    assert done.returncode == 0
+    assert "webhook" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
 
 
 def test_without_an_index_a_prompt_is_left_alone(fresh: Agent) -> None:

@@ -11,6 +11,7 @@ from chatmemory.past_chats import IndexReport, IndexRequest
 from chatmemory.programs.pastchats.as_json import json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
 from chatmemory.programs.pastchats.exit_codes import FINDINGS
+from chatmemory.programs.pastchats.host import CommandError
 from chatmemory.programs.pastchats.options import (
     ROLES,
     as_json_option,
@@ -125,16 +126,29 @@ def index(
 def watch(host: Host, paths: tuple[str, ...], every: float, *, as_json: bool) -> None:
     """Index again and again, whenever histories change, until Ctrl-C.
 
+    It outlives a locked index and an embedder that is down, and tries again.
+
     \b
       pastchats-memory watch
       pastchats-memory watch ~/notes/chats --every 30
     """
     request = IndexRequest(inputs=paths)
     while True:
-        report = _indexed(host, request)
-        if any((report.turns.new, report.turns.updated, report.turns.superseded, report.failed)):
+        report = _outlived(host, request)
+        if report and any((report.turns.new, report.turns.updated, report.turns.superseded, report.failed)):
             _tell(report, as_json=as_json, verbose=False)
         time.sleep(every)
+
+
+def _outlived(host: Host, request: IndexRequest) -> IndexReport | None:
+    """Index; say so and return None when it failed for a reason that may pass."""
+    try:
+        return _indexed(host, request)
+    except CommandError as failed:
+        if not failed.error.retry_is_safe:
+            raise
+        click.echo(str(failed), err=True)
+        return None
 
 
 @click.command()

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Self, TextIO, final
+from unicodedata import east_asian_width
 
 from chatmemory.programs.pastchats.as_text import shown
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from chatmemory.past_chats import IndexProgress
 
 ERASE: Final = "\r\x1b[K"
+GAP: Final = "  "
+CUT: Final = "..."
 LEAST_SECONDS: Final = 0.1  # between two lines: a terminal is slower than the index
 
 
@@ -51,8 +54,8 @@ class ProgressLine:
         )
         remaining = "" if left is None else f", {duration(left)} left"
         self._show(
-            f"{progress.files_done}/{progress.files} files, {progress.turns} turns, {rate:.0f}/s{remaining}  "
-            f"{shown(progress.source)}"
+            f"{progress.files_done}/{progress.files} files, {progress.turns} turns, {rate:.0f}/s{remaining}",
+            progress.source,
         )
 
     def counted(self, done: int, whole: int) -> None:
@@ -71,10 +74,29 @@ class ProgressLine:
         self._last = seconds
         return seconds
 
-    def _show(self, text: str) -> None:
-        width = shutil.get_terminal_size().columns - 1
-        self._stream.write(ERASE + text.replace("\n", " ")[:width])
+    def _show(self, said: str, source: str = "") -> None:
+        columns = shutil.get_terminal_size().columns - 1
+        room = columns - len(said) - len(GAP)
+        self._stream.write(ERASE + said[:columns] + (GAP + ending(source, room) if room > 0 else ""))
         self._stream.flush()
+
+
+def ending(path: str, columns: int) -> str:
+    """Return the end of *path*, which tells most, in that many columns of a terminal.
+
+    >>> ending("/home/dev/.claude/projects/-app/0b7d.jsonl", 20), ending("/聊天/记录.md", 9)
+    ('...s/-app/0b7d.jsonl', '...录.md')
+    """
+    text = shown(path).replace("\n", " ")
+    widths = [2 if east_asian_width(character) in "WF" else 1 for character in text]
+    if sum(widths) <= columns:
+        return text
+    left = columns - len(CUT)
+    start = len(text)
+    while start and widths[start - 1] <= left:
+        start -= 1
+        left -= widths[start]
+    return (CUT + text[start:])[: max(columns, 0)]
 
 
 def duration(seconds: float) -> str:

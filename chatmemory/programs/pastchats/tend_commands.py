@@ -89,6 +89,9 @@ def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
     for line in issue_lines(report, verbose=False):
         click.echo(line, err=True)
     click.echo(json_text(report) if as_json else report_text(report))
+    if report.issues and not report.read:
+        click.echo("nothing there is a record that export wrote; histories are for index", err=True)
+        raise click.exceptions.Exit(FINDINGS)
 
 
 @click.command()
