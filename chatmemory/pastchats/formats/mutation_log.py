@@ -6,7 +6,7 @@ last time, then to give each as soon as nothing more happens to it.  So memory h
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias, cast, final
 
 from attrs import define, field, frozen
@@ -165,7 +165,7 @@ def _put(holder: Json, step: str | int, value: Json) -> None:
 
 def _mutations(reader: HistoryReader) -> Iterator[_Mutation | HistoryIssue]:
     """Yield the mutations of the log; the first line may be larger than memory should be, and is walked."""
-    for found in walk(_FirstLine(reader), ("v", "requests")):
+    for found in walk(_Part(reader, _first_line), ("v", "requests")):
         if isinstance(found, HistoryIssue):
             yield found
             continue
@@ -179,7 +179,7 @@ def _mutations(reader: HistoryReader) -> Iterator[_Mutation | HistoryIssue]:
             yield _Mutation(_PUSH, ("requests",), [value], None, 1)
         else:
             yield _Mutation(_SET, path[1:], value, None, 1)
-    yield from _from_lines(json_lines(_OtherLines(reader)), lines_before=1)
+    yield from _from_lines(json_lines(_Part(reader, _other_lines)), lines_before=1)
 
 
 def _from_lines(
@@ -205,10 +205,11 @@ def _of_entry(entry: JsonObject, line: int) -> Iterator[_Mutation]:
 
 @final
 @frozen
-class _FirstLine:
-    """What a reader gives up to the end of its first line."""
+class _Part:
+    """A reader of *whole* that gives what *pick* leaves of its blocks."""
 
     whole: HistoryReader
+    pick: Callable[[Iterator[bytes]], Iterator[bytes]]
 
     @property
     def path(self) -> str:
@@ -219,11 +220,7 @@ class _FirstLine:
         return self.whole.name
 
     def blocks(self) -> Iterator[bytes]:
-        for block in self.whole.blocks():
-            head, newline, _ = block.partition(b"\n")
-            yield head
-            if newline:
-                return
+        return self.pick(self.whole.blocks())
 
     def sibling(self, relative: str, /) -> HistoryReader | None:
         return self.whole.sibling(relative)
@@ -232,33 +229,17 @@ class _FirstLine:
         return self.whole.entries(relative)
 
 
-@final
-@frozen
-class _OtherLines:
-    """What a reader gives behind its first line."""
+def _first_line(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    for block in blocks:
+        head, newline, _ = block.partition(b"\n")
+        yield head
+        if newline:
+            return
 
-    whole: HistoryReader
 
-    @property
-    def path(self) -> str:
-        return self.whole.path
-
-    @property
-    def name(self) -> str:
-        return self.whole.name
-
-    def blocks(self) -> Iterator[bytes]:
-        is_behind = False
-        for block in self.whole.blocks():
-            rest = block
-            if not is_behind:
-                _, newline, rest = block.partition(b"\n")
-                is_behind = bool(newline)
-            if rest:
-                yield rest
-
-    def sibling(self, relative: str, /) -> HistoryReader | None:
-        return self.whole.sibling(relative)
-
-    def entries(self, relative: str = ".", /) -> Sequence[str]:
-        return self.whole.entries(relative)
+def _other_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    for block in blocks:
+        _, newline, rest = block.partition(b"\n")
+        if newline:
+            yield rest
+            yield from blocks
