@@ -99,6 +99,7 @@ def test_what_agents_say_to_each_other_is_tagged() -> None:
         "<user_instructions>\n\n请用中文\n\n</user_instructions>",
         "# AGENTS.md instructions for /home/mei/relay\n\n<INSTRUCTIONS>\n用 ruff\n</INSTRUCTIONS>",
         "<turn_aborted>\n  <reason>interrupted</reason>\n</turn_aborted>",
+        "<recommended_plugins>\n- github\n</recommended_plugins>",
     ],
 )
 def test_what_codex_puts_into_the_users_mouth_is_tagged(text: str) -> None:

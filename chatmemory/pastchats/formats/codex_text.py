@@ -20,7 +20,7 @@ _HARNESS: Final = re.compile(
     r"\s*(?:"
     r"<(?:environment_context|user_instructions|INSTRUCTIONS|turn_aborted|subagent_notification|skill|"
     r"collaboration_mode|permissions|apps_instructions|goal_context|user_action|model_switch|personality_spec|"
-    r"realtime_conversation|hook_prompt|system-reminder)\b"
+    r"realtime_conversation|hook_prompt|recommended_plugins|system-reminder)\b"
     r"|# AGENTS\.md instructions\b"
     r"|Another language model started to solve this problem and produced a summary of its thinking process"
     r")"
