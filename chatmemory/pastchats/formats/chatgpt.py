@@ -29,14 +29,8 @@ from chatmemory.pastchats.formats.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.message_tree import Node, parent_of
+from chatmemory.pastchats.formats.role_names import PLAIN_ROLES
 from chatmemory.prompt import TurnKind
-
-_ROLES: Final[Mapping[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-}
 
 # Marks of the private use area: "\ue200cite\ue202turn0search1\ue201" is a link, "\ue200entity\ue202[...]\ue201" a name.
 _MARK: Final = re.compile("\ue200([^\ue200\ue201\ue202]*)(?:\ue202([^\ue200\ue201]*))?\ue201")
@@ -149,7 +143,7 @@ def _said(message: JsonObject) -> tuple[Role, TurnKind, str] | str | UnknownReco
     content = json_object(message.get("content"))
     content_type = json_text(content.get("content_type"))
     details = json_object(message.get("metadata"))
-    role = _ROLES.get(json_text(json_object(message.get("author")).get("role")))
+    role = PLAIN_ROLES.get(json_text(json_object(message.get("author")).get("role")))
     if role is None:
         return UnknownRecord(f"author {json_object(message.get('author')).get('role')}") if content else None
     text = _text(content)

@@ -4,7 +4,7 @@ Neither has ids, nor times that could be relied upon.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, final
 
 from attrs import frozen
@@ -23,15 +23,10 @@ from chatmemory.pastchats.formats.history_head import read_head
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_lines import json_lines
 from chatmemory.pastchats.formats.json_values import json_object, json_text, without_blanks
+from chatmemory.pastchats.formats.role_names import PLAIN_ROLES
 from chatmemory.prompt import TurnKind
 
 _SILENT: Final = frozenset({"turn_ended", "turn_started", "session_started", "session_ended", "metadata"})
-_ROLES: Final[Mapping[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-}
 _UUID: Final = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\w+", re.IGNORECASE)
 _PROJECT: Final = re.compile(r"[/\\]projects[/\\]([^/\\]+)[/\\]agent-transcripts[/\\]")
 _PARENT: Final = re.compile(r"[/\\]([^/\\]+)[/\\]subagents[/\\][^/\\]+$")
@@ -63,7 +58,11 @@ class Cursor:
         for value in head.records:
             record = json_object(value)
             message = json_object(record.get("message"))
-            if "type" in record or json_text(record.get("role")) not in _ROLES or "content" not in message:
+            if (
+                "type" in record
+                or json_text(record.get("role")) not in PLAIN_ROLES
+                or "content" not in message
+            ):
                 continue
             if "<user_query>" in head.text:
                 return Claim(92, "a record with role and message, and <user_query>")
@@ -92,7 +91,7 @@ def _lines(reader: HistoryReader, conversation: str, project: str) -> Iterator[P
             yield read
             continue
         record = json_object(read.value)
-        role = _ROLES.get(json_text(record.get("role")))
+        role = PLAIN_ROLES.get(json_text(record.get("role")))
         if role is None:
             kind = json_text(record.get("type"))
             if kind not in _SILENT:

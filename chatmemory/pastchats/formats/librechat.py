@@ -12,7 +12,7 @@ from attrs import define, field
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.histories import HistoryIssue, Parsed, PromptTurn
-from chatmemory.messages import Json, JsonObject, Role
+from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.content_blocks import Content, content_of, content_turns
 from chatmemory.pastchats.formats.conversation_trees import (
     Outline,
@@ -26,13 +26,7 @@ from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_values import first_said, json_objects, json_text, without_blanks
 from chatmemory.pastchats.formats.json_walk import ANY, END, End, WalkPath
 from chatmemory.pastchats.formats.message_tree import Node, last_child_leaf, parent_of
-
-_ROLES: Final[Mapping[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-}
+from chatmemory.pastchats.formats.role_names import PLAIN_ROLES
 
 _MAX_DEPTH: Final = 3000  # of answers within answers; the longest chats that were seen have hundreds
 _THINKING: Final = re.compile(r":::thinking\s*\n(.*?)\n:::\s*", re.DOTALL)
@@ -192,7 +186,7 @@ def _turns(
     title: str,
 ) -> Iterator[PromptTurn]:
     is_user = message.get("isCreatedByUser") or json_text(message.get("sender")).lower() == "user"
-    role = _ROLES.get(json_text(message.get("role"))) or ("user" if is_user else "assistant")
+    role = PLAIN_ROLES.get(json_text(message.get("role"))) or ("user" if is_user else "assistant")
     return content_turns(
         _content(message),
         conversation_id=conversation_id,

@@ -11,7 +11,7 @@ from typing import Final, final
 
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.messages import Json, JsonObject, Role
+from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.content_blocks import Content, content_of, content_turns
 from chatmemory.pastchats.formats.conversation_trees import (
     Outline,
@@ -28,13 +28,7 @@ from chatmemory.pastchats.formats.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.message_tree import Node, parent_of
-
-_ROLES: Final[Mapping[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-}
+from chatmemory.pastchats.formats.role_names import PLAIN_ROLES
 
 # An answer that was broken off leaves the last one open.
 _DETAILS: Final = re.compile(
@@ -75,7 +69,7 @@ class OpenWebUi:
         for found in placed_messages(reader, _SHAPE):
             if isinstance(found, HistoryIssue):
                 yield found
-            elif json_text(found.message.get("role")) not in _ROLES:
+            elif json_text(found.message.get("role")) not in PLAIN_ROLES:
                 yield UnknownRecord(f"role {found.message.get('role')}")
             else:
                 conversation = found.conversation
@@ -102,7 +96,7 @@ def _node(message: JsonObject, before: str | None) -> Node:
     # The oldest chats are a list without links.
     parent = parent_of(message.get("parentId")) if "parentId" in message else before
     at = instant_of(message.get("timestamp"))
-    turns = _content(message).turn_count if json_text(message.get("role")) in _ROLES else 0
+    turns = _content(message).turn_count if json_text(message.get("role")) in PLAIN_ROLES else 0
     return Node(parent, at.timestamp() if at else 0.0, turns)
 
 
@@ -134,7 +128,7 @@ def _turns(
     first_index: int,
     title: str,
 ) -> Iterator[PromptTurn]:
-    role = _ROLES[json_text(message.get("role"))]
+    role = PLAIN_ROLES[json_text(message.get("role"))]
     return content_turns(
         _content(message),
         conversation_id=conversation_id,

@@ -1,9 +1,18 @@
 """Who speaks, in the many names that lists of messages have for it."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from chatmemory.messages import Json, JsonObject, Role
 from chatmemory.pastchats.formats.json_values import json_object
+
+PLAIN_ROLES: Final[Mapping[str, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "tool": "tool",
+}
+"""Whose names are ours: many tools write these and no others."""
 
 ROLES: Final[dict[str, Role]] = {
     **dict.fromkeys(
