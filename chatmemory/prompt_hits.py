@@ -64,7 +64,7 @@ class PromptSearchResult:
     reason: str
 
 
-class Failure(NamedTuple):
+class FailedAttempt(NamedTuple):
     """What was tried in vain.
 
     Attributes:
@@ -93,7 +93,7 @@ class Exchange:
     question: Prompt | None
     worked: tuple[Prompt, ...] = ()
     confirmation: Prompt | None = None
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailedAttempt, ...] = ()
 
 
 @final

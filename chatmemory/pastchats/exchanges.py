@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from chatmemory.pastchats.verdicts import asks_back, verdict
-from chatmemory.prompt_hits import Exchange, Failure
+from chatmemory.prompt_hits import Exchange, FailedAttempt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def _is_choice(turn: Prompt, answer: Prompt) -> bool:
 
 def _told(hit: PromptHit, turns: Sequence[Prompt]) -> Exchange:
     """Return what came of the question that *turns* begin with."""
-    failures: list[Failure] = []
+    failures: list[FailedAttempt] = []
     answers: list[Prompt] = []
     confirmation: Prompt | None = None
     for turn in turns[1:]:
@@ -90,7 +90,7 @@ def _told(hit: PromptHit, turns: Sequence[Prompt]) -> Exchange:
         elif answers:
             shows = verdict(turn.content, answer=answers[-1].content)
             if shows == "failed":
-                failures.append(Failure(tuple(answers), turn))
+                failures.append(FailedAttempt(tuple(answers), turn))
                 answers = []
             elif shows == "worked":
                 confirmation = turn

@@ -15,7 +15,9 @@ from chatmemory.contracts.token_counter import TokenCounterTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.clock import ClockTag
 from chatmemory.past_chats_settings import PastChatsSettingsTag
+from chatmemory.pastchats.evidence import is_about, is_any
 from chatmemory.pastchats.exchanges import TURNS_AFTER, TURNS_BEFORE, exchange_of, merged
+from chatmemory.pastchats.prompt_terms import prompt_terms
 from chatmemory.pastchats.recall_block import recall_block
 from chatmemory.pastchats.search import PromptSearching
 from chatmemory.prompt import EVERYTHING
@@ -33,13 +35,14 @@ if TYPE_CHECKING:
     from chatmemory.past_chats import Finding, PastChatsStatistics
     from chatmemory.prompt import Prompt, PromptFilter
     from chatmemory.prompt_hits import Exchange, PromptHit, PromptSearchResult
-    from chatmemory.recall_mode import RecallMode
 
 MOST_HITS: Final = 200
 """The highest limit of a search."""
 
 HITS_PER_EXCHANGE: Final = 3  # a question, its answer and what followed are often found together
-LEAST_SIMILARITY: Final = 0.3  # contracts.USUAL_THRESHOLD: of a turn that shares no word with the query
+LEAST_SHARE: Final = 0.5
+"""Of the score of the best hit: less is chance.  On labelled sessions it leaves out two of three exchanges that have nothing
+to do with the question, and none that answers it."""
 MOST_SHOWN: Final = 1_000  # turns of a conversation that is asked for as a whole
 MOST_PLACES: Final = 5  # of one number, in a file that holds several conversations
 
@@ -96,13 +99,7 @@ class PastChatsLive:
         await do(_checked(which, limit=limit, tokens=budget))
         wanted = MOST_HITS if without else min(limit * HITS_PER_EXCHANGE, MOST_HITS)
         found = await do(self._searching.search(query, which=which, limit=wanted, mode="hybrid"))
-        exchanges: tuple[Exchange, ...] = ()
-        for hit in found.hits:
-            if len(exchanges) >= limit:
-                break
-            if _is_evidence(hit, found.mode) and not _is_named(hit.prompt, without):
-                around = await do(self._around(hit))
-                exchanges = merged((*exchanges, exchange_of(hit, around)))
+        exchanges = await do(self._exchanges(found, prompt_terms(query), limit=limit, without=without))
         block = recall_block(exchanges, query=query, tokens=budget, count=self._count)
         return PastRecall(
             text=block.text,
@@ -112,6 +109,29 @@ class PastChatsLive:
             tokens=block.tokens,
             left_out=len(exchanges) - block.entries,
         )
+
+    @Effect.gen
+    async def _exchanges(
+        self,
+        do: Do[PastChatsError],
+        found: PromptSearchResult,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        without: Sequence[str],
+    ) -> tuple[Exchange, ...]:
+        """Return the exchanges of what was *found* that have to do with the *terms* of the query, best first."""
+        exchanges: tuple[Exchange, ...] = ()
+        others = [hit for hit in found.hits if not _is_named(hit.prompt, without)]
+        for hit in others:
+            if len(exchanges) >= limit or hit.score < LEAST_SHARE * others[0].score:
+                break
+            if not is_any(hit, found.mode):
+                continue
+            exchange = exchange_of(hit, await do(self._around(hit)))
+            if not exchanges or is_about(exchange, terms, found.mode):
+                exchanges = merged((*exchanges, exchange))
+        return exchanges
 
     def _around(self, hit: PromptHit) -> Effect[tuple[Prompt, ...], PastChatsError]:
         around = self._repository.around(hit.prompt, before=TURNS_BEFORE, after=TURNS_AFTER)
@@ -165,11 +185,6 @@ def _lifted(error: RepositoryError) -> PastChatsError:
     from chatmemory.errors import GenericMemoryError  # noqa: PLC0415  few fail
 
     return GenericMemoryError(error)
-
-
-def _is_evidence(hit: PromptHit, mode: RecallMode) -> bool:
-    """Tell whether a turn has to do with the query; a search shows the nearest, even when they are far away."""
-    return mode == "like" or hit.signals.lexical > 0 or (hit.similarity or 0.0) >= LEAST_SIMILARITY
 
 
 def _is_named(prompt: Prompt, names: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from chatmemory.pastchats.recall_block import recall_block
 from chatmemory.pastchats.recall_echo import without_recall_blocks
 from chatmemory.pastchats.recall_marks import END, HEADING
 from chatmemory.prompt import Prompt
-from chatmemory.prompt_hits import Exchange, Failure, PromptHit, PromptSignals
+from chatmemory.prompt_hits import Exchange, FailedAttempt, PromptHit, PromptSignals
 from tests.pastchats.test_exchanges import prompt
 
 NOON = datetime(2026, 2, 17, 12, tzinfo=UTC)
@@ -23,7 +23,9 @@ def exchange(question: str, answer: str, failure: str | None = None) -> Exchange
     hit = PromptHit(prompt=asked, score=1.0, signals=PromptSignals())
     if failure is None:
         return Exchange(hit=hit, question=asked, worked=(answered,))
-    return Exchange(hit=hit, question=asked, failures=(Failure((answered,), prompt(5, "user", failure)),))
+    return Exchange(
+        hit=hit, question=asked, failures=(FailedAttempt((answered,), prompt(5, "user", failure)),)
+    )
 
 
 def block(*exchanges: Exchange, tokens: int = 2_000) -> str:
