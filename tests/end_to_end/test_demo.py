@@ -25,8 +25,8 @@ def test_the_demo_recalls_past_chats_shows_a_summary_both_views_the_same_after_a
     )
     assert (run.returncode, run.stderr) == (0, b"")
     shown = run.stdout.decode("utf-8")
-    assert "\n72 new turns indexed, " in shown
-    assert "\n1 secrets redacted\n" in shown
+    assert "\n72 new turns indexed (" in shown
+    assert "\nsecrets redacted: 1\n" in shown
     assert "database is locked" in shown
     assert "\n# Memory Recall\n" in shown
     assert shown.count("\nWhat worked:\n") == shown.count("\nSource: ") > 1
