@@ -201,9 +201,11 @@ def _scalar_problem(value: object) -> str | None:
 
 
 def _is_storable(text: str) -> bool:
-    """Answer quickly for what is nearly always so; UTF-8 has no lone surrogates."""
-    if "\0" in text:
-        return False
+    return "\0" not in text and is_encodable(text)
+
+
+def is_encodable(text: str) -> bool:
+    """Tell whether *text* has an encoding in UTF-8, which lone surrogates have not; quick for what is nearly always so."""
     if text.isascii():
         return True
     try:

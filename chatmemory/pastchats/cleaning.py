@@ -13,6 +13,7 @@ from typing import Final, final
 from attrs import define, field
 
 from chatmemory.histories import Lossy
+from chatmemory.message_rules import is_encodable
 from chatmemory.messages import Json
 
 LONGEST_TEXT: Final = 1_000_000  # characters: more than any model reads at once, less than a batch may hold
@@ -54,7 +55,7 @@ class Cleaning:
         if "\0" in text:
             text = text.replace("\0", REPLACEMENT)
             self._lost["nul"] = None
-        return text if _is_encodable(text) else self._without_surrogates(text)
+        return text if is_encodable(text) else self._without_surrogates(text)
 
     def _without_surrogates(self, text: str) -> str:
         # Two halves that were written apart, as streams do, are one character.
@@ -133,13 +134,3 @@ class _Room:
     def take(self) -> bool:
         self.left -= 1
         return self.left >= 0
-
-
-def _is_encodable(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
