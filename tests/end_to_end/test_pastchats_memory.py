@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import socket
 import sqlite3
@@ -255,6 +256,18 @@ def test_ctrl_c_ends_a_watch_quietly(fresh: Agent) -> None:
         running.send_signal(signal.SIGINT)
         assert running.wait(timeout=60) == 130
         assert b"Traceback" not in running.stderr.read()
+
+
+def test_a_turn_of_a_file_with_several_conversations_is_shown_by_the_name_that_search_prints(
+    indexed: Agent,
+) -> None:
+    found = indexed.answer("pastchats-memory search /exit --format aider --limit 1")
+    (named,) = (line.split(": ", 1)[1] for line in found.splitlines() if line.startswith("   Conversation: "))
+    (place,) = (line.split(": ", 1)[1] for line in found.splitlines() if line.startswith("   Source: "))
+    shown = indexed.answer(f"pastchats-memory show {shlex.quote(named)} -A 0 -B 0")
+    assert shown.startswith("> #")
+    assert shown.endswith("/exit\n")
+    assert indexed.answer(f"pastchats-memory show {shlex.quote(place)}").count("conversation aider:") == 2
 
 
 # --- JSON: one object, whatever the command -------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import click
 
-from chatmemory.programs.pastchats.sources import source_of
+from chatmemory.programs.pastchats.sources import conversation_of, source_of
 
 if TYPE_CHECKING:
     from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
@@ -46,6 +46,7 @@ def _hit(rank: int, hit: PromptHit) -> str:
     lines = [
         f"{click.style(f'{rank}.', bold=True)} {_about(prompt)}",
         f"   Source: {shown(source_of(prompt))}",
+        *([f"   Conversation: {shown(named)}"] if (named := conversation_of(prompt)) else []),
         f"   Hybrid score: {hit.score:.3f}  ({why})",
     ]
     if hit.also_in:
@@ -72,11 +73,16 @@ def _indented(text: str) -> str:
 
 
 def turns_text(turns: tuple[Prompt, ...], source: str) -> str:
-    """Return turns one below the other; the one that was asked for is marked."""
-    return "\n\n".join(
-        f"{'>' if source_of(turn) == source else ' '} #{turn.turn_index} {_about(turn)}\n{_indented(shown(turn.content))}"
-        for turn in turns
-    )
+    """Return turns one below the other, conversation by conversation; those that were asked for are marked."""
+    told: list[str] = []
+    conversation = turns[0].conversation_id if len({turn.conversation_id for turn in turns}) == 1 else ""
+    for turn in turns:
+        if turn.conversation_id != conversation:
+            conversation = turn.conversation_id
+            told.append(f"conversation {shown(conversation)}")
+        mark = ">" if source in {source_of(turn), conversation_of(turn)} else " "
+        told.append(f"{mark} #{turn.turn_index} {_about(turn)}\n{_indented(shown(turn.content))}")
+    return "\n\n".join(told)
 
 
 def report_text(report: IndexReport) -> str:

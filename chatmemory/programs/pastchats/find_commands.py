@@ -92,11 +92,12 @@ def recall(
 @as_json_option
 @with_host
 def show(host: Host, source: str, *, before: int, after: int, as_json: bool) -> None:
-    """Print the turns around SOURCE, as search and recall name it.
+    """Print the turns around SOURCE: a path or a conversation, and the number of a turn, as search and recall name it.
 
     \b
       pastchats-memory show ~/.claude/projects/-app/0b7d.jsonl#12
-      pastchats-memory show claude_code:0b7d9a51 --after 20
+      pastchats-memory show chatgpt:6f1c2b#4 --after 20
+      pastchats-memory show chatgpt:6f1c2b
     """
     turns = host.read(lambda chats: chats.show(source, before=before, after=after))
     if as_json:
