@@ -133,9 +133,18 @@ def test_a_vector_for_a_turn_that_is_gone_is_not_kept(past: SqlitePromptReposito
     assert past.statistics().run_sync().unwrap().embeddings == 3
 
 
-def test_a_vector_that_somebody_deleted_is_made_again(past: SqlitePromptRepository, path: Path) -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM prompt_embeddings WHERE prompt_id = 2",
+        "UPDATE prompt_embeddings SET vector = x'00' WHERE prompt_id = 2",
+    ],
+)
+def test_a_vector_that_somebody_harmed_is_made_again(
+    past: SqlitePromptRepository, path: Path, statement: str
+) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("DELETE FROM prompt_embeddings WHERE prompt_id = 2")
+        connection.execute(statement)
     ((prompt_id, text),) = past.without_vector(MODEL, limit=9).run_sync().unwrap()
     past.re_embed([prompt_id], vectors_of([text]), model=MODEL).run_sync().unwrap()
     assert past.without_vector(MODEL, limit=9).run_sync().unwrap() == ()

@@ -92,6 +92,7 @@ SELECT_WITHOUT_ROW = """
 SELECT id, content FROM prompts
 WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = id)
     OR NOT EXISTS (SELECT 1 FROM prompt_codes WHERE prompt_id = id)
+    OR EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = id AND length(vector) <> dim)
 ORDER BY id LIMIT :limit
 """
 
@@ -182,7 +183,7 @@ def records(
 
 
 def without_vector(connection: sqlite3.Connection, model: str, *, limit: int) -> tuple[tuple[int, str], ...]:
-    """Return rows whose vector is of another model, and when there are no more of them, those that have none at all."""
+    """Return rows whose vector is of another model, and when there are no more of them, those that have no whole one."""
     asked = {"model": model, "limit": max(limit, 0)}
     rows = (
         connection.execute(SELECT_WITHOUT_VECTOR, asked).fetchall()
