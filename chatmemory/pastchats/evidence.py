@@ -1,8 +1,8 @@
 """Evidence: whether what a search found has to do with what was asked.
 
-A search shows the nearest turns, even when they are far away; a recall tells an agent what to build on.  The best exchange
-is told when anything speaks for it.  Every other must be about the query: ``build webhook retries`` is not about how a
-Docker build became quick.
+A search shows the nearest turns, even when they are far away; a recall tells an agent what to build on: what is about the
+query.  How a Docker build became quick is not about ``build webhook retries``.  Where nothing is, the best is told if
+anything speaks for it.
 """
 
 from __future__ import annotations

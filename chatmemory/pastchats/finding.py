@@ -120,8 +120,9 @@ class PastChatsLive:
         limit: int,
         without: Sequence[str],
     ) -> tuple[Exchange, ...]:
-        """Return the exchanges of what was *found* that have to do with the *terms* of the query, best first."""
+        """Return the exchanges of what was *found* that are about the *terms* of the query, or else the best."""
         exchanges: tuple[Exchange, ...] = ()
+        best: Exchange | None = None
         others = [hit for hit in found.hits if not _is_named(hit.prompt, without)]
         for hit in others:
             if len(exchanges) >= limit or hit.score < LEAST_SHARE * others[0].score:
@@ -129,9 +130,10 @@ class PastChatsLive:
             if not is_any(hit, found.mode):
                 continue
             exchange = exchange_of(hit, await do(self._around(hit)))
-            if not exchanges or is_about(exchange, terms, found.mode):
+            best = best or exchange
+            if is_about(exchange, terms, found.mode):
                 exchanges = merged((*exchanges, exchange))
-        return exchanges
+        return exchanges or tuple(filter(None, (best,)))
 
     def _around(self, hit: PromptHit) -> Effect[tuple[Prompt, ...], PastChatsError]:
         around = self._repository.around(hit.prompt, before=TURNS_BEFORE, after=TURNS_AFTER)

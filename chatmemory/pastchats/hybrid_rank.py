@@ -45,6 +45,9 @@ SPEAKER_BONUS: Final = 0.2
 DATE_BONUS: Final = 0.2
 """For being said when the query says: nDCG + 0.8, and no harm where queries name no dates."""
 
+TELLING_CHARACTERS: Final = 12
+"""Of a turn; the words of a shorter one count for less."""
+
 SHORTEST_NAME: Final = 2  # characters
 READ_CHARACTERS: Final = 4096
 """How far a query is read for names."""
@@ -118,8 +121,13 @@ def _lexical(candidates: PromptCandidates) -> list[float]:
     """Return bm25 as a share of the best; 1 for all where they have no more in common than the text of the query."""
     if candidates.matched_text:
         return [1.0] * len(candidates.found)
-    best = max((candidate.lexical for candidate in candidates.found), default=0.0)
-    return [candidate.lexical / best if best else 0.0 for candidate in candidates.found]
+    # bm25 prefers what is short, and "有效，谢谢" is about nothing.
+    told = [
+        candidate.lexical * min(1.0, len(candidate.prompt.content) / TELLING_CHARACTERS)
+        for candidate in candidates.found
+    ]
+    best = max(told, default=0.0)
+    return [score / best if best else 0.0 for score in told]
 
 
 def _semantic(found: Sequence[PromptCandidate]) -> list[float] | None:

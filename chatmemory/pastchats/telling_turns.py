@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from chatmemory.prompt import Prompt
 
-LEAST_TURN: Final = 40  # characters: "Done." tells nobody what worked
+LEAST_TURN: Final = 16  # characters: "Done." tells nobody what worked
+LEAST_ROOM: Final = 40
 LONGEST_ANNOUNCEMENT: Final = 300
 BETWEEN: Final = "\n\n"
 
@@ -42,7 +43,7 @@ def telling(turns: Sequence[Prompt], characters: int, *, found: Prompt | None = 
     )
     told: dict[int, str] = {}
     for turn in by_weight:
-        if told and characters < LEAST_TURN:
+        if told and characters < LEAST_ROOM:
             break
         told[turn.id] = shortened(turn.content, characters)
         characters -= len(told[turn.id]) + len(BETWEEN)

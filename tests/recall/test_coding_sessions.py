@@ -7,9 +7,12 @@ import pytest
 from attrs import frozen
 
 from chatmemory.contracts.past_chats import SearchMode
+from chatmemory.conversation.token_count import EstimatedTokens
 from chatmemory.pastchats.exchanges import exchange_of
+from chatmemory.pastchats.finding import PastChatsLive
 from chatmemory.prompt import Prompt
 from chatmemory.prompt_hits import PromptHit, PromptSignals
+from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
 from tests.past_turns import open_past_chats
 from tests.pastchats.test_exchanges import prompt
@@ -71,6 +74,25 @@ def test_there_are_enough_sessions_and_each_is_asked_about(language: str) -> Non
     assert len(every) == 20
     assert all(len(session.questions) == 3 for session in every)
     assert all(session.worked or session.failed for session in every)
+
+
+# Measured 0.63 and 0.27; whatever is nearest would be four times as many.
+@pytest.mark.parametrize(("language", "others_each"), [("en", 0.7), ("zh", 0.3)])
+def test_a_recall_tells_the_session_that_is_asked_about_and_little_else(
+    past: SqlitePromptRepository, language: str, others_each: float
+) -> None:
+    chats = PastChatsLive(searching(past), past, EstimatedTokens(), model=MODEL, recall_tokens=4_000)
+    own_told = others = count = 0
+    for session in sessions(language):
+        own = {turn.source for turn in session.turns}
+        for question in session.questions:
+            recalled = chats.recall(question.text).run_sync().unwrap()
+            sources = [exchange.hit.prompt.source for exchange in recalled.exchanges]
+            own_told += bool(own & {*sources})
+            others += sum(source not in own for source in sources)
+            count += 1
+    assert own_told >= count - 1
+    assert others / count <= others_each
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
