@@ -138,7 +138,8 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             # Histories are in every script, whatever the locale; a lone surrogate becomes what JSON writes for it.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    sys.exit(run(CommandHost(), [_as_typed(argument) for argument in sys.argv[1:]]))
+    arguments = [_as_typed(argument) for argument in sys.argv[1:]]
+    sys.exit(run(CommandHost(), arguments, is_colourful=not os.environ.get("NO_COLOR")))
 
 
 def _as_typed(argument: str) -> str:

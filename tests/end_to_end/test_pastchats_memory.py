@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import shlex
 import signal
 import socket
@@ -177,6 +178,21 @@ def test_a_pipe_gets_no_colour_and_chinese_survives_the_c_locale(indexed: Agent)
     assert "全文" in shown
 
 
+@pytest.mark.parametrize(("wish", "is_colourful"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_a_terminal_gets_colours_unless_it_wants_none(
+    indexed: Agent, wish: dict[str, str], *, is_colourful: bool
+) -> None:
+    seen, terminal = pty.openpty()
+    try:
+        environment = {**os.environ, **wish} if wish else {**os.environ, "NO_COLOR": ""}
+        command = [PROGRAM, "--db", indexed.db, "search", "webhook", "--limit", "1"]
+        subprocess.run(command, stdout=terminal, env=environment, check=True)
+        assert (b"\x1b[1m" in os.read(seen, 4096)) == is_colourful
+    finally:
+        os.close(terminal)
+        os.close(seen)
+
+
 def test_control_characters_of_a_history_reach_no_terminal(fresh: Agent) -> None:
     said = {"role": "user", "content": "clear \x1b[2J\x1b]0;owned\x07 the zebra screen \u202e backwards"}
     reply = {"role": "assistant", "content": "\x1b[31mdone\x1b[0m"}
@@ -343,6 +359,7 @@ def test_what_is_forgotten_stays_forgotten(fresh: Agent) -> None:
     ]
     refused = fresh.run(f"pastchats-memory forget --source {source}", given="n\n")
     assert refused.returncode != 0
+    assert "nothing was deleted" in refused.stderr
     assert "0 turns" not in fresh.answer(f"pastchats-memory forget --source {source} --dry-run")
     fresh.answer(f"pastchats-memory forget --source {source} --yes")
     fresh.answer(f"pastchats-memory index {HISTORIES}")

@@ -112,10 +112,14 @@ def program(_: Host) -> None:
     """
 
 
-def run(host: Host, arguments: Sequence[str] | None = None) -> int:
-    """Run the command that *arguments* name, those of the process unless they are given, and return its exit code."""
+def run(host: Host, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:
+    """Run the command that *arguments* name, those of the process unless they are given, and return its exit code.
+
+    Where *is_colourful*, a terminal gets colours, and a pipe none.
+    """
+    color = None if is_colourful else False
     try:
-        code = program.main(arguments, prog_name=NAME, obj=host, standalone_mode=False)
+        code = program.main(arguments, prog_name=NAME, obj=host, standalone_mode=False, color=color)
     except CommandError as failed:
         return _said(str(failed), exit_code(failed.error))
     except click.UsageError as error:

@@ -141,7 +141,7 @@ def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, 
     count = delete(is_dry_run=True)
     if count and not dry_run:
         if not yes:
-            click.confirm(f"{count} turns will be {done} for good; go on?", abort=True, err=True)
+            _ask(f"{count} turns will be {done} for good; go on?")
         count = delete(is_dry_run=False)
     if as_json:
         click.echo(json_text({"turns": count, "is_dry_run": dry_run}))
@@ -149,3 +149,12 @@ def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, 
         click.echo(f"{count} turns would be {done}")
     else:
         click.echo(f"{count} turns {done}" if count else "nothing to do")
+
+
+def _ask(question: str) -> None:
+    """Go on when the answer is yes."""
+    try:
+        click.confirm(question, abort=True, err=True)
+    except click.Abort:
+        click.echo("nothing was deleted; --yes does not ask", err=True)
+        raise

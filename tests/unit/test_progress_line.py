@@ -1,0 +1,66 @@
+"""The line that says how far an index run is."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+import pytest
+
+from chatmemory.past_chats import IndexProgress
+from chatmemory.programs.pastchats.progress import ERASE, ProgressLine
+
+SOURCE = "/home/dev/.claude/projects/-home-dev-relay/374dd535-3f93-56f2-a738-bd6c7a5f4c23.jsonl"
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def seconds(*passed: float) -> Iterator[datetime]:
+    began = datetime(2026, 5, 4, tzinfo=UTC)
+    return (began + timedelta(seconds=second) for second in (0, *passed))
+
+
+def progress(files_done: int, turns: int, source: str = SOURCE) -> IndexProgress:
+    return IndexProgress(files_done=files_done, files=40, turns=turns, source=source)
+
+
+def test_it_says_files_turns_rate_time_left_and_the_end_of_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    terminal, now = Terminal(), seconds(10)
+    with ProgressLine(lambda: next(now), terminal) as line:
+        line.indexed(progress(10, 5_000))
+    assert terminal.getvalue().split(ERASE) == [
+        "",
+        "10/40 files, 5000 turns, 500/s, 30 s left  ...3f93-56f2-a738-bd6c7a5f4c23.jsonl",
+        "",
+    ]
+
+
+def test_a_terminal_is_not_written_to_more_often_than_it_can_show() -> None:
+    terminal, now = Terminal(), seconds(1, 1.05, 1.2)
+    line = ProgressLine(lambda: next(now), terminal)
+    for files_done in (1, 2, 3):
+        line.indexed(progress(files_done, 10))
+    assert [shown.split("/")[0] for shown in terminal.getvalue().split(ERASE)] == ["", "1", "3"]
+
+
+@pytest.mark.parametrize("columns", [2, 10, 43, 60, 200])
+def test_it_never_wraps_and_obeys_no_path(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    terminal, now = Terminal(), seconds(10)
+    ProgressLine(lambda: next(now), terminal).indexed(
+        progress(10, 5_000, "/home/dev/聊天/\x1b[2J" + "长" * 99)
+    )
+    shown = terminal.getvalue().removeprefix(ERASE)
+    assert sum(2 if character in "聊天长" else 1 for character in shown) < columns
+    assert "\x1b" not in shown
+
+
+def test_nothing_is_written_where_nobody_looks() -> None:
+    pipe, now = StringIO(), seconds(10, 20)
+    with ProgressLine(lambda: next(now), pipe) as line:
+        line.indexed(progress(10, 5_000))
+        line.counted(1, 2)
+    assert pipe.getvalue() == ""
