@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from chatmemory.pastchats.own_words import own_words
 from chatmemory.pastchats.recall_marks import (
     CONFIRMED,
     END,
@@ -130,7 +131,7 @@ def source_line(hit: PromptHit) -> str:
     conversation = native.removeprefix(prompt.source)
     # A file may hold several conversations, each with a turn of this number.
     if conversation and conversation not in prompt.source:
-        told.append(f"conversation {_harmless(one_line(shown(conversation), 120))}")
+        told.append(f"conversation {_harmless(one_line(shown(prompt.conversation_id), 120))}")
     if hit.also_in:
         others = len(hit.also_in)
         told.append(f"also in {others} other conversation{'' if others == 1 else 's'}")
@@ -160,7 +161,7 @@ def _written(
 
 
 def _entry(number: int, exchange: Exchange, room: Room) -> list[str]:
-    asked = (exchange.question or exchange.hit.prompt).content
+    asked = own_words((exchange.question or exchange.hit.prompt).content)
     heading = _harmless(one_line(shown(asked), room.heading))
     lines = [f"{ENTRY}{number}. {heading}"]
     if heading != _harmless(shown(asked).strip()) and room.question > len(heading):
@@ -173,10 +174,10 @@ def _entry(number: int, exchange: Exchange, room: Room) -> list[str]:
     elif exchange.failures:
         lines.append(NOTHING_WORKED)
     if exchange.confirmation is not None and room.failed:
-        lines += [CONFIRMED, *_quoted(exchange.confirmation.content, room.failed // 2)]
+        lines += [CONFIRMED, *_quoted(own_words(exchange.confirmation.content), room.failed // 2)]
     for failure in exchange.failures[-MOST_FAILURES:] if room.failed else ():
         lines += [FAILED, *_quoted(telling(failure.tried, room.failed), room.failed)]
-        lines += [REPORTED, *_quoted(failure.report.content, room.failed // 2)]
+        lines += [REPORTED, *_quoted(own_words(failure.report.content), room.failed // 2)]
     lines.append(source_line(exchange.hit))
     return lines
 

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from chatmemory.pastchats.own_words import own_words
 from chatmemory.pastchats.verdict_words import (
     ASKS_BACK,
     BUT,
@@ -39,7 +40,7 @@ def verdict(text: str, *, answer: str = "") -> Verdict | None:
     >>> verdict("What should happen when it fails?"), verdict("Now add a test"), verdict("no, leave it", answer="Shall I push?")
     (None, None, None)
     """
-    return _verdict(text[:REPORT_READ], asks_back(answer))
+    return _verdict(own_words(text)[:REPORT_READ], asks_back(answer))
 
 
 def asks_back(text: str) -> bool:

@@ -134,4 +134,12 @@ def test_a_conversation_is_named_where_its_file_holds_several() -> None:
     one = exchange("Retry?", "Backoff.")
     moved: Prompt = evolve(one.hit.prompt, conversation_id="chatgpt:4f-1", source="/h/conversations.json")
     text = block(evolve(one, hit=evolve(one.hit, prompt=moved, also_in=("chatgpt:2", "aider:3"))))
-    assert "#3 (2026-02-17, shop, conversation 4f-1, also in 2 other conversations)" in text
+    assert "#3 (2026-02-17, shop, conversation chatgpt:4f-1, also in 2 other conversations)" in text
+
+
+def test_the_tag_that_a_tool_puts_around_a_persons_words_is_not_shown() -> None:
+    text = block(
+        exchange("<user_query>\n怎么排序？\n</user_query>", "按 id。", "<user_query>还是不对</user_query>")
+    )
+    assert "## 1. 怎么排序？\n" in text
+    assert "Reported:\n> 还是不对\n" in text

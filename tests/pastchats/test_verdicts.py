@@ -46,6 +46,18 @@ FAILED = [
     "Why does it still fail?",
     "nope. same problem",
     "That isn't working",
+    "<user_query>\nno, that is wrong\n</user_query>",
+    "no change, still closed after 60 s",
+    "We rolled it back",
+    "I had to revert that",
+    "it made things slower",
+    "Still 4 seconds",
+    "没效果，先回滚了",
+    "上线后又有人投诉",
+    "先试了，果然都搜不到，用户投诉，已经回滚。",
+    "仍然超时",
+    "安全组不同意，换个办法。",
+    "服务还是启动不了",
 ]
 WORKED = [
     "works now",
@@ -66,6 +78,13 @@ WORKED = [
     "谢谢，完美",
     "It's working now",
     "That worked. Now add a test for it.",
+    "uploaded in 6 minutes, thank you",
+    "three days without a single locked error. good catch",
+    "Ran it last night, longest lock was 40 ms. Perfect.",
+    "可以，上线吧",
+    "快多了",
+    "顺序对了，没有再出现",
+    "客户的文件都能导入了",
 ]
 NEITHER = [
     "What should happen when it fails?",
@@ -97,6 +116,14 @@ NEITHER = [
     "north of the border",
     "Noted.",
     "Is it still the same in version 3?",
+    "make sure it runs without any error",
+    "we roll back the transaction when the check fails, add that",
+    "如何回滚一次发布？",
+    "用户投诉怎么处理",
+    "对了，另外加一个测试",
+    "换行符怎么处理",
+    "现在能不能加一个开关？",
+    "it takes 4 seconds, can we cache it?",
 ]
 
 
