@@ -97,7 +97,13 @@ def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
 @click.command()
 @filter_options
 @click.option(
-    "--source", "-s", "sources", multiple=True, metavar="PATH", help="Only from this file; may be repeated."
+    "--source",
+    "-s",
+    "sources",
+    multiple=True,
+    type=click.Path(resolve_path=True),
+    metavar="PATH",
+    help="Only from this file; may be repeated.",
 )
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -148,7 +154,7 @@ def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, 
     elif dry_run:
         click.echo(f"{count} turns would be {done}")
     else:
-        click.echo(f"{count} turns {done}" if count else "nothing to do")
+        click.echo(f"{count} turns {done}" if count else f"nothing to do: no turn is to be {done}")
 
 
 def _ask(question: str) -> None:
