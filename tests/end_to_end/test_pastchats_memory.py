@@ -286,6 +286,26 @@ def test_a_turn_of_a_file_with_several_conversations_is_shown_by_the_name_that_s
     assert indexed.answer(f"pastchats-memory show {shlex.quote(place)}").count("conversation aider:") == 2
 
 
+def test_a_watch_outlives_a_locked_index(fresh: Agent) -> None:
+    fresh.answer("pastchats-memory init --json")
+    impatient = {"CHATMEMORY_MEMORY_PAST_CHATS_BUSY_TIMEOUT_SECONDS": "0.1", "PYTHONUNBUFFERED": "1"}
+    with closing(sqlite3.connect(fresh.db, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        with subprocess.Popen(
+            [PROGRAM, "--db", fresh.db, "watch", HISTORIES, "--every", "0.2", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **impatient},
+        ) as running:
+            assert running.stdout is not None
+            assert running.stderr is not None
+            assert b"busy" in running.stderr.readline()
+            writer.execute("ROLLBACK")
+            assert json.loads(running.stdout.readline())["turns"]["new"] > 50
+            running.send_signal(signal.SIGINT)
+            assert running.wait(timeout=60) == 130
+
+
 # --- JSON: one object, whatever the command -------------------------------------------------------------------------
 
 
@@ -316,6 +336,14 @@ def test_json_is_one_object(indexed: Agent, command: str, keys: set[str]) -> Non
 
 def test_the_index_is_for_its_owner_only(indexed: Agent) -> None:
     assert stat.S_IMODE(indexed.db.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("name", ["a b", "记忆", "q?x#y%20z", "quo'te", '"', "new\nline", "-n"])
+def test_an_index_may_lie_anywhere(tmp_path: Path, name: str) -> None:
+    agent = Agent(tmp_path / name)
+    assert agent.run(f"pastchats-memory index {HISTORIES}/aider").returncode == 0
+    assert agent.db.stat().st_size > 4096
+    assert "Source:" in agent.answer("pastchats-memory recall 'flaky test'")
 
 
 def test_a_dry_run_says_what_would_be_done_and_makes_no_file(fresh: Agent) -> None:
