@@ -18,9 +18,10 @@ from chatmemory.effect import Layer, Outcome, Tag
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings import SqliteSettings, SqliteSettingsTag
+from chatmemory_layers.sqlite.file_connection import find_again
 from chatmemory_layers.sqlite.group_commit import GroupCommit, Work
 from chatmemory_layers.sqlite.sqlite_problem import repository_error
-from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, find_again, prepare
+from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, prepare
 from chatmemory_layers.sqlite.worker_connection import WorkerConnection
 
 log = logging.getLogger(__name__)
@@ -132,7 +133,7 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
             partial(connect_writer, settings), partial(prepare, settings=settings)
         )
         try:
-            is_there = find_again(settings)
+            is_there = find_again(settings.path)
             reader = await WorkerConnection.opened(partial(connect_reader, settings))
         except BaseException:
             writer.stop()

@@ -6,6 +6,7 @@ Whose file it is and what stands in it is said in ``store_file.py`` and ``prompt
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -116,6 +117,23 @@ def write_ahead(
             time.sleep(WAL_RETRY_SECONDS)
         else:
             return
+
+
+def find_again(name: Path | str) -> Callable[[], bool]:
+    """Return what tells whether *name* still leads to the file that it leads to now.
+
+    SQLite does not notice when it is moved or deleted, and goes on with a file that nobody will open again.
+    """
+    path = Path(name).absolute()
+    opened = path.stat()
+
+    def is_there() -> bool:
+        try:
+            return os.path.samestat(path.stat(), opened)
+        except OSError:
+            return False
+
+    return is_there
 
 
 def log_size(path: Path) -> int:

@@ -107,7 +107,7 @@ COUNT_SOURCES = (
     "SELECT count(*), count(*) FILTER (WHERE status = 'missing') FROM prompt_sources WHERE format <> ''"
 )
 COUNT_MODELS = "SELECT model, count(*) FROM prompt_embeddings GROUP BY model ORDER BY count(*) DESC, model"
-SELECT_LAST_RUN = "SELECT max(finished_at) FROM index_runs"
+SELECT_LAST_RUN = "SELECT max(finished_at) FROM (SELECT finished_at FROM index_runs ORDER BY id DESC LIMIT 1)"
 
 
 def sources(connection: sqlite3.Connection) -> dict[str, SourceState]:

@@ -16,12 +16,15 @@ from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
+from attrs import evolve
+
 from chatmemory.contracts.prompt_repository import PromptRecord, PromptRepositoryTag
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer
 from chatmemory.errors import RepositoryError
 from chatmemory.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.columns import EPOCH
 from chatmemory_layers.sqlite import prompt_reads
+from chatmemory_layers.sqlite.file_connection import find_again
 from chatmemory_layers.sqlite.prompt_driver import driver
 from chatmemory_layers.sqlite.prompt_row import instant_of
 from chatmemory_layers.sqlite.prompt_search import PromptSearcher
@@ -45,6 +48,9 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 EXPORT: Final = "export past chats"
+GONE: Final = "the index was moved, replaced or deleted meanwhile; run the command again"
+REINDEX: Final = "where only words are damaged, `pastchats-memory reindex` mends them"
+_WORDS_DAMAGED: Final = 267  # SQLITE_CORRUPT_VTAB
 
 
 @final
@@ -60,6 +66,7 @@ class SqlitePromptRepository:
         self._native = native
         self._errors: tuple[type[sqlite3.Error | OSError], ...] = (sqlite3.Error, native.Error, OSError)
         self._searcher = PromptSearcher(use_sqlite_vec=settings.use_sqlite_vec)
+        self._is_there: Callable[[], bool] = _always if self._path is None else find_again(self._path)
         # Whoever runs effects in several threads has them take turns here.
         self._lock = RLock()
 
@@ -106,7 +113,7 @@ class SqlitePromptRepository:
         held = partial(
             commit_source, state=state, roles=roles, kinds=kinds, keeps_superseded=keeps_superseded
         )
-        return self._run("index a source", held)
+        return self._write("index a source", held)
 
     def discard(self) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.discard``."""
@@ -118,13 +125,13 @@ class SqlitePromptRepository:
         """See ``PromptRepository.mark_missing``."""
         from chatmemory_layers.sqlite.prompt_removal import mark_missing  # noqa: PLC0415
 
-        return self._run("mark sources", partial(mark_missing, sources=sources))
+        return self._write("mark sources", partial(mark_missing, sources=sources))
 
     def record_run(self, report: IndexReport, /) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.record_run``."""
         from chatmemory_layers.sqlite.prompt_writes import record_run  # noqa: PLC0415
 
-        return self._run("record a run", partial(record_run, report=report))
+        return self._write("record a run", partial(record_run, report=report))
 
     # --- searching ---
 
@@ -183,19 +190,21 @@ class SqlitePromptRepository:
         """See ``PromptRepository.forget``."""
         from chatmemory_layers.sqlite.prompt_removal import forget  # noqa: PLC0415
 
-        return self._run("forget turns", partial(forget, which=which, sources=sources, is_dry_run=is_dry_run))
+        return self._write(
+            "forget turns", partial(forget, which=which, sources=sources, is_dry_run=is_dry_run)
+        )
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, RepositoryError]:
         """See ``PromptRepository.prune``."""
         from chatmemory_layers.sqlite.prompt_removal import prune  # noqa: PLC0415
 
-        return self._run("prune turns", partial(prune, is_dry_run=is_dry_run))
+        return self._write("prune turns", partial(prune, is_dry_run=is_dry_run))
 
     def reindex_words(self) -> Effect[int, RepositoryError]:
         """See ``PromptRepository.reindex_words``."""
         from chatmemory_layers.sqlite.prompt_writes import reindex_words  # noqa: PLC0415
 
-        return self._run("reindex words", reindex_words)
+        return self._write("reindex words", reindex_words)
 
     def without_vector(
         self, model: str, /, *, limit: int
@@ -209,7 +218,7 @@ class SqlitePromptRepository:
         """See ``PromptRepository.re_embed``."""
         from chatmemory_layers.sqlite.prompt_writes import re_embed  # noqa: PLC0415
 
-        return self._run("replace vectors", partial(re_embed, ids=ids, vectors=vectors, model=model))
+        return self._write("replace vectors", partial(re_embed, ids=ids, vectors=vectors, model=model))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -229,12 +238,33 @@ class SqlitePromptRepository:
     def _read(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
         return self._run(operation, partial(_in_snapshot, work))
 
+    def _write(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
+        """Run *work*, and see that what it wrote is where the next one looks for it."""
+
+        def check(done: A) -> Effect[A, RepositoryError]:
+            if self._is_there():
+                return Effect.succeed(done)
+            return Effect.fail(RepositoryError(operation, "unavailable", GONE))
+
+        return self._run(operation, work).bind(check)
+
     def _run(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
         def run() -> A:
             with self._lock:
                 return work(self._connection)
 
-        return Effect.attempt_sync(run, *self._errors, to=partial(repository_error, operation))
+        return Effect.attempt_sync(run, *self._errors, to=partial(_problem, operation))
+
+
+def _always() -> bool:
+    return True
+
+
+def _problem(operation: str, error: sqlite3.Error | OSError) -> RepositoryError:
+    found = repository_error(operation, error)
+    if getattr(error, "sqlite_errorcode", None) == _WORDS_DAMAGED:
+        return evolve(found, detail=f"{found.detail}; {REINDEX}")
+    return found
 
 
 def _in_snapshot(work: Callable[[sqlite3.Connection], A], connection: sqlite3.Connection) -> A:

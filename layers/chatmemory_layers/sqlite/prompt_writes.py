@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from chatmemory.past_chats import IndexReport
 from chatmemory_layers.sqlite.migrations import transaction
@@ -13,6 +13,8 @@ from chatmemory_layers.sqlite.prompt_vector_rows import vector_rows
 
 if TYPE_CHECKING:
     from chatmemory.contracts.embedder import Matrix
+
+KEPT_RUNS: Final = 1_000
 
 INSERT_MODEL = "INSERT OR IGNORE INTO prompt_models (model, dim) VALUES (:model, :dim)"
 # A turn may have been deleted since it was read; then nothing is written.
@@ -29,6 +31,9 @@ SELECT :prompt_id, model_key, :code FROM prompt_models
 WHERE model = :model AND dim = :dim AND EXISTS (SELECT 1 FROM prompts WHERE id = :prompt_id)
 ON CONFLICT (prompt_id) DO UPDATE SET model_key = excluded.model_key, code = excluded.code
 """
+# A watch runs every few seconds, for years.
+DELETE_OLD_RUNS = "DELETE FROM index_runs WHERE id <= (SELECT max(id) FROM index_runs) - :kept"
+
 REBUILD_WORDS = "INSERT INTO prompts_fts (prompts_fts) VALUES ('rebuild')"
 COUNT_PROMPTS = "SELECT count(*) FROM prompts"
 
@@ -71,8 +76,10 @@ def reindex_words(connection: sqlite3.Connection) -> int:
 
 
 def record_run(connection: sqlite3.Connection, report: IndexReport) -> None:
-    """Add a row to ``index_runs``."""
-    connection.execute(INSERT_RUN, _run_row(report))
+    """Add a row to ``index_runs``, which keeps the last ``KEPT_RUNS``."""
+    with transaction(connection):
+        connection.execute(INSERT_RUN, _run_row(report))
+        connection.execute(DELETE_OLD_RUNS, {"kept": KEPT_RUNS})
 
 
 def _run_row(report: IndexReport) -> dict[str, object]:

@@ -4,9 +4,7 @@ How a file is connected to at all is said in ``file_connection.py``, what its ta
 of the desktop application becomes one in ``legacy_file.py``, who uses the connections in ``database.py``.
 """
 
-import os
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -56,23 +54,6 @@ def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
     connection.execute("PRAGMA secure_delete = ON")  # the bytes of what is forgotten go with it
     migrate(connection)
     adopt_rows(connection, settings.legacy_user)
-
-
-def find_again(settings: SqliteSettings) -> Callable[[], bool]:
-    """Return what tells whether the path still leads to the file that it leads to now.
-
-    SQLite does not notice when it is moved or deleted, and goes on with a file that nobody will open again.
-    """
-    path = _path(settings)
-    opened = path.stat()
-
-    def is_there() -> bool:
-        try:
-            return os.path.samestat(path.stat(), opened)
-        except OSError:
-            return False
-
-    return is_there
 
 
 def _path(settings: SqliteSettings) -> Path:

@@ -1,0 +1,143 @@
+"""``pastchats-memory index`` beside others, in a folder that cannot be written, over a file that goes: whole, or a typed failure."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from chatmemory.errors import GenericMemoryError, RepositoryError
+from tests.indexed import Indexed, open_index
+from tests.past_chats_command import PROGRAM
+from tests.past_turns import disagreement
+from tests.reliability.mixed_histories import held, write_histories
+
+UNUSABLE = 5  # the exit code of an index that cannot be used
+SECONDS = 60.0
+DISK_BYTES = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_histories(tmp_path_factory.mktemp("at_once") / "历史")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(histories: Path) -> Sequence[object]:
+    database = histories.parent / "alone.db"
+    assert ends([start(database, histories)]) == [0]
+    return held(database)
+
+
+def start(database: Path, *inputs: Path, shell: str = 'exec "$@"') -> "subprocess.Popen[str]":
+    command = ["sh", "-c", shell, "sh", PROGRAM, "index", "--db", database, *inputs]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def ends(runs: "Sequence[subprocess.Popen[str]]") -> list[int]:
+    """Return what the runs return; those that succeed say nothing on the side."""
+    said = [run.communicate(timeout=SECONDS)[1] for run in runs]
+    assert [errors for run, errors in zip(runs, said, strict=True) if run.returncode == 0 and errors] == []
+    assert [errors for errors in said if "Traceback" in errors] == []
+    return [run.returncode for run in runs]
+
+
+@pytest.mark.parametrize("runs", [2, 4])
+def test_runs_over_the_same_files_make_together_what_one_makes(
+    histories: Path, undisturbed: Sequence[object], tmp_path: Path, runs: int
+) -> None:
+    database = tmp_path / "past.db"
+    assert ends([start(database, histories) for _ in range(runs)]) == [0] * runs
+    assert disagreement(database) == ""
+    assert held(database) == undisturbed
+
+
+def test_runs_over_parts_make_together_what_one_makes_over_all(
+    histories: Path, undisturbed: Sequence[object], tmp_path: Path
+) -> None:
+    database = tmp_path / "past.db"
+    parts = sorted(histories.iterdir())
+    assert ends([start(database, part) for part in parts]) == [0] * len(parts)
+    assert ends([start(database, histories)]) == [0]
+    assert disagreement(database) == ""
+    # Who of two files brought a turn is whoever came first.
+    assert len(held(database)) == len(undisturbed)
+
+
+def test_a_disk_that_fills_up_ends_the_run_and_room_lets_the_next_one_complete(
+    histories: Path, undisturbed: Sequence[object], tmp_path: Path
+) -> None:
+    database = tmp_path / "past.db"
+    limited = f'ulimit -f {DISK_BYTES // 512}; trap "" XFSZ; exec "$@"'
+    assert ends([start(database, histories, shell=limited)]) == [UNUSABLE]
+    assert disagreement(database) == ""
+    assert ends([start(database, histories)]) == [0]
+    assert held(database) == undisturbed
+
+
+# --- one file, opened here ---
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> Iterator[Indexed]:
+    with open_index(tmp_path) as indexed:
+        indexed.write("s1.jsonl", ("user", "first 一"))
+        indexed.index()
+        yield indexed
+
+
+def problem_with(past: Indexed) -> RepositoryError:
+    """Return why a run fails."""
+    error = past.try_index().failure()
+    assert isinstance(error, GenericMemoryError)
+    assert isinstance(error.reason, RepositoryError)
+    return error.reason
+
+
+@pytest.mark.parametrize("what_happens", ["deleted", "moved", "replaced"])
+def test_a_run_over_a_file_that_is_gone_says_so(past: Indexed, what_happens: str) -> None:
+    elsewhere = past.database.with_name("elsewhere.db")
+    if what_happens == "deleted":
+        past.database.unlink()
+    else:
+        past.database.rename(elsewhere)
+    if what_happens == "replaced":
+        shutil.copy(elsewhere, past.database)
+    past.write("s2.jsonl", ("user", "second 二"))
+    problem = problem_with(past)
+    assert (problem.problem, "meanwhile" in str(problem)) == ("unavailable", True)
+
+
+def test_who_searches_while_another_writes_sees_whole_sources(past: Indexed) -> None:
+    turns = [("user", f"turn {number} 轮") for number in range(9)]
+    with closing(sqlite3.connect(past.database, isolation_level=None)) as reader:
+        for number in range(3):
+            past.write(f"more{number}.jsonl", *turns)
+            reader.execute("BEGIN")
+            (before,) = reader.execute("SELECT count(*) FROM prompts").fetchone()
+            past.index()
+            assert reader.execute("SELECT count(*) FROM prompts").fetchone() == (before,)
+            reader.execute("COMMIT")
+            assert before % len(turns) == 1
+
+
+def test_the_program_waits_for_a_lock_and_then_says_that_it_is_busy(past: Indexed) -> None:
+    past.write("s2.jsonl", ("user", "second 二"))
+    environment = {**os.environ, "CHATMEMORY_MEMORY_PAST_CHATS_BUSY_TIMEOUT_SECONDS": "0.1"}
+    with closing(sqlite3.connect(past.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        ended = subprocess.run(
+            [PROGRAM, "index", "--db", past.database, past.folder],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        other.execute("ROLLBACK")
+    assert (ended.returncode, "busy" in ended.stderr, ended.stderr.count("\n")) == (UNUSABLE, True, 1)
+    assert past.index().turns.new == 1
