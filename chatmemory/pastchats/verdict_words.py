@@ -27,7 +27,7 @@ _FAILS: Final = r"fails?|failed|crash(?:es|ed)|hangs|errors? out|throws|threw|ti
 _GIVES: Final = r"(?:raises|raised|gives?|gave)(?: me)? (?:an? |the )?(?:\w+ )?(?:error|exception)"
 _DOES: Final = "work|help|fix|solve|compile|build|run|pass|start|load|match|seem to (?:work|help)"
 _STILL: Final = (
-    "fail|broken|crash|hang|wrong|red|not |get|got|see|throw|show|happen|have the|having|block|lock|slow|does|isn|can|won"
+    "there\\b|blank|empty|missing|fail|broken|crash|hang|wrong|red|not |get|got|see|throw|show|happen|have the|having|block|lock|slow|does|isn|can|won"
     rf"|an? \w*error|error|\d+ ?(?:m?s|seconds?|minutes?|errors|failures|times)\b|rebuild|times? ?out|the same (?:result|output|{_TROUBLE})"
 )
 _BROKE: Final = r"broke|breaks|made it worse|got it wrong|(?:is|are|was|were|'s|'re) (?:wrong|incorrect|not (?:right|correct|what i))"
@@ -47,7 +47,7 @@ FAILED: Final[Patterns] = (
     (
         ("no", "wrong", "incorrect"),
         (
-            rf"{_BEFORE_NO}(?:no|nope|wrong|incorrect|not quite|not really)\b(?=[,.!:;]| (?:that|this|it|you)\b)"
+            rf"{_BEFORE_NO}(?:no|nope|wrong|incorrect|not quite|not really)\b(?=[,.!:;]|$| (?:that|this|it|you)\b)"
             r"(?!,? (?:problem|worries|thanks|thank|need|rush|hurry|questions?)\b)"
         ),
     ),
@@ -75,6 +75,34 @@ FAILED: Final[Patterns] = (
         ("fail", "crash", "hang", "error", "thr", "time", "exception"),
         rf"{_IT} (?:now )?(?:{_FAILS}|{_GIVES})\b",
     ),
+    (
+        ("ing", "gives me", "gave me"),
+        (
+            r"\b(?:it|this|that)(?:'s| is) (?:now |still )?(?:throwing|raising|crashing|failing|hanging|looping|leaking)\b"
+            rf"|{_IT} (?:now )?(?:gives|gave) me\b"
+        ),
+    ),
+    (("nothing ",), r"(?:^|\b(?:and|but|then) )nothing (?:happens|happened|changes|changed)\b"),
+    (
+        ("broken", "gone", "missing", "blank", "empty", "red", "down"),
+        r"^(?:but )?now (?:the |my )?\w+(?: \w+)? (?:is|are) (?:broken|gone|missing|blank|empty|red|down)\b",
+    ),
+    (
+        (" change", " fix", " patch"),
+        (
+            r"\b(?:is|are|was|fails|crashes|hangs|breaks|blank|broken|slower)\b[^.?!\n]{0,40} "
+            r"(?:after|since) (?:this|that|your|the) (?:last )?(?:change|fix|patch)\b"
+        ),
+    ),
+    (("but ",), r"\bbut (?:it )?(?:now )?(?:panics|crashes|fails|hangs|breaks|segfaults|leaks|loops)\b"),
+    (
+        ("the wrong ",),
+        r"\byou(?:'ve| have)? (?:removed|deleted|changed|edited|renamed|moved|fixed) the wrong\b",
+    ),
+    (
+        ("made ",),
+        r"\b(?:that|this|it) made (?:it|things|everything|the \w+(?: \w+)?) (?:slower|worse|hang|crash|fail)\b",
+    ),
     (("revert", "undo", "roll"), r"^(?:please )?(?:revert|undo|roll back|rollback|/undo)\b"),
     (
         ("revert", "roll", "back"),
@@ -86,11 +114,11 @@ FAILED: Final[Patterns] = (
     ),
 )
 FAILED_CHINESE: Final[Patterns] = (
-    (("不对", "不對"), r"(?<![对對])不[对對](?![不劲称等应齐外]|吗|吧)"),
+    (("不对", "不對"), r"(?<![对對“\"「])不[对對](?![不劲称等应齐外]|吗|吧)"),
     (("不行",), r"(?<!行)不行(?!吗)"),
     (
         ("用", "效", "解", "反应", "变化"),
-        r"没用|沒用|没有用|[没沒]有?(?:效果|生效|解决|解決|反应|变化)|不起作用|不管用|不能用|用不了",
+        r"没用|沒用|没有用|[没沒]有?(?:效果|生效|解决|解決|反应(?![式堆])|变化)|不起作用|不管用(?![哪什谁多])|不能用|用不了",
     ),
     (("跑不", "运行不了", "编译不过"), r"跑不(?:起来|通)|运行不了|编译不过"),
     (
@@ -115,7 +143,16 @@ FAILED_CHINESE: Final[Patterns] = (
         ("换个", "换一", "不同意", "不能接受", "不可行"),
         r"^[^。！!\n]{0,16}(?:换个|换一[个种])(?:办法|方法|方案|思路|方式)|不同意[，,。]|不能接受|不可行",
     ),
-    (("错了", "同样的"), r"(?:改|弄|搞|答|写|说|做)错了|同样的(?:错误|问题|报错)"),
+    (
+        ("崩", "挂", "卡死", "闪退", "白屏", "空白", "乱码"),
+        r"(?:又|还是|還是|仍然?|依然|依旧|结果|全都?|都|变)(?:是|成)?(?:崩|挂(?![载钩在起])|卡死|闪退|白屏|空白|乱码)",
+    ),
+    (("不了了",), r"(?:启动|运行|登录|打开|编译|连接?|访问|跑|用|保存)不了了"),
+    (("报错", "失败", "出错"), r"(?:编译|运行|启动|执行|构建)(?:又|时|还)?(?:报错|失败|出错)(?:了|：|:)"),
+    (("不是这个",), r"不是这个(?:问题|原因|意思)"),
+    (("越",), r"越改越|越来越(?:慢|卡|糟)"),
+    (("错文件", "错地方"), r"[改删]错(?:文件|地方)"),
+    (("错了", "同样的"), r"(?:改|弄|搞|答|写|说|做|删)错了|同样的(?:错误|问题|报错)"),
 )
 WORKED: Final[Patterns] = (
     (
@@ -125,6 +162,17 @@ WORKED: Final[Patterns] = (
         r"|fixed (?:it|the)|solved (?:it|the)|helped)"),
     ),
     (("work",), r"\bworks? (?:\w+ )?(?:now|perfectly|great|fine|like a charm|well)\b"),
+    (("confirmed", "fixed", "solved", "resolved"), r"^(?:confirmed|fixed|solved|resolved)[,.!]"),
+    (
+        ("builds", "compiles", "runs", "loads", "starts"),
+        r"\bit (?:now )?(?:builds|compiles|runs|loads|starts) (?:now|fine|again|cleanly)\b",
+    ),
+    (("gone", "that was it"), r"\b(?:leak|error|problem|bug|issue|crash|warning)s? (?:is|are) gone\b|\bthat was it\b"),
+    (
+        ("no ",),
+        r"\bno (?:more )?(?:errors?|crashes|failures|timeouts|logouts|problems|issues)(?: \w+){0,2} (?:since|any ?more|so far)\b",
+    ),
+    ((" now",), r"\b(?:faster|quicker|smaller) now\b"),
     (
         ("thank", "thx", "cheers", "perfect", "merge it", "ship it", "good catch"),
         r"[,.!:;] ?(?:thanks?|thank you|thx|cheers|perfect|many thanks)(?: (?:a lot|so much|again))?[.! ]*$|\b(?:merge|ship) it[.! ]*$|\bgood catch\b",
@@ -149,7 +197,7 @@ WORKED_CHINESE: Final[Patterns] = (
     (
         ("了", "管用", "有效"),
         (
-            r"(?<![还還没沒])(?:好了|可以了|解决了|解決了|搞定|成功了|没问题了|沒問題了|能用了|正常了|行了|通过了|修好了|跑通了|管用|有效)"
+            r"(?<![还還没沒不])(?:好了|可以了(?!解)|解决了|解決了|搞定|成功了|没问题了|沒問題了|能用了|正常了|行了|通过了|修好了|跑通了|管用|有效)"
             r"(?![吗嗎么？?])"
         ),
     ),
@@ -161,6 +209,13 @@ WORKED_CHINESE: Final[Patterns] = (
             r"|(?:都|终于|现在|这下)(?:可以|能)[^，,。！!吗？?]{1,8}了(?![吗么])"
         ),
     ),
+    (
+        ("过了", "通过", "绿了", "成功", "问题"),
+        r"(?:都|全部?|全都)(?:过|通过|绿)了|(?:部署|编译|构建|运行|上线)成功|没有?问题(?=[，,。！!]|$)|问题(?:已经?)?解决(?=[，,。！!]|$)",
+    ),
+    (("很多", "不少"), r"(?:快|好|稳定|少|小|流畅)了(?:很多|不少)"),
+    (("了",), r"不(?:卡|慢|崩|超时|闪退|乱码|丢)了(?![吗么])|^ok ?了"),
+    (("棒", "好用", "果然是"), r"^(?:太棒|真棒|好用)|果然是这个(?:原因|问题)"),
     (("完美", "太好了", "谢", "搞定"), r"完美|太好了|搞定|^(?:谢谢|多谢|感谢)"),
 )
 REPORTS: Final[Patterns] = (
@@ -176,10 +231,13 @@ REPORTS: Final[Patterns] = (
 )
 UNSURE: Final = (
     r"(?:\b(?:if|when|whenever|unless|until|in case|where|whether|so that|make sure|ensure|check|what|how|should|would|could"
-    r"|might|may|without|never|no longer|not|n't|doesn't|don't|isn't)\b|如果|要是|假如|万一|怎么|怎样|会不会|是否|是不是|不再|没有?)"
+    r"|might|may|without|never|no longer|why did|not|n't|doesn't|don't|isn't)\b|如果|要是|假如|万一|怎么|怎样|会不会|是否|是不是|不再|没有?)"
     r"[^.!?\n。！？]{0,40}$"
 )
 """What, said shortly before, takes a word back: a condition, a question about what would be, a denial."""
+
+WHENEVER: Final = r"(?:的?时候?|之后|以后|后|的话)"
+"""What, said right after, makes a condition of a word."""
 
 BUT: Final = r"\b(?:but|however|although|though|except|still|unfortunately)\b|但|不过|可是|还是|還是|仍"
 ASKS_BACK: Final = r"[?？]\s*[\"'*_)）]*\s*$"

@@ -19,6 +19,7 @@ from chatmemory.pastchats.verdict_words import (
     REFUSAL,
     REPORTS,
     UNSURE,
+    WHENEVER,
     WORKED,
     WORKED_CHINESE,
 )
@@ -73,8 +74,14 @@ def _earlier(one: int | None, other: int | None) -> int | None:
 
 def _first(patterns: Patterns, text: str) -> int | None:
     """Return the first place where one of *patterns* is said for sure."""
-    places = [found.start() for found in _places(patterns, text)]
-    return next((place for place in sorted(places) if re.search(UNSURE, text[:place]) is None), None)
+    sure = (found.start() for found in _places(patterns, text) if _is_sure(text, found))
+    return min(sure, default=None)
+
+
+def _is_sure(text: str, found: re.Match[str]) -> bool:
+    if re.match(WHENEVER, text[found.end() :]):
+        return False
+    return re.search(UNSURE, text[: found.start()]) is None
 
 
 def _places(patterns: Patterns, text: str) -> list[re.Match[str]]:
