@@ -14,7 +14,8 @@ class PastChatsSettings:
     """``memory.pastChats``: histories of other tools, indexed and recalled.
 
     Attributes:
-        path: the SQLite file of the index; empty: in the data folder of the platform.
+        path: the SQLite file of the index; empty: in the data folder of the platform; ``:memory:``: kept until its runtime
+            ends.
         redact_secrets: whether keys, tokens and passwords of well-known shapes are taken out before anything is stored.
         exclude: globs of paths that are never indexed, parted by commas.
         recall_tokens: how long a recall is, at most, when the caller names no budget.
