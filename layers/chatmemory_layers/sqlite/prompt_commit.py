@@ -25,11 +25,11 @@ from chatmemory_layers.sqlite.prompt_staging import discard
 
 # Turns whose source was not read itself, as those of an import: they add to what is there and change nothing of it.
 FORGET_FORGETTING = """
-DELETE FROM prompt_forgotten WHERE content_hash IN (SELECT content_hash FROM temp.staged_prompts)
+DELETE FROM prompt_forgotten WHERE content_hash IN (SELECT content_hash FROM staging.staged_prompts)
 """
 # Ids are known before rows are written, so that nothing has to look for them again; gaps do no harm.
 FIND_FATES = """
-INSERT INTO temp.staged_fates (place, prompt_id, fate, needs_vector)
+INSERT INTO staging.staged_fates (place, prompt_id, fate, needs_vector)
 SELECT place, prompt_id, fate, fate IN ('new', 'updated', 'moved') AND is_another_text
 FROM (
     SELECT
@@ -58,12 +58,12 @@ FROM (
             THEN 'kept'
             ELSE 'updated'
         END AS fate
-    FROM temp.staged_prompts AS staged LEFT JOIN main.prompts AS kept ON kept.content_hash = staged.content_hash
+    FROM staging.staged_prompts AS staged LEFT JOIN main.prompts AS kept ON kept.content_hash = staged.content_hash
     WHERE NOT EXISTS (SELECT 1 FROM prompt_forgotten WHERE content_hash = staged.content_hash)
 )
 """
-CLEAR_FATES = "DELETE FROM temp.staged_fates"
-COUNT_FATES = "SELECT fate, count(*) FROM temp.staged_fates GROUP BY fate"
+CLEAR_FATES = "DELETE FROM staging.staged_fates"
+COUNT_FATES = "SELECT fate, count(*) FROM staging.staged_fates GROUP BY fate"
 
 INSERT_NEW = """
 INSERT INTO prompts (
@@ -73,18 +73,18 @@ INSERT INTO prompts (
 SELECT
     prompt_id, source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash,
     metadata_json, format, session, kind, speaker, text_hash, search_terms
-FROM temp.staged_turns WHERE fate = 'new' ORDER BY place
+FROM staging.staged_turns WHERE fate = 'new' ORDER BY place
 """
 INSERT_THEIR_ALIASES = """
 INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
-SELECT alias.value, staged.prompt_id FROM temp.staged_turns AS staged, json_each(staged.aliases) AS alias
+SELECT alias.value, staged.prompt_id FROM staging.staged_turns AS staged, json_each(staged.aliases) AS alias
 WHERE staged.fate = 'new' AND staged.aliases <> '[]'
 """
 
 KEEP_FORMER_SOURCES = """
 INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
 SELECT prompts.source_path, prompts.id
-FROM temp.staged_fates AS staged CROSS JOIN prompts ON prompts.id = staged.prompt_id
+FROM staging.staged_fates AS staged CROSS JOIN prompts ON prompts.id = staged.prompt_id
 WHERE staged.fate = 'moved' AND prompts.superseded_at IS NULL
 """
 UPDATE_CHANGED = """
@@ -94,58 +94,58 @@ UPDATE prompts SET
     content = staged.content, timestamp = staged.timestamp, metadata_json = staged.metadata_json,
     format = staged.format, session = staged.session, kind = staged.kind, speaker = staged.speaker,
     text_hash = staged.text_hash, search_terms = staged.search_terms, superseded_at = NULL
-FROM temp.staged_turns AS staged
+FROM staging.staged_turns AS staged
 WHERE prompts.id = staged.prompt_id AND staged.fate IN ('updated', 'moved')
 """
 DELETE_OWN_ALIASES = """
 DELETE FROM prompt_aliases
 WHERE source_path = :source
-    AND prompt_id IN (SELECT prompt_id FROM temp.staged_fates WHERE fate = 'moved')
+    AND prompt_id IN (SELECT prompt_id FROM staging.staged_fates WHERE fate = 'moved')
 """
 INSERT_ALIASES = """
 INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
-SELECT source_path, prompt_id FROM temp.staged_turns WHERE fate = 'same'
+SELECT source_path, prompt_id FROM staging.staged_turns WHERE fate = 'same'
 """
 
-COUNT_WANTED = "SELECT count(*) FROM temp.staged_fates WHERE needs_vector"
+COUNT_WANTED = "SELECT count(*) FROM staging.staged_fates WHERE needs_vector"
 INSERT_MODELS = """
 INSERT OR IGNORE INTO prompt_models (model, dim)
-SELECT DISTINCT model, dim FROM temp.staged_vectors UNION SELECT 'none', 0
+SELECT DISTINCT model, dim FROM staging.staged_vectors UNION SELECT 'none', 0
 """
 DELETE_FORMER_VECTORS = """
 DELETE FROM prompt_embeddings WHERE prompt_id IN (
-    SELECT prompt_id FROM temp.staged_fates WHERE needs_vector AND fate <> 'new'
+    SELECT prompt_id FROM staging.staged_fates WHERE needs_vector AND fate <> 'new'
 )
 """
 DELETE_FORMER_CODES = """
 DELETE FROM prompt_codes WHERE prompt_id IN (
-    SELECT prompt_id FROM temp.staged_fates WHERE needs_vector AND fate <> 'new'
+    SELECT prompt_id FROM staging.staged_fates WHERE needs_vector AND fate <> 'new'
 )
 """
 INSERT_VECTORS = """
 INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
 SELECT staged.prompt_id, made.model, made.dim, made.vector, made.vector_json
-FROM temp.staged_turns AS staged
-CROSS JOIN temp.staged_vectors AS made ON made.text_hash = staged.text_hash AND made.model = staged.model
+FROM staging.staged_turns AS staged
+CROSS JOIN staging.staged_vectors AS made ON made.text_hash = staged.text_hash AND made.model = staged.model
 WHERE staged.needs_vector ORDER BY staged.place
 """
 INSERT_CODES = """
 INSERT INTO prompt_codes (prompt_id, model_key, code)
 SELECT staged.prompt_id, prompt_models.model_key, made.code
-FROM temp.staged_turns AS staged
-CROSS JOIN temp.staged_vectors AS made ON made.text_hash = staged.text_hash AND made.model = staged.model
+FROM staging.staged_turns AS staged
+CROSS JOIN staging.staged_vectors AS made ON made.text_hash = staged.text_hash AND made.model = staged.model
 CROSS JOIN prompt_models ON prompt_models.model = made.model AND prompt_models.dim = made.dim
 WHERE staged.needs_vector ORDER BY staged.place
 """
 # Those for which no vector was made, because the same text has one somewhere.
 LEAVE_TO_COPY = """
-UPDATE temp.staged_fates SET needs_vector = 0
+UPDATE staging.staged_fates SET needs_vector = 0
 WHERE needs_vector AND EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = staged_fates.prompt_id)
 """
 COPY_VECTORS = """
 INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
 SELECT staged.prompt_id, copied.model, copied.dim, copied.vector, copied.vector_json
-FROM temp.staged_turns AS staged
+FROM staging.staged_turns AS staged
 CROSS JOIN prompt_embeddings AS copied ON copied.prompt_id = (
     SELECT prompts.id FROM prompts CROSS JOIN prompt_embeddings AS theirs ON theirs.prompt_id = prompts.id
     WHERE prompts.text_hash = staged.text_hash AND theirs.model = staged.model LIMIT 1
@@ -154,7 +154,7 @@ WHERE staged.needs_vector
 """
 INSERT_NO_VECTORS = """
 INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
-SELECT prompt_id, 'none', 0, x'', '[]' FROM temp.staged_fates AS staged
+SELECT prompt_id, 'none', 0, x'', '[]' FROM staging.staged_fates AS staged
 WHERE needs_vector AND NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = staged.prompt_id)
 """
 COPY_CODES = """
@@ -163,7 +163,7 @@ SELECT staged.prompt_id, prompt_models.model_key, coalesce((
     SELECT prompt_codes.code FROM prompts CROSS JOIN prompt_codes ON prompt_codes.prompt_id = prompts.id
     WHERE prompts.text_hash = staged.text_hash AND prompt_codes.model_key = prompt_models.model_key LIMIT 1
 ), x'')
-FROM temp.staged_turns AS staged
+FROM staging.staged_turns AS staged
 CROSS JOIN prompt_embeddings AS own ON own.prompt_id = staged.prompt_id
 CROSS JOIN prompt_models ON prompt_models.model = own.model AND prompt_models.dim = own.dim
 WHERE staged.needs_vector
@@ -171,35 +171,35 @@ WHERE staged.needs_vector
 
 # Turns that it held and was asked for, and that it does not bring any more.
 CHOOSE_LOST = """
-INSERT INTO temp.chosen_prompts (prompt_id)
+INSERT INTO staging.chosen_prompts (prompt_id)
 SELECT id FROM prompts
 WHERE id IN (
     SELECT id FROM prompts WHERE source_path = :source
     UNION SELECT prompt_id FROM prompt_aliases WHERE prompt_aliases.source_path = :source
 )
-    AND id NOT IN (SELECT prompt_id FROM temp.staged_fates)
+    AND id NOT IN (SELECT prompt_id FROM staging.staged_fates)
     AND (:roles = '[]' OR role IN (SELECT value FROM json_each(:roles)))
     AND (:kinds = '[]' OR kind IN (SELECT value FROM json_each(:kinds)))
 """
 DELETE_LOST_ALIASES = """
 DELETE FROM prompt_aliases
-WHERE source_path = :source AND prompt_id IN (SELECT prompt_id FROM temp.chosen_prompts)
+WHERE source_path = :source AND prompt_id IN (SELECT prompt_id FROM staging.chosen_prompts)
 """
 # Another source still holds them.
 HAND_OVER = """
 UPDATE prompts SET
     source_path = (SELECT min(source_path) FROM prompt_aliases WHERE prompt_id = prompts.id), superseded_at = NULL
-WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts) AND source_path = :source
+WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts) AND source_path = :source
     AND EXISTS (SELECT 1 FROM prompt_aliases WHERE prompt_id = prompts.id)
 """
 DELETE_HANDED_OVER = """
 DELETE FROM prompt_aliases
-WHERE prompt_id IN (SELECT prompt_id FROM temp.chosen_prompts)
+WHERE prompt_id IN (SELECT prompt_id FROM staging.chosen_prompts)
     AND source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
 """
 SUPERSEDE = """
 UPDATE prompts SET superseded_at = CURRENT_TIMESTAMP
-WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts) AND source_path = :source AND superseded_at IS NULL
+WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts) AND source_path = :source AND superseded_at IS NULL
 """
 DELETE_SUPERSEDED = "DELETE FROM prompts WHERE source_path = :source AND superseded_at IS NOT NULL"
 

@@ -16,7 +16,7 @@ from chatmemory_layers.sqlite.prompt_filters import IS_MEANT, filter_parameters
 from chatmemory_layers.sqlite.prompt_row import plain
 
 CHOOSE_MEANT = f"""
-INSERT INTO temp.chosen_prompts (prompt_id)
+INSERT INTO staging.chosen_prompts (prompt_id)
 SELECT id FROM prompts
 WHERE {IS_MEANT} AND (
     :sources IS NULL
@@ -29,7 +29,7 @@ WHERE {IS_MEANT} AND (
 """  # noqa: S608  the condition is ours
 # That nobody holds: neither the source that brought it, nor any other.
 CHOOSE_ABANDONED = """
-INSERT INTO temp.chosen_prompts (prompt_id)
+INSERT INTO staging.chosen_prompts (prompt_id)
 SELECT id FROM prompts
 WHERE superseded_at IS NOT NULL OR (
     source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
@@ -40,12 +40,12 @@ WHERE superseded_at IS NOT NULL OR (
     )
 )
 """
-CLEAR_CHOSEN = "DELETE FROM temp.chosen_prompts"
+CLEAR_CHOSEN = "DELETE FROM staging.chosen_prompts"
 REMEMBER_FORGOTTEN = """
 INSERT OR IGNORE INTO prompt_forgotten (content_hash)
-SELECT content_hash FROM prompts WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts)
+SELECT content_hash FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)
 """
-DELETE_CHOSEN = "DELETE FROM prompts WHERE id IN (SELECT prompt_id FROM temp.chosen_prompts)"
+DELETE_CHOSEN = "DELETE FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)"
 
 # What is left of a source that is missing is held by another one, which takes its place.
 HAND_OVER = """

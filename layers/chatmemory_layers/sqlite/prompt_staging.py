@@ -1,12 +1,17 @@
-"""Turns of one source on their way into the store, in temporary tables of the connection.
+"""Turns of one source on their way into the store, in a file beside it that only this connection can see.
 
-Nobody else sees them, they need neither memory nor the lock of the file while a long source is read and embedded, and
-they are gone with the process.  ``prompt_commit.py`` makes rows of them.
+They need neither memory nor the lock of the store while a long source is read and embedded, and they are gone with the
+process: the file has lost its name.  Temporary tables would do, but some builds of SQLite (``pysqlite3-binary``) keep
+them in memory, 1 GB for a history of 100 MB.  ``prompt_commit.py`` makes rows of them.
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkstemp
 from typing import Final
 
 from chatmemory.contracts.embedder import Vector
@@ -15,8 +20,9 @@ from chatmemory.prompt_drafts import PromptDraft
 from chatmemory_layers.sqlite.prompt_row import ALIASES, NO_ALIASES, instant_text, plain
 from chatmemory_layers.sqlite.prompt_vector_rows import NO_MODEL, vector_rows
 
+SELECT_FILE = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 CREATE_STAGED = """
-CREATE TEMP TABLE IF NOT EXISTS staged_prompts (
+CREATE TABLE staging.staged_prompts (
     content_hash TEXT NOT NULL UNIQUE,
     source_path TEXT NOT NULL,
     source_project TEXT NOT NULL,
@@ -38,7 +44,7 @@ CREATE TEMP TABLE IF NOT EXISTS staged_prompts (
 """
 # What the commit finds out of each.  Apart from the texts: what is changed in a transaction is written twice.
 CREATE_FATES = """
-CREATE TEMP TABLE IF NOT EXISTS staged_fates (
+CREATE TABLE staging.staged_fates (
     place INTEGER PRIMARY KEY,
     prompt_id INTEGER NOT NULL,
     fate TEXT NOT NULL,
@@ -46,12 +52,12 @@ CREATE TEMP TABLE IF NOT EXISTS staged_fates (
 )
 """
 CREATE_TURNS = """
-CREATE TEMP VIEW IF NOT EXISTS staged_turns AS
+CREATE VIEW staging.staged_turns AS
 SELECT fates.place, fates.prompt_id, fates.fate, fates.needs_vector, staged.*
 FROM staged_fates AS fates CROSS JOIN staged_prompts AS staged ON staged.rowid = fates.place
 """
 CREATE_STAGED_VECTORS = """
-CREATE TEMP TABLE IF NOT EXISTS staged_vectors (
+CREATE TABLE staging.staged_vectors (
     text_hash TEXT NOT NULL UNIQUE,
     model TEXT NOT NULL,
     dim INTEGER NOT NULL,
@@ -61,11 +67,11 @@ CREATE TEMP TABLE IF NOT EXISTS staged_vectors (
 )
 """
 # Turns that the source brought once and does not hold any more; also those that are to be deleted.
-CREATE_CHOSEN = "CREATE TEMP TABLE IF NOT EXISTS chosen_prompts (prompt_id INTEGER PRIMARY KEY)"
+CREATE_CHOSEN = "CREATE TABLE staging.chosen_prompts (prompt_id INTEGER PRIMARY KEY)"
 
 # The later turn of one identity counts, in the place of the earlier.
 STAGE = """
-INSERT INTO temp.staged_prompts (
+INSERT INTO staging.staged_prompts (
     content_hash, source_path, source_project, format, conversation_id, session, turn_index, role, kind, speaker,
     content, timestamp, text_hash, search_terms, metadata_json, aliases, model
 )
@@ -78,13 +84,13 @@ ON CONFLICT (content_hash) DO UPDATE SET
     metadata_json = excluded.metadata_json, aliases = excluded.aliases, model = excluded.model
 """
 STAGE_VECTOR = """
-INSERT OR REPLACE INTO temp.staged_vectors (text_hash, model, dim, vector, vector_json, code)
+INSERT OR REPLACE INTO staging.staged_vectors (text_hash, model, dim, vector, vector_json, code)
 VALUES (?, ?, ?, ?, ?, ?)
 """
 CLEAR = (
-    "DELETE FROM temp.staged_prompts",
-    "DELETE FROM temp.staged_vectors",
-    "DELETE FROM temp.chosen_prompts",
+    "DELETE FROM staging.staged_prompts",
+    "DELETE FROM staging.staged_vectors",
+    "DELETE FROM staging.chosen_prompts",
 )
 
 SELECT_UNCHANGED = """
@@ -97,7 +103,7 @@ WHERE NOT EXISTS (
     SELECT 1 FROM prompts CROSS JOIN prompt_embeddings ON prompt_embeddings.prompt_id = prompts.id
     WHERE prompts.text_hash = asked.value AND prompt_embeddings.model = :model
 ) AND NOT EXISTS (
-    SELECT 1 FROM temp.staged_vectors AS staged WHERE staged.text_hash = asked.value AND staged.model = :model
+    SELECT 1 FROM staging.staged_vectors AS staged WHERE staged.text_hash = asked.value AND staged.model = :model
 )
 """
 
@@ -107,10 +113,27 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, default=dict).encode
 
 
 def prepare_staging(connection: sqlite3.Connection) -> None:
-    """Make the temporary tables."""
-    connection.execute("PRAGMA temp.secure_delete = OFF")  # the file has no name, and goes with the process
+    """Attach the file, and make its tables.
+
+    Raises:
+        OSError: there can be no file beside the store.
+    """
+    (store,) = connection.execute(SELECT_FILE).fetchone()
+    file = _new_file(Path(store).parent) if store else None
+    connection.execute("ATTACH :name AS staging", {"name": ":memory:" if file is None else str(file)})
+    for pragma in ("journal_mode = MEMORY", "synchronous = OFF", "secure_delete = OFF"):
+        connection.execute(f"PRAGMA staging.{pragma}").fetchall()
+    if file is not None:
+        with suppress(PermissionError):  # Windows keeps what is open
+            file.unlink()
     for statement in (CREATE_STAGED, CREATE_STAGED_VECTORS, CREATE_FATES, CREATE_TURNS, CREATE_CHOSEN):
         connection.execute(statement)
+
+
+def _new_file(folder: Path) -> Path:
+    handle, name = mkstemp(prefix=".staging-", dir=folder)
+    os.close(handle)
+    return Path(name)
 
 
 def stage(
