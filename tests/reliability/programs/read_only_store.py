@@ -9,6 +9,8 @@ import asyncio
 import os
 import sys
 
+import anyio.lowlevel
+
 from chatmemory import EffectFailed, NewMessage
 from tests.reliability.store import open_store
 
@@ -16,6 +18,7 @@ NOBODY = 65534
 
 
 async def main(address: str) -> None:
+    await anyio.lowlevel.checkpoint()  # loads what that user may not read
     if os.geteuid() == 0:
         os.setuid(NOBODY)  # here, for that user may not even read this program
     try:
