@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chatmemory.histories import PromptTurn
+from chatmemory.histories import HistoryIssue, PromptTurn
 from chatmemory.pastchats.formats.chatgpt import chatgpt
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
@@ -119,7 +119,7 @@ def test_hidden_context_system_text_and_thoughts_are_tagged() -> None:
         chatgpt,
         [
             conversation(
-                node("c", None, content=context, metadata=hidden),
+                node("c", None, content=context),
                 node("s", "c", "system", "You are ChatGPT"),
                 {**QUESTION, "parent": "s"},
                 node("t", "q", "assistant", content=thoughts),
@@ -213,3 +213,18 @@ def test_the_export_of_deepseek_is_not_taken_for_its_own() -> None:
     message = {"model": "deepseek-chat", "fragments": [{"type": "REQUEST", "content": "你好"}]}
     nodes = {"1": {"id": "1", "parent": "root", "children": [], "message": message}}
     assert claim(chatgpt, [{"id": "d", "title": "t", "mapping": nodes}]) is None
+
+
+def test_conversations_may_lie_one_in_each_line() -> None:
+    one = json.dumps(conversation(QUESTION, ANSWER, current_node="a"), ensure_ascii=False)
+    lines = f"{one}\n{one[:-9]}\n\n7\n{one}\n{one[:40]}"
+    found = parsed(chatgpt, lines)
+    claimed = claim(chatgpt, lines)
+    assert claimed is not None
+    assert claimed.is_transcript
+    assert len(said(found)) == 6
+    assert [(issue.code, issue.line) for issue in found if isinstance(issue, HistoryIssue)] == [
+        ("malformed_record", 2),
+        ("malformed_record", None),
+        ("truncated_tail", 6),
+    ]

@@ -16,7 +16,7 @@ from chatmemory.pastchats.formats.conversation_trees import (
     Outline,
     PlacedMessage,
     TreeShape,
-    conversations_of,
+    conversations_in,
     placed_messages,
 )
 from chatmemory.pastchats.formats.instants import instant_of
@@ -57,14 +57,14 @@ class ChatGpt:
 
     def claim(self, head: Head, /) -> Claim | None:
         """Claim documents with a ``mapping`` of nodes that hold messages and name their parents."""
-        for conversation in conversations_of(head.document):
+        for conversation in conversations_in(head):
             nodes = list(json_objects(list(json_object(conversation.get("mapping")).values())))
             # DeepSeek's messages hold fragments instead, and no author.
             is_deepseek = any("fragments" in json_object(node.get("message")) for node in nodes)
             is_linked = any("message" in node and ("parent" in node or "children" in node) for node in nodes)
             if is_linked and not is_deepseek:
                 return Claim(97, "conversations with a mapping of nodes, each with message and parent")
-        for entry in conversations_of(head.document):
+        for entry in conversations_in(head) if head.document is not None else ():
             for keys, what in _NO_TRANSCRIPTS:
                 if keys <= entry.keys():
                     return Claim(80, f"{what} of a ChatGPT export", is_transcript=False)

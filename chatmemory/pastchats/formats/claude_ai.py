@@ -16,7 +16,7 @@ from chatmemory.pastchats.formats.conversation_trees import (
     Outline,
     PlacedMessage,
     TreeShape,
-    conversations_of,
+    conversations_in,
     placed_messages,
 )
 from chatmemory.pastchats.formats.instants import instant_of
@@ -50,7 +50,7 @@ class ClaudeAi:
 
     def claim(self, head: Head, /) -> Claim | None:
         """Claim documents with conversations that have a ``uuid`` and ``chat_messages``."""
-        entries = conversations_of(head.document)
+        entries = conversations_in(head)
         for conversation in entries:
             messages = list(json_objects(conversation.get("chat_messages")))
             if any("sender" in message and "uuid" in message for message in messages):

@@ -1,20 +1,23 @@
-"""Conversations of one JSON document, and of each the messages on its current path, in memory that the text does not fill.
+"""Conversations of a JSON document, and of each the messages on its current path, in memory that the text does not fill.
 
-The document is walked twice, side by side: the first walk learns the tree of ids of a conversation, the second one yields
+They lie in a list, or one in each line.  The document is walked twice, side by side: the first walk learns the tree of ids of a conversation, the second one yields
 its messages.  So they come in the order of the file, each with its place on the path.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias, final
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
-from chatmemory.contracts.history_format import HistoryReader
+from chatmemory.contracts.history_format import Head, HistoryReader
 from chatmemory.histories import HistoryIssue
 from chatmemory.messages import Json, JsonObject
+from chatmemory.pastchats.formats.byte_lines import MAX_RECORD_BYTES, byte_lines
+from chatmemory.pastchats.formats.history_head import read_head
 from chatmemory.pastchats.formats.json_values import json_items, json_objects
-from chatmemory.pastchats.formats.json_walk import ANY, End, Walked, WalkPath, walk
+from chatmemory.pastchats.formats.json_walk import ANY, END, End, Walked, WalkPath, walk
 from chatmemory.pastchats.formats.message_tree import Node, current_path
+from chatmemory.pastchats.formats.text_reader import TextReader
 
 WRAPPERS: Final = ("conversations", "chats", "items", "data", "history")
 """Under which names a list of conversations lies in an object."""
@@ -95,14 +98,21 @@ class PlacedMessage:
     turn_index: int
 
 
-def conversations_of(document: Json) -> list[JsonObject]:
-    """Return the objects that may be conversations in the head of a *document*: a list, a wrapped list, or one alone."""
+def conversations_in(head: Head) -> list[JsonObject]:
+    """Return the objects that may be conversations: in a list, a wrapped list, one to each line, or one alone."""
+    document = head.document
+    if _has_lines(head):
+        return list(json_objects(list(head.records)))
     if isinstance(document, Mapping):
         for wrapper in WRAPPERS:
             if json_items(document.get(wrapper)):
                 return list(json_objects(document.get(wrapper)))
         return [document]
     return list(json_objects(document))
+
+
+def _has_lines(head: Head) -> bool:
+    return head.shape == "json_lines" and head.document is None
 
 
 def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedMessage | HistoryIssue]:
@@ -193,8 +203,27 @@ def _malformed(reader: HistoryReader, path: WalkPath, detail: str) -> HistoryIss
 def _walked(reader: HistoryReader, shape: TreeShape) -> Walks:
     roots: tuple[Place, ...] = ((), (ANY,), *((wrapper, ANY) for wrapper in WRAPPERS))
     places = shape.nested or shape.places
-    walked = walk(reader, *(root + place for root in roots for place in places))
+    if _has_lines(read_head(reader)):
+        walked = _walked_lines(reader, places)
+    else:
+        walked = walk(reader, *(root + place for root in roots for place in places))
     return walked if shape.flatten is None else shape.flatten(reader.path, walked)
+
+
+def _walked_lines(reader: HistoryReader, places: tuple[Place, ...]) -> Walks:
+    """Walk over the conversations of lines as if they were the members of a list."""
+    for line, number, offset, ending in byte_lines(reader):
+        if ending == "too_long":
+            limit = f"a record of more than {MAX_RECORD_BYTES // 1024**2} MiB"
+            yield HistoryIssue("too_large", reader.path, limit, number, offset)
+        elif line.strip():
+            for found in walk(TextReader(reader.path, {reader.path: line}), *places):
+                if isinstance(found, HistoryIssue):
+                    code = "malformed_record" if ending == "newline" else found.code
+                    yield evolve(found, code=code, line=number, offset=offset)
+                else:
+                    yield (number - 1, *found[0]), found[1]
+    yield (), END
 
 
 def parted(path: WalkPath) -> tuple[WalkPath, WalkPath]:

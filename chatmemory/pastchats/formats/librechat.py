@@ -18,7 +18,7 @@ from chatmemory.pastchats.formats.conversation_trees import (
     Outline,
     TreeShape,
     Walks,
-    conversations_of,
+    conversations_in,
     parted,
     placed_messages,
 )
@@ -43,7 +43,7 @@ class LibreChat:
 
     def claim(self, head: Head, /) -> Claim | None:
         """Claim conversations with ``conversationId`` and messages that say ``isCreatedByUser``, or Chatbot UI's file."""
-        for entry in conversations_of(head.document):
+        for entry in conversations_in(head):
             messages = list(json_objects(entry.get("messages")))
             if any("messageId" in message and "isCreatedByUser" in message for message in messages):
                 return Claim(97, "messages with messageId and isCreatedByUser")

@@ -16,7 +16,7 @@ from chatmemory.pastchats.formats.content_blocks import Content, content_of, con
 from chatmemory.pastchats.formats.conversation_trees import (
     Outline,
     TreeShape,
-    conversations_of,
+    conversations_in,
     placed_messages,
 )
 from chatmemory.pastchats.formats.instants import instant_of
@@ -50,7 +50,7 @@ class OpenWebUi:
 
     def claim(self, head: Head, /) -> Claim | None:
         """Claim documents whose messages name ``parentId`` and ``childrenIds``, under a ``history`` or in a list."""
-        for entry in conversations_of(head.document):
+        for entry in conversations_in(head):
             chat = json_object(entry.get("chat")) or entry
             history = json_object(chat.get("history"))
             tree = list(json_objects(list(json_object(history.get("messages")).values())))
