@@ -139,7 +139,7 @@ def test_i_mem_004_every_memory_names_a_source_that_show_finds(agent: Agent) -> 
         shown = json.loads(
             agent.answer(f"pastchats-memory show --before 0 --after 0 --json {shlex.quote(source[1])}")
         )
-        assert [turn["source"] for turn in shown] == [source[1]]
+        assert [turn["source"] for turn in shown["turns"]] == [source[1]]
 
 
 def test_j_recall_an_agent_recalls_before_its_task_and_indexes_after_it(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ LONGEST_WAIT_SECONDS: Final = 2.0  # a person sits there and waits for the agent
 def hook() -> None:
     """Be the hook of a coding agent, which passes JSON on stdin or as the last argument.
 
+    It waits two seconds at most for a locked index or an embedder, and says on stderr what it could not do.
+
     \b
     In ~/.claude/settings.json:
       {"hooks": {
