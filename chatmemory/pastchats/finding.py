@@ -43,6 +43,7 @@ HITS_PER_EXCHANGE: Final = 3  # a question, its answer and what followed are oft
 LEAST_SHARE: Final = 0.5
 """Of the score of the best hit: less is chance.  On labelled sessions it leaves out two of three exchanges that have nothing
 to do with the question, and none that answers it."""
+LENGTH_OF_UUID: Final = 36  # such a name in a path is no chance
 MOST_SHOWN: Final = 1_000  # turns of a conversation that is asked for as a whole
 MOST_PLACES: Final = 5  # of one number, in a file that holds several conversations
 
@@ -190,11 +191,15 @@ def _lifted(error: RepositoryError) -> PastChatsError:
 
 
 def _is_named(prompt: Prompt, names: Sequence[str]) -> bool:
-    """Tell whether *prompt* belongs to one of the conversations or sources."""
+    """Tell whether *prompt* belongs to one of the conversations or sources; a session's subagents are in its folder."""
     if not names:
         return False
     _, _, native = prompt.conversation_id.partition(":")
-    return any(name in (prompt.conversation_id, native, prompt.source) for name in names if name)
+    return any(
+        name in (prompt.conversation_id, native, prompt.source)
+        or (len(name) >= LENGTH_OF_UUID and name in prompt.source)
+        for name in names
+    )
 
 
 def _naive(instant: datetime | None) -> str:

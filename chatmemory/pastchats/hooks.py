@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from chatmemory.effect import Effect
+from chatmemory.pastchats.evidence import is_about
 from chatmemory.pastchats.prompt_terms import prompt_terms
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from chatmemory.errors import PastChatsError
     from chatmemory.json_value import Json
     from chatmemory.past_chats import IndexReport
+    from chatmemory.prompt_hits import PastRecall
 
 PROMPT_EVENT: Final = "UserPromptSubmit"
 LONGEST_PAYLOAD: Final = 16 * 1024 * 1024  # bytes: a prompt may hold a pasted log, and no more
@@ -133,9 +135,17 @@ def stop_hook(payload: bytes) -> StopHook | NoHook:
 
 
 def injected(chats: PastChats, hook: PromptHook, *, tokens: int) -> Effect[str, PastChatsError]:
-    """Return what the command answers: a recall for the prompt as JSON, or nothing when nothing was found."""
-    recall = chats.recall(hook.prompt, limit=MOST_ENTRIES, tokens=tokens, without=hook.running)
-    return recall.map(lambda found: _answer(hook, found.text) if found.exchanges else "")
+    """Return what the command answers: a recall for the prompt as JSON, or nothing when nothing is about it.
+
+    Nobody asked: what a recall tells for want of better would only be in the way.
+    """
+    terms = prompt_terms(hook.prompt)
+
+    def answer(found: PastRecall) -> str:
+        is_worth_it = any(is_about(exchange, terms, found.mode) for exchange in found.exchanges)
+        return _answer(hook, found.text) if is_worth_it else ""
+
+    return chats.recall(hook.prompt, limit=MOST_ENTRIES, tokens=tokens, without=hook.running).map(answer)
 
 
 def captured(index: PastChatsIndex, hook: StopHook) -> Effect[IndexReport, PastChatsError]:

@@ -94,6 +94,15 @@ def test_a_running_session_is_not_told_what_it_knows(past: Past) -> None:
         assert past.recall("webhook retries", without=(name,)).exchanges == ()
 
 
+def test_the_subagents_of_a_running_session_are_left_out_with_it(past: Past) -> None:
+    session = "374dd535-3f93-56f2-a738-bd6c7a5f4c23"
+    asked = ("user", "How do we rotate the signing keys?"), ("assistant", "With two valid keys for a day.")
+    past.indexed.write(f"{session}/subagents/agent-7f.jsonl", *asked, session="7f")
+    past.indexed.index()
+    assert past.recall("rotate the signing keys").exchanges
+    assert past.recall("rotate the signing keys", without=(session,)).exchanges == ()
+
+
 def test_a_filter_narrows_a_recall(past: Past) -> None:
     assert past.recall("webhook retries", which=PromptFilter(projects=("shop",))).exchanges
     assert past.recall("webhook retries", which=PromptFilter(projects=("other",))).exchanges == ()

@@ -74,22 +74,23 @@ def test_a_turn_that_is_over_is_found_by_its_transcript() -> None:
 class Recalling:
     """Past chats that find one exchange, or nothing."""
 
-    def __init__(self, text: str, *, is_found: bool) -> None:
-        self.text, self.is_found = text, is_found
+    def __init__(self, text: str, *, found: str | None) -> None:
+        self.text, self.found = text, found
 
     def recall(self, query: str, /, **asked: object) -> Effect[PastRecall, PastChatsError]:
         assert query == PROMPT
         assert asked == {"limit": 3, "tokens": 600, "without": ("s1",)}
-        hit = PromptHit(prompt=prompt(0, "user", PROMPT), score=1.0, signals=PromptSignals())
-        exchanges = (Exchange(hit=hit, question=None),) if self.is_found else ()
+        turn = prompt(0, "user", self.found or "")
+        hit = PromptHit(prompt=turn, score=1.0, signals=PromptSignals(lexical=0.5))
+        exchanges = (Exchange(hit=hit, question=turn),) if self.found else ()
         return Effect.succeed(
             PastRecall(text=self.text, exchanges=exchanges, mode="hybrid", reason="", tokens=1)
         )
 
 
-def answer(text: str, *, is_found: bool = True) -> str:
+def answer(text: str, *, found: str | None = PROMPT) -> str:
     hook = PromptHook(PROMPT, "UserPromptSubmit", ("s1",))
-    return injected(Recalling(text, is_found=is_found), hook, tokens=600).run_sync().unwrap()  # type: ignore[arg-type]
+    return injected(Recalling(text, found=found), hook, tokens=600).run_sync().unwrap()  # type: ignore[arg-type]
 
 
 def test_what_is_recalled_goes_before_the_model() -> None:
@@ -103,7 +104,11 @@ def test_what_is_recalled_goes_before_the_model() -> None:
 
 
 def test_nothing_is_said_when_nothing_was_found() -> None:
-    assert answer("# Memory Recall\nNothing found", is_found=False) == ""
+    assert answer("# Memory Recall\nNothing found", found=None) == ""
+
+
+def test_nothing_is_said_when_what_was_found_only_shares_a_word() -> None:
+    assert answer("# Memory Recall\nDocker", found="make the docker image smaller and add a cache") == ""
 
 
 def test_no_more_is_said_than_an_agent_takes_whole() -> None:
