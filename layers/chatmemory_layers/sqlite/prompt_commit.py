@@ -13,6 +13,7 @@ are not written.  The fates:
 import json
 import sqlite3
 from collections.abc import Collection
+from typing import Final
 
 from attrs import evolve
 
@@ -22,6 +23,10 @@ from chatmemory.roles import Role
 from chatmemory_layers.sqlite.migrations import transaction
 from chatmemory_layers.sqlite.prompt_row import plain
 from chatmemory_layers.sqlite.prompt_staging import discard
+
+WRITTEN_AT_ONCE: Final = (
+    2_000  # turns; what a statement with triggers writes is copied first, by some builds in memory
+)
 
 # Turns whose source was not read itself, as those of an import: they add to what is there and change nothing of it.
 FORGET_FORGETTING = """
@@ -65,15 +70,18 @@ FROM (
 CLEAR_FATES = "DELETE FROM staging.staged_fates"
 COUNT_FATES = "SELECT fate, count(*) FROM staging.staged_fates GROUP BY fate"
 
+SELECT_LAST_PLACE = "SELECT max(place) FROM staging.staged_fates"
 INSERT_NEW = """
 INSERT INTO prompts (
     id, source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash,
-    metadata_json, format, session, kind, speaker, text_hash, search_terms
+    metadata_json, format, session, kind, speaker, text_hash, search_terms,
+    superseded_at
 )
 SELECT
     prompt_id, source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash,
-    metadata_json, format, session, kind, speaker, text_hash, search_terms
-FROM staging.staged_turns WHERE fate = 'new' ORDER BY place
+    metadata_json, format, session, kind, speaker, text_hash, search_terms,
+    CASE WHEN is_superseded THEN CURRENT_TIMESTAMP END
+FROM staging.staged_turns WHERE fate = 'new' AND place BETWEEN :first AND :last ORDER BY place
 """
 INSERT_THEIR_ALIASES = """
 INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
@@ -95,7 +103,7 @@ UPDATE prompts SET
     format = staged.format, session = staged.session, kind = staged.kind, speaker = staged.speaker,
     text_hash = staged.text_hash, search_terms = staged.search_terms, superseded_at = NULL
 FROM staging.staged_turns AS staged
-WHERE prompts.id = staged.prompt_id AND staged.fate IN ('updated', 'moved')
+WHERE prompts.id = staged.prompt_id AND staged.fate IN ('updated', 'moved') AND staged.place BETWEEN :first AND :last
 """
 DELETE_OWN_ALIASES = """
 DELETE FROM prompt_aliases
@@ -250,11 +258,11 @@ def _take_in(connection: sqlite3.Connection, state: SourceState) -> SourceChange
     fates = dict(connection.execute(COUNT_FATES).fetchall())
     duplicates = 0
     if "new" in fates:
-        connection.execute(INSERT_NEW)
+        _write(connection, INSERT_NEW)
         connection.execute(INSERT_THEIR_ALIASES)
     if "updated" in fates or "moved" in fates:
         connection.execute(KEEP_FORMER_SOURCES)
-        connection.execute(UPDATE_CHANGED)
+        _write(connection, UPDATE_CHANGED)
         connection.execute(DELETE_OWN_ALIASES, {"source": plain(state.source)})
         connection.execute(DELETE_FORMER_VECTORS)
         connection.execute(DELETE_FORMER_CODES)
@@ -268,6 +276,13 @@ def _take_in(connection: sqlite3.Connection, state: SourceState) -> SourceChange
         unchanged=fates.get("kept", 0) + fates.get("same", 0) - duplicates,
         duplicates=duplicates,
     )
+
+
+def _write(connection: sqlite3.Connection, statement: str) -> None:
+    """Write all turns that *statement* chooses, a portion at a time."""
+    (last,) = connection.execute(SELECT_LAST_PLACE).fetchone()
+    for first in range(1, last + 1, WRITTEN_AT_ONCE):
+        connection.execute(statement, {"first": first, "last": first + WRITTEN_AT_ONCE - 1})
 
 
 def _give_vectors(connection: sqlite3.Connection) -> None:
