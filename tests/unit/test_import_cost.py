@@ -73,6 +73,7 @@ TOO_SLOW_FOR_A_RECALL = HEAVY - {"sqlite3"} | {
     "chatmemory.histories",
     "chatmemory.memories",
     "chatmemory.past_chats",
+    "chatmemory.printed_past_chats",
     "chatmemory.prompt_drafts",
     "chatmemory.settings",
     "importlib.metadata",
