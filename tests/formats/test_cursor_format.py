@@ -40,6 +40,13 @@ def test_a_transcript_keeps_what_was_said_as_it_stands() -> None:
     assert found.unknown == []
 
 
+def test_the_time_before_a_query_is_no_word_of_it() -> None:
+    stamped = spoken(
+        "user", text(f"<timestamp>Wednesday, Jul 15, 2026, 3:20 PM (UTC+2)</timestamp>\n{QUERY}")
+    )
+    assert read(cursor, as_lines([stamped])).said == [("user", QUERY)]
+
+
 def test_a_transcript_without_a_name_of_its_own_is_called_by_its_path() -> None:
     assert read(cursor, TRANSCRIPT, path="/x/notes.jsonl").conversations == ["cursor:/x/notes.jsonl"]
 

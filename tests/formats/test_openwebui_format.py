@@ -76,3 +76,17 @@ def test_a_chat_without_a_tree_is_its_list() -> None:
 def test_a_circle_of_parents_ends() -> None:
     circle = chat(message("1", "2", "user", "甲"), message("2", "1", "assistant", "乙"), current="2")
     assert said(parsed(openwebui, circle)) == [("user", "甲"), ("assistant", "乙")]
+
+
+def test_an_answer_may_stand_in_its_items_alone() -> None:
+    output = [
+        {"type": "reasoning", "content": [{"type": "output_text", "text": "想一想"}]},
+        {"type": "function_call", "call_id": "c1", "name": "weather"},
+        {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "18"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "18 度"}]},
+    ]
+    found = parsed(openwebui, chat(PAIR[0], message("2", "1", "assistant", "", output=output), current="2"))
+    assert said(found) == [("user", "巴黎天气？"), ("assistant", "18 度")]
+    assert tagged(found) == [("thinking", "想一想"), ("tool_result", "18")]
+    both = message("2", "1", "assistant", "18 度", output=output)
+    assert said(parsed(openwebui, chat(PAIR[0], both, current="2")))[1] == ("assistant", "18 度")

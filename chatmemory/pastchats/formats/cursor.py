@@ -34,6 +34,9 @@ _NO_PROJECT: Final = "empty-window"
 _HARNESS: Final = re.compile(
     r"\s*<(?:system[_-](?:reminder|notification)|user_info|environment_context|agent_notification)\b"
 )
+_TIME: Final = re.compile(r"\A\s*<timestamp>[^<]*</timestamp>\s*")
+"""What newer versions put before a query; in the manner of the person's country, and not read."""
+
 _HEAD_LINES: Final = 20
 
 
@@ -116,6 +119,8 @@ def _spoken(role: Role, record: JsonObject) -> Iterator[tuple[Role, TurnKind, st
     yield "tool", "tool_result", BETWEEN_BLOCKS.join(parts.tool_results), {}
     yield role, "harness", BETWEEN_BLOCKS.join(parts.asides), {}
     words = BETWEEN_BLOCKS.join(parts.words)
+    if role == "user":
+        words = _TIME.sub("", words)
     kind: TurnKind = "typed"
     if role in {"system", "tool"} or (
         role == "user" and _HARNESS.match(words) and "<user_query>" not in words

@@ -12,7 +12,7 @@ from typing import Final, final
 from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.messages import Json, JsonObject
-from chatmemory.pastchats.formats.content_blocks import Content, content_of, content_turns
+from chatmemory.pastchats.formats.content_blocks import Content, content_of, content_turns, plain_text
 from chatmemory.pastchats.formats.conversation_trees import (
     Outline,
     TreeShape,
@@ -143,12 +143,25 @@ def _turns(
 
 def _content(message: JsonObject) -> Content:
     content = content_of(message.get("content"))
+    if not content.text:
+        _add_output(content, message)
     written, content.texts = content.text, []
     content.texts.append(_DETAILS.sub(lambda match: _take(match, content), written))
     for attached in json_objects(message.get("files")):
         name = first_said(attached.get("name"), json_object(attached.get("file")).get("filename"))
         content.attachments.append(without_blanks({"name": name, "type": attached.get("type")}))
     return content
+
+
+def _add_output(content: Content, message: JsonObject) -> None:
+    """Add the items of an answer, where newer versions keep its words alone."""
+    for item in json_objects(message.get("output")):
+        if item.get("type") == "message":
+            content.add(item.get("content"))
+        elif item.get("type") == "reasoning":
+            content.thinking.append(plain_text(item.get("content")))
+        else:
+            content.add(dict(item))
 
 
 def _take(details: re.Match[str], content: Content) -> str:
