@@ -50,9 +50,13 @@ def fresh(tmp_path: Path) -> Agent:
 # --- help -----------------------------------------------------------------------------------------------------------
 
 
+def test_each_command_is_listed(indexed: Agent) -> None:
+    shown = indexed.answer("pastchats-memory --help")
+    assert [command for command in COMMANDS if f"\n  {command} " in shown] == COMMANDS
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_is_listed_and_explains_itself(indexed: Agent, command: str) -> None:
-    assert f"\n  {command} " in indexed.answer("pastchats-memory --help")
+def test_each_command_explains_itself(indexed: Agent, command: str) -> None:
     shown = indexed.answer(f"pastchats-memory {command} --help")
     assert shown.startswith(f"Usage: pastchats-memory {command} ")
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
+from past_chats_command import HISTORIES, Agent
 
 from chatmemory.json_schema import PRINTED
-from tests.past_chats_command import HISTORIES, Agent
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 COMMANDS = {
