@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 EXCERPT_CHARACTERS: Final = 400
 SHOWN_ISSUES: Final = 10
+SHOWN_COUNTS: Final = 24  # as many formats as there are; of projects, those that matter most
 
 # Control characters but tab and newline, and what changes the direction of text.
 _UNSHOWN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -164,4 +165,6 @@ def _counted(counts: Mapping[str, int]) -> str:
     if not counts:
         return ""
     most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ": " + ", ".join(f"{shown(name) or '(none)'} {count}" for name, count in most)
+    told = [f"{shown(name) or '(none)'} {count}" for name, count in most[:SHOWN_COUNTS]]
+    more = [f"{len(most) - len(told)} more in --json"] if len(most) > len(told) else []
+    return ": " + ", ".join([*told, *more])
