@@ -11,6 +11,7 @@ from attrs import evolve
 
 from chatmemory.past_chats import IndexReport
 from chatmemory.prompt_drafts import SourceChanges
+from chatmemory_layers.sqlite.prompt_commit import WRITTEN_AT_ONCE
 from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
 from tests.past_turns import (
     MODEL,
@@ -102,6 +103,23 @@ def test_what_is_staged_is_seen_by_nobody_until_it_is_committed(
         assert connection.execute("SELECT count(*) FROM prompts").fetchone() == (0,)
     past.discard().run_sync().unwrap()
     assert past.commit_source(state()).run_sync().unwrap() == SourceChanges()
+
+
+def test_what_is_staged_leaves_no_file_beside_the_store(past: SqlitePromptRepository, path: Path) -> None:
+    stage(past, [draft(0, "锁住了")])
+    assert {one.name for one in path.parent.iterdir()} == {"chats.db", "chats.db-wal", "chats.db-shm"}
+
+
+def test_a_source_of_many_portions_is_written_whole(past: SqlitePromptRepository, path: Path) -> None:
+    turns = [draft(number, f"{number}. 重试") for number in range(WRITTEN_AT_ONCE + 1)]
+    assert index(past, turns) == SourceChanges(new=len(turns))
+    edited = [draft(number, f"{number}. 重试 again") for number in range(len(turns))]
+    assert index(past, edited) == SourceChanges(updated=len(turns))
+    with closing(sqlite3.connect(path)) as connection:
+        (written,) = connection.execute(
+            "SELECT count(*) FROM prompts WHERE content LIKE '% again'"
+        ).fetchone()
+    assert written == len(turns)
 
 
 def test_of_two_turns_of_one_identity_the_later_counts(past: SqlitePromptRepository) -> None:
