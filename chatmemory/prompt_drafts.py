@@ -24,6 +24,7 @@ class PromptDraft:
         content_hash: of its identity, see ``pastchats/identity.py`` (spec, point 9).
         text_hash: of its text, which others may have too.
         search_terms: what the words of *content* do not already say: date, speaker, pairs of CJK characters.
+        is_superseded: its source no longer holds it; of a turn that comes out of another index.
     """
 
     source: str
@@ -41,6 +42,7 @@ class PromptDraft:
     text_hash: str
     search_terms: str
     metadata: JsonObject
+    is_superseded: bool = False
 
 
 SourceStatus: TypeAlias = Literal["indexed", "damaged", "skipped", "missing", "imported"]

@@ -37,6 +37,7 @@ def record_object(record: PromptRecord) -> JsonObject:
         "speaker": draft.speaker,
         "timestamp": None if draft.timestamp is None else draft.timestamp.isoformat(),
         "metadata": draft.metadata,
+        "is_superseded": draft.is_superseded,
         "created_at": record.created_at.isoformat(),
     }
 
@@ -71,6 +72,7 @@ def draft_of(value: Json) -> PromptDraft:
         "speaker": None if speaker is None else _text(value, "speaker"),
         "timestamp": _instant(value),
         "metadata": Cleaning().metadata(metadata) if isinstance(metadata, Mapping) else {},
+        "is_superseded": value.get("is_superseded") is True,
     }
     return PromptDraft(**made)
 

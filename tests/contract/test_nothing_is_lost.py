@@ -202,6 +202,24 @@ def test_an_import_takes_nothing_away_and_is_kept_although_its_file_was_never_he
         assert other.index(past.folder).turns == SourceChanges(unchanged=1, superseded=1)
 
 
+def test_what_was_edited_away_is_marked_in_an_import_too(past: Indexed, tmp_path: Path) -> None:
+    past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
+    past.index()
+    past.write("s1.jsonl", ASKED)
+    past.index()
+    (tmp_path / "other").mkdir()
+    with open_index(tmp_path / "other") as other:
+        other.run(other.live.import_records(exported(past))).unwrap()
+        assert other.rows() == past.rows() == [ASKED]
+        assert [without_time(line) for line in exported(other)] == [
+            without_time(line) for line in exported(past)
+        ]
+
+
+def without_time(line: bytes) -> object:
+    return {**json.loads(line), "created_at": ""}
+
+
 def exported(past: Indexed) -> list[bytes]:
     return [json.dumps(record_object(record)).encode() for record in past.live.repository.records(EVERYTHING)]
 

@@ -76,6 +76,7 @@ def draft_of(prompt: Prompt, *, content_hash: str, search_terms: str) -> PromptD
         text_hash=prompt.text_hash,
         search_terms=search_terms,
         metadata=prompt.metadata,
+        is_superseded=prompt.is_superseded,
     )
 
 

@@ -39,6 +39,7 @@ CREATE TABLE staging.staged_prompts (
     search_terms TEXT NOT NULL,
     metadata_json TEXT,
     aliases TEXT NOT NULL,
+    is_superseded INTEGER NOT NULL,
     model TEXT NOT NULL
 )
 """
@@ -73,15 +74,16 @@ CREATE_CHOSEN = "CREATE TABLE staging.chosen_prompts (prompt_id INTEGER PRIMARY 
 STAGE = """
 INSERT INTO staging.staged_prompts (
     content_hash, source_path, source_project, format, conversation_id, session, turn_index, role, kind, speaker,
-    content, timestamp, text_hash, search_terms, metadata_json, aliases, model
+    content, timestamp, text_hash, search_terms, metadata_json, aliases, is_superseded, model
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (content_hash) DO UPDATE SET
     source_path = excluded.source_path, source_project = excluded.source_project, format = excluded.format,
     conversation_id = excluded.conversation_id, session = excluded.session, turn_index = excluded.turn_index,
     role = excluded.role, kind = excluded.kind, speaker = excluded.speaker, content = excluded.content,
     timestamp = excluded.timestamp, text_hash = excluded.text_hash, search_terms = excluded.search_terms,
-    metadata_json = excluded.metadata_json, aliases = excluded.aliases, model = excluded.model
+    metadata_json = excluded.metadata_json, aliases = excluded.aliases,
+    is_superseded = excluded.is_superseded, model = excluded.model
 """
 STAGE_VECTOR = """
 INSERT OR REPLACE INTO staging.staged_vectors (text_hash, model, dim, vector, vector_json, code)
@@ -198,6 +200,7 @@ def _row_of(turn: PromptDraft, model: str) -> tuple[object, ...]:
         turn.search_terms,
         _encode(metadata) if metadata else None,
         _encode(aliases) if aliases else NO_ALIASES,
+        turn.is_superseded,
         model,
     )
 
