@@ -128,7 +128,7 @@ class PastChatsLive:
         for hit in others:
             if len(exchanges) >= limit or hit.score < LEAST_SHARE * others[0].score:
                 break
-            if not is_any(hit, found.mode):
+            if not is_any(hit, found.mode) or any(_is_told(hit.prompt, exchange) for exchange in exchanges):
                 continue
             exchange = exchange_of(hit, await do(self._around(hit)))
             best = best or exchange
@@ -188,6 +188,13 @@ def _lifted(error: RepositoryError) -> PastChatsError:
     from chatmemory.errors import GenericMemoryError  # noqa: PLC0415  few fail
 
     return GenericMemoryError(error)
+
+
+def _is_told(prompt: Prompt, exchange: Exchange) -> bool:
+    """Tell whether *prompt* is a turn of *exchange*: then there is nothing to look up."""
+    told = (exchange.question, *exchange.worked, exchange.confirmation)
+    tried = (turn for failure in exchange.failures for turn in (*failure.tried, failure.report))
+    return any(turn is not None and turn.id == prompt.id for turn in (*told, *tried))
 
 
 def _is_named(prompt: Prompt, names: Sequence[str]) -> bool:
