@@ -102,3 +102,8 @@ def test_other_files_of_the_export_are_no_transcripts() -> None:
         claimed = claim(claude_ai, document)
         assert claimed is not None
         assert not claimed.is_transcript
+
+
+def test_what_was_spoken_is_read() -> None:
+    spoken = message("1", "human", content=[{"type": "voice_note", "title": "t", "text": "你好"}])
+    assert said(parsed(claude_ai, [conversation(spoken)])) == [("user", "你好")]

@@ -71,3 +71,9 @@ def test_a_session_is_claimed_and_a_bare_history_is_not_certain() -> None:
     assert uncertain is not None
     assert uncertain.confidence < 90 <= certain.confidence
     assert issues(parsed(continue_dev, session())) == []
+
+
+def test_a_folder_that_is_named_as_a_uri_is_a_path() -> None:
+    for uri, folder in (("file:///home/mei/my%20app", "/home/mei/my app"), ("http://[::1", "http://[::1")):
+        (turn,) = turns(parsed(continue_dev, session(item("user", "在哪？"), workspaceDirectory=uri)))
+        assert turn.project == folder

@@ -20,7 +20,7 @@ from chatmemory.pastchats.formats.json_values import (
 )
 from chatmemory.prompt import TurnKind
 
-_TEXT: Final = frozenset({"text", "input_text", "output_text", "markdown", "refusal"})
+_TEXT: Final = frozenset({"text", "input_text", "output_text", "markdown", "refusal", "voice_note"})
 _THINKING: Final = frozenset({"thinking", "reasoning", "think"})
 _TOOL_USE: Final = frozenset(
     {"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "tool-call", "tool_call"}

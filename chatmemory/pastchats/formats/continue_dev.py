@@ -10,6 +10,7 @@ from chatmemory.contracts.history_format import Claim, Head, HistoryReader, Know
 from chatmemory.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.messages import JsonObject, Role
 from chatmemory.pastchats.formats.content_blocks import Content, content_of, content_turns
+from chatmemory.pastchats.formats.editor_folders import folder_of
 from chatmemory.pastchats.formats.json_values import (
     EMPTY,
     first_said,
@@ -79,7 +80,7 @@ class Continue:
                 role=speaker,
                 kind=kind,
                 native_id=json_text(message.get("id")) or None,
-                project=json_text(session.get("workspaceDirectory")),
+                project=folder_of(json_text(session.get("workspaceDirectory"))),
                 metadata=without_blanks(fields if role == "assistant" else {"title": session.get("title")}),
             )
 

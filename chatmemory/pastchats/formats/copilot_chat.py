@@ -6,7 +6,6 @@ Both older files, one JSON document with ``requests``, and newer ones, a log of 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, final
-from urllib.parse import unquote, urlsplit
 
 from attrs import define, field
 
@@ -14,7 +13,7 @@ from chatmemory.contracts.history_format import Claim, Head, HistoryReader, Know
 from chatmemory.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.messages import Json, JsonObject
 from chatmemory.pastchats.formats.content_blocks import Content, content_turns
-from chatmemory.pastchats.formats.editor_folders import roots_of_editors
+from chatmemory.pastchats.formats.editor_folders import folder_of, roots_of_editors
 from chatmemory.pastchats.formats.instants import instant_of
 from chatmemory.pastchats.formats.json_values import (
     first_said,
@@ -110,7 +109,7 @@ class CopilotChat:
         """Yield the turns of each request: what was asked, and what was answered."""
         is_log = _LOG.match(b"".join(_first_block(reader))) is not None
         session = session_fields(reader) if is_log else _fields(reader)
-        project = _workspace(reader) or _path_of(json_text(session.get("workingDirectory")))
+        project = _workspace(reader) or folder_of(json_text(session.get("workingDirectory")))
         conversation_id = ""
         for found in logged_requests(reader) if is_log else _exported_requests(reader):
             if isinstance(found, HistoryIssue):
@@ -174,14 +173,8 @@ def _workspace(reader: HistoryReader) -> str:
     for found in walk(beside):
         if not isinstance(found, HistoryIssue):
             opened = json_object(found[1])  # type: ignore[arg-type]
-            return _path_of(first_said(opened.get("folder"), opened.get("workspace")))
+            return folder_of(first_said(opened.get("folder"), opened.get("workspace")))
     return ""
-
-
-def _path_of(uri: str) -> str:
-    path = unquote(urlsplit(uri).path) if "://" in uri else uri
-    # "/c:/work" of a file on Windows.
-    return path[1:] if re.match(r"/[A-Za-z]:", path) else path
 
 
 def _turns(
