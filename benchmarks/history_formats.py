@@ -2,7 +2,7 @@
 
 Each history is one conversation of 100 MB by default, written while it is read, so that nothing of it lies in memory
 but what its reader holds; each is read in a process of its own, whose peak is that of the reader and of the interpreter.
-Seconds are CPU time and without those that writing takes.
+Seconds are CPU time and without those that writing takes.  Exits with 1 when one takes more than ``MOST_MIB``.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def peak_mib() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // KIB
 
 
-def main(size: int, names: list[str]) -> None:
+def main(size: int, names: list[str]) -> int:
+    is_met = True
     print(f"{size // MEGABYTE} MB each; at most {MOST_MIB} MiB are allowed\n")
     print(f"{'history':24} {'turns':>8} {'seconds':>8} {'MB/s':>6} {'passes':>6} {'peak MiB':>9}")
     for name in names:
@@ -91,10 +92,12 @@ def main(size: int, names: list[str]) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)
         rate = found["bytes"] / MEGABYTE / found["seconds"]
+        is_met = is_met and found["peak_mib"] <= MOST_MIB
         row = f"{name:24} {found['turns']:8,} {found['seconds']:8.2f} {rate:6.0f} {found['passes']:6}"
         print(
             f"{row} {found['peak_mib']:9}{'' if found['peak_mib'] <= MOST_MIB else '  TOO MUCH'}", flush=True
         )
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":
@@ -102,4 +105,4 @@ if __name__ == "__main__":
         print(json.dumps(measure(sys.argv[2], int(sys.argv[3]))))
     else:
         megabytes, *chosen = sys.argv[1:] or ["100"]
-        main(int(megabytes) * MEGABYTE, chosen or list(LARGE))
+        sys.exit(main(int(megabytes) * MEGABYTE, chosen or list(LARGE)))
