@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from tests.past_chats_command import PROGRAM
+from tests.past_chats_command import ENVIRONMENT, PROGRAM
 from tests.past_turns import disagreement
 from tests.reliability.mixed_histories import held, write_histories
 
@@ -48,9 +48,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
 def index(histories: Path, database: Path, *, kill_after_seconds: float = NEVER_SECONDS) -> int:
     """Run the command, kill it after a while unless it has ended, and return what it returns."""
     command = [PROGRAM, "index", "--db", database, histories]
-    # The command takes every CHATMEMORY_ variable for a setting.
-    environment = {name: value for name, value in os.environ.items() if name != "CHATMEMORY_KILLS"}
-    child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    child = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         return child.wait(kill_after_seconds)
     except subprocess.TimeoutExpired:
