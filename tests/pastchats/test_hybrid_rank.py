@@ -7,6 +7,7 @@ import pytest
 
 from chatmemory.contracts.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
 from chatmemory.pastchats.hybrid_rank import HybridRanking
+from chatmemory.pastchats.prompt_terms import prompt_terms
 from chatmemory.prompt import Prompt
 from chatmemory.prompt_hits import PromptHit
 
@@ -16,6 +17,7 @@ NOW = datetime(2025, 6, 1, tzinfo=UTC)
 def turn(
     row: int,
     *,
+    content: str = "what was said",
     lexical: float = 0.0,
     similarity: float | None = None,
     talk: str = "one",
@@ -34,7 +36,7 @@ def turn(
         role="user",
         kind="typed",
         speaker=speaker,
-        content=f"turn {row}",
+        content=content,
         timestamp=at,
         text_hash=str(row),
         metadata={},
@@ -43,7 +45,7 @@ def turn(
 
 
 def ranked(query: str, candidates: Sequence[PromptCandidate]) -> list[PromptHit]:
-    search = PromptSearch(query, ())
+    search = PromptSearch(query, prompt_terms(query))
     return list(HybridRanking().rank(search, PromptCandidates(tuple(candidates)), now=NOW))
 
 
@@ -57,6 +59,18 @@ def test_words_have_the_whole_score_without_vectors_and_half_of_it_with_them() -
     best, worst = ranked("x", [turn(1, lexical=7.0, similarity=0.1), turn(2, similarity=0.9, talk="two")])
     assert {best.signals.lexical, worst.signals.lexical} == {0.5, 0.0}
     assert {best.signals.semantic, worst.signals.semantic} == {0.5, 0.0}
+
+
+@pytest.mark.parametrize(("query", "share"), [("数据库连接池", 0.7), ("webhook", 0.5), ("连接 pool", 0.6)])
+def test_words_count_for_more_the_more_of_the_query_is_chinese(query: str, share: float) -> None:
+    best = ranked(query, [turn(1, lexical=7.0, similarity=0.9), turn(2, similarity=0.1, talk="two")])[0]
+    assert best.signals.lexical == pytest.approx(share)
+    assert best.signals.semantic == pytest.approx(1 - share)
+
+
+def test_what_says_next_to_nothing_does_not_come_first() -> None:
+    short = turn(1, lexical=9.0, talk="thanks", content="赞，有效")
+    assert order("有效果吗", [short, turn(2, lexical=6.0)]) == [2, 1]
 
 
 def test_an_answer_gains_from_the_question_beside_it_in_the_same_session() -> None:
