@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import stat
 import subprocess
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -40,6 +41,14 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Agent:
     agent = Agent(tmp_path_factory.mktemp("indexed"))
     assert agent.run(f"pastchats-memory index {HISTORIES}").returncode == 0
     return agent
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C reach what is started here, also where the tests themselves run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
