@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 # Those that need no data from elsewhere.
-BENCHMARKS := append read remember recall embed extraction kernel imports
+BENCHMARKS := append read remember recall embed extraction kernel imports index_rate past_search
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .NOTPARALLEL:  # two installations into one folder would meet

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +9,7 @@ import attrs
 import click
 
 from chatmemory.programs.pastchats.sources import conversation_of, source_of
+from chatmemory.shown_text import shown
 
 if TYPE_CHECKING:
     from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
@@ -20,14 +20,7 @@ EXCERPT_CHARACTERS: Final = 400
 SHOWN_ISSUES: Final = 10
 SHOWN_COUNTS: Final = 24  # as many formats as there are; of projects, those that matter most
 
-# Control characters but tab and newline, and what changes the direction of text.
-_UNSHOWN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _COLOUR: Final = {"ok": "green", "warning": "yellow", "error": "red"}
-
-
-def shown(text: str) -> str:
-    """Return *text* without what a terminal would obey."""
-    return _UNSHOWN.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def search_text(query: str, result: PromptSearchResult, *, is_narrow: bool = False) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Self, TextIO, final
 from unicodedata import east_asian_width
 
-from chatmemory.programs.pastchats.as_text import shown
+from chatmemory.shown_text import shown
 
 if TYPE_CHECKING:
     from datetime import datetime
