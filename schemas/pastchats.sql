@@ -29,6 +29,15 @@ CREATE TABLE prompt_aliases (
 
 CREATE INDEX prompt_aliases_of ON prompt_aliases (prompt_id);
 
+CREATE TABLE prompt_code_blocks (
+    first_id INTEGER PRIMARY KEY,
+    last_id INTEGER NOT NULL,
+    model_key INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    ids BLOB NOT NULL,
+    codes BLOB NOT NULL
+);
+
 CREATE TABLE prompt_codes (
     prompt_id INTEGER PRIMARY KEY,
     model_key INTEGER NOT NULL,
@@ -39,11 +48,13 @@ CREATE TABLE prompt_codes (
 CREATE TRIGGER prompt_codes_deleted AFTER DELETE ON prompt_codes
 BEGIN
     UPDATE prompt_generation SET number = number + 1;
+    DELETE FROM prompt_code_blocks WHERE first_id <= old.prompt_id AND last_id >= old.prompt_id;
 END;
 
 CREATE TRIGGER prompt_codes_replaced AFTER UPDATE ON prompt_codes
 BEGIN
     UPDATE prompt_generation SET number = number + 1;
+    DELETE FROM prompt_code_blocks WHERE first_id <= old.prompt_id AND last_id >= old.prompt_id;
 END;
 
 CREATE TABLE prompt_embeddings (

@@ -11,7 +11,10 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from heapq import nsmallest
+from struct import iter_unpack
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final
+
+from chatmemory_layers.sqlite.prompt_code_blocks import stored_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,11 +23,6 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.int64]
     Words: TypeAlias = NDArray[np.uint64]
 
-SELECT_CODES = """
-SELECT prompt_id, code FROM prompt_codes
-WHERE model_key = :model_key AND length(code) = :size AND prompt_id > :after
-ORDER BY prompt_id
-"""
 SELECT_CODES_OF = """
 SELECT prompt_id, code FROM prompt_codes
 WHERE model_key = :model_key AND length(code) = :size
@@ -42,7 +40,6 @@ GROWTH_OF_PORTION: Final = 4
 _ROWS: Final = 1 << 44
 """A place is ``distance * _ROWS - row``: of equal distances the newest comes first.  Row ids stay below it."""
 
-_READ_AT_ONCE: Final = 10_000
 _COMPARED_AT_ONCE: Final = 32_768
 """Words that stay near the processor from one step to the next: a million codes take 15 ms instead of 21."""
 
@@ -87,8 +84,10 @@ class IntegerScan:
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
     ) -> Iterator[list[int]]:
         """See ``CodeScan``."""
-        parameters = {"model_key": model_key, "size": len(code), "after": 0}
-        yield from _portions(_places(connection.execute(SELECT_CODES, parameters), code), portion)
+        places: list[int] = []
+        for rows, codes in stored_codes(connection, model_key, len(code)):
+            places += _places(rows, codes, code)
+        yield from _portions(places, portion)
 
 
 def nearest_of(
@@ -96,13 +95,21 @@ def nearest_of(
 ) -> Iterator[list[int]]:
     """Yield those of *ids* that have a code of that model, as ``CodeScan`` does; quick for the few of a conversation."""
     parameters = {"model_key": model_key, "size": len(code), "ids": json.dumps(ids)}
-    yield from _portions(_places(connection.execute(SELECT_CODES_OF, parameters), code), portion)
+    found = connection.execute(SELECT_CODES_OF, parameters).fetchall()
+    yield from _portions(
+        _places([row for row, _ in found], b"".join([other for _, other in found]), code), portion
+    )
 
 
-def _places(rows: Iterator[tuple[int, bytes]], code: bytes) -> list[int]:
+def _places(rows: Sequence[int], codes: bytes, code: bytes) -> list[int]:
+    """Return the place of each of *rows*, whose *codes* stand end to end, by its distance from *code*."""
     asked = int.from_bytes(code, "big")
     read = int.from_bytes
-    return [(read(other, "big") ^ asked).bit_count() * _ROWS - row for row, other in rows]
+    each = iter_unpack(f"{len(code)}s", codes)
+    return [
+        (read(other, "big") ^ asked).bit_count() * _ROWS - row
+        for row, (other,) in zip(rows, each, strict=True)
+    ]
 
 
 def _portions(places: list[int], portion: int) -> Iterator[list[int]]:
@@ -168,17 +175,15 @@ class NumpyScan:
             rows = np.zeros(0, np.int64)
             codes = np.zeros((size // _BYTES_PER_WORD, 0), np.uint64)
         last = int(rows[self._count - 1]) if self._count else 0
-        cursor = connection.execute(SELECT_CODES, {"model_key": model_key, "size": size, "after": last})
-        while found := cursor.fetchmany(_READ_AT_ONCE):
+        for found, packed in stored_codes(connection, model_key, size, after=last):
             end = self._count + len(found)
             if end > rows.size:
                 missing = max(end, 2 * rows.size) - rows.size
                 rows = np.pad(rows, (0, missing))
                 # One code per column: numpy adds up rows of words many times as quickly as words within a row.
                 codes = np.pad(codes, ((0, 0), (0, missing)))
-            rows[self._count : end] = [row for row, _ in found]
-            new = np.frombuffer(b"".join([code for _, code in found]), np.uint64)
-            codes[:, self._count : end] = new.reshape(len(found), -1).T
+            rows[self._count : end] = found
+            codes[:, self._count : end] = np.frombuffer(packed, np.uint64).reshape(len(found), -1).T
             self._count = end
         self._rows, self._codes = rows, codes
         return rows[: self._count], codes[:, : self._count]

@@ -86,16 +86,29 @@ CREATE TABLE prompt_generation (
 )
 """
 FIRST_GENERATION = "INSERT INTO prompt_generation (id, number) VALUES (0, 0)"
+# Copies of codes, see prompt_code_blocks.py; ids: 8 bytes each, little endian.
+CREATE_CODE_BLOCKS = """
+CREATE TABLE prompt_code_blocks (
+    first_id INTEGER PRIMARY KEY,
+    last_id INTEGER NOT NULL,
+    model_key INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    ids BLOB NOT NULL,
+    codes BLOB NOT NULL
+)
+"""
 CREATE_CODE_REPLACED = """
 CREATE TRIGGER prompt_codes_replaced AFTER UPDATE ON prompt_codes
 BEGIN
     UPDATE prompt_generation SET number = number + 1;
+    DELETE FROM prompt_code_blocks WHERE first_id <= old.prompt_id AND last_id >= old.prompt_id;
 END
 """
 CREATE_CODE_DELETED = """
 CREATE TRIGGER prompt_codes_deleted AFTER DELETE ON prompt_codes
 BEGIN
     UPDATE prompt_generation SET number = number + 1;
+    DELETE FROM prompt_code_blocks WHERE first_id <= old.prompt_id AND last_id >= old.prompt_id;
 END
 """
 
@@ -208,6 +221,7 @@ PROMPT_STATEMENTS: Final = (
     CREATE_CODES,
     CREATE_GENERATION,
     FIRST_GENERATION,
+    CREATE_CODE_BLOCKS,
     CREATE_CODE_REPLACED,
     CREATE_CODE_DELETED,
     CREATE_ALIASES,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from chatmemory.past_chats import IndexReport
 from chatmemory_layers.sqlite.migrations import transaction
+from chatmemory_layers.sqlite.prompt_code_blocks import pack_codes
 from chatmemory_layers.sqlite.prompt_row import instant_text
 from chatmemory_layers.sqlite.prompt_vector_rows import vector_rows
 
@@ -76,10 +77,11 @@ def reindex_words(connection: sqlite3.Connection) -> int:
 
 
 def record_run(connection: sqlite3.Connection, report: IndexReport) -> None:
-    """Add a row to ``index_runs``, which keeps the last ``KEPT_RUNS``."""
+    """Add a row to ``index_runs``, which keeps the last ``KEPT_RUNS``, and pack the codes that the run brought."""
     with transaction(connection):
         connection.execute(INSERT_RUN, _run_row(report))
         connection.execute(DELETE_OLD_RUNS, {"kept": KEPT_RUNS})
+        pack_codes(connection)
 
 
 def _run_row(report: IndexReport) -> dict[str, object]:
