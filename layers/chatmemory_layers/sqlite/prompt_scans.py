@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final
 from chatmemory_layers.sqlite.prompt_code_blocks import stored_codes
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     import numpy as np
     from numpy.typing import NDArray
 
     Integers: TypeAlias = NDArray[np.int64]
     Words: TypeAlias = NDArray[np.uint64]
+    Distances: TypeAlias = NDArray[np.uint16]
 
 SELECT_CODES_OF = """
 SELECT prompt_id, code FROM prompt_codes
@@ -135,33 +138,18 @@ class NumpyScan:
         self._count = 0
         self._rows: Integers | None = None
         self._codes: Words | None = None
+        self._counter: ThreadPoolExecutor | None = None
 
     def nearest_first(
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
     ) -> Iterator[list[int]]:
-        """See ``CodeScan``."""
-        import numpy as np  # noqa: PLC0415  large stores alone are worth its loading
+        """See ``CodeScan``; counting begins at once, beside what the caller does before it asks for the first portion."""
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  large stores alone are worth its loading
 
         rows, codes = self._refreshed(connection, model_key, len(code))
-        query = np.frombuffer(code, np.uint64)
-        distances = np.zeros(rows.size, np.uint16)
-        for start in range(0, rows.size, _COMPARED_AT_ONCE):
-            compared = slice(start, start + _COMPARED_AT_ONCE)
-            for words, word in zip(codes[:, compared], query, strict=True):
-                distances[compared] += _count_bits(words ^ word)
-        within = np.bincount(distances).cumsum()  # how many lie at that distance, or nearer
-        seen = 0
-        while seen < rows.size:
-            end = min(seen + portion, rows.size)
-            first = int(np.searchsorted(within, seen, side="right"))
-            last = int(np.searchsorted(within, end))
-            reached = np.flatnonzero((distances >= first) & (distances <= last))
-            places = distances[reached].astype(np.int64) * _ROWS - rows[reached]
-            places.sort()
-            before = int(within[first - 1]) if first else 0
-            yield (-places[seen - before : end - before] % _ROWS).tolist()
-            seen = end
-            portion *= GROWTH_OF_PORTION
+        if self._counter is None:
+            self._counter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="codes")
+        return _counted(rows, self._counter.submit(_distances, codes, code), portion)
 
     def _refreshed(self, connection: sqlite3.Connection, model_key: int, size: int) -> tuple[Integers, Words]:
         """Return rows and codes, one code per column, with all that is there now."""
@@ -187,6 +175,38 @@ class NumpyScan:
             self._count = end
         self._rows, self._codes = rows, codes
         return rows[: self._count], codes[:, : self._count]
+
+
+def _distances(codes: Words, code: bytes) -> Distances:
+    """Return how many bits of *code* and of each column of *codes* differ; numpy lets other threads run meanwhile."""
+    import numpy as np  # noqa: PLC0415
+
+    query = np.frombuffer(code, np.uint64)
+    distances = np.zeros(codes.shape[1], np.uint16)
+    for start in range(0, distances.size, _COMPARED_AT_ONCE):
+        compared = slice(start, start + _COMPARED_AT_ONCE)
+        for words, word in zip(codes[:, compared], query, strict=True):
+            distances[compared] += _count_bits(words ^ word)
+    return distances
+
+
+def _counted(rows: Integers, counting: Future[Distances], portion: int) -> Iterator[list[int]]:
+    import numpy as np  # noqa: PLC0415
+
+    distances = counting.result()
+    within = np.bincount(distances).cumsum()  # how many lie at that distance, or nearer
+    seen = 0
+    while seen < rows.size:
+        end = min(seen + portion, rows.size)
+        first = int(np.searchsorted(within, seen, side="right"))
+        last = int(np.searchsorted(within, end))
+        reached = np.flatnonzero((distances >= first) & (distances <= last))
+        places = distances[reached].astype(np.int64) * _ROWS - rows[reached]
+        places.sort()
+        before = int(within[first - 1]) if first else 0
+        yield (-places[seen - before : end - before] % _ROWS).tolist()
+        seen = end
+        portion *= GROWTH_OF_PORTION
 
 
 def _count_bits(words: Words) -> NDArray[np.uint8]:

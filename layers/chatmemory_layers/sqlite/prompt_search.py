@@ -128,8 +128,9 @@ class _Search:
     def run(self) -> PromptCandidates:
         if self._among == []:
             return PromptCandidates(())
+        nearest = self._all_nearest_first()  # a large store compares them while words are looked for
         scores = self._scores()
-        best = self._best_by_words(scores), self._best_by_vector()
+        best = self._best_by_words(scores), self._best_by_vector(nearest)
         # The best of both in turns, so that neighbours of the best of each find room.
         rows = list(dict.fromkeys(row for row in chain(*zip_longest(*best)) if row is not None))
         matched_text = False
@@ -184,12 +185,17 @@ class _Search:
 
     # --- vectors ---
 
-    def _best_by_vector(self) -> list[int]:
+    def _all_nearest_first(self) -> Iterator[list[int]]:
+        if self._query is None or self._among is not None:
+            return iter(())
+        return self._vectors.nearest_first(self._connection, self._query, among=None)
+
+    def _best_by_vector(self, nearest: Iterator[list[int]]) -> list[int]:
         if self._query is None:
             return []
         copies = Counter[str]()
         compared: list[int] = []
-        for rows in self._nearest_first(self._query):
+        for rows in self._nearest_first(self._query, nearest):
             similarities = self._compare(rows)
             in_order = sorted(similarities, key=lambda row: (similarities[row], row), reverse=True)
             compared += self._without_copies(in_order, copies)
@@ -197,11 +203,11 @@ class _Search:
                 break
         return nlargest(BEST_BY_VECTOR, compared, key=lambda row: (self._similarities[row], row))
 
-    def _nearest_first(self, query: QueryVector) -> Iterator[list[int]]:
+    def _nearest_first(self, query: QueryVector, nearest: Iterator[list[int]]) -> Iterator[list[int]]:
         """Yield rows that the filter means, the nearest first, a portion at a time."""
         checked = 0
         if self._among is None:
-            for rows in self._vectors.nearest_first(self._connection, query, among=None):
+            for rows in nearest:
                 yield list(self._texts(rows)) if self._is_filtered else rows
                 checked += len(rows)
                 if self._is_filtered and checked >= MOST_CHECKED:
