@@ -10,9 +10,6 @@ from datetime import datetime
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
 
-from chatmemory.programs.pastchats.host import CommandError
-from chatmemory.programs.pastchats.program import run
-
 if TYPE_CHECKING:
     from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
     from chatmemory.effect import Effect, Layer, Outcome
@@ -99,6 +96,7 @@ class CommandHost:
 
     def _run(self, stack: Layer[Any, Any], effect: Effect[A, PastChatsError, Any]) -> A:
         from chatmemory.effect import EffectFailed, ManagedRuntime  # noqa: PLC0415  --help needs no kernel
+        from chatmemory.programs.pastchats.host import CommandError  # noqa: PLC0415  see main()
         from chatmemory_layers.past_chats_stacks import waits  # noqa: PLC0415  likewise
 
         async def in_a_loop() -> Outcome[A, PastChatsError]:
@@ -122,6 +120,8 @@ class CommandHost:
 def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
     from returns.result import Failure, Success  # noqa: PLC0415  --help needs no kernel
 
+    from chatmemory.programs.pastchats.host import CommandError  # noqa: PLC0415  see main()
+
     match outcome:
         case Success(value):
             return value
@@ -131,7 +131,10 @@ def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
 
 def main() -> None:
     """Be the command ``pastchats-memory``."""
-    gc.disable()  # a recall makes no cycles worth looking for, and looking takes a tenth of its time
+    # A recall makes no cycles worth looking for; from here on: loading its modules is most of its time.
+    gc.disable()
+    from chatmemory.programs.pastchats.program import run  # noqa: PLC0415  see above
+
     if sys.stdin is None:  # closed by the caller
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  as long as the process
     for stream in (sys.stdout, sys.stderr):
