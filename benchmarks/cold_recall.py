@@ -267,7 +267,7 @@ def write_histories(folder: Path, turns: int) -> None:
             record = {
                 "parentUuid": before,
                 "isSidechain": False,
-                "cwd": f"/work/project{number % 20}",
+                "cwd": f"/home/mei/project{number % 20}",
                 "sessionId": session,
                 "version": "2.0.14",
                 "type": role,
