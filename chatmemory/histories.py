@@ -81,7 +81,6 @@ IssueCode: TypeAlias = Literal[
     "unreadable",
     "malformed_record",
     "truncated_tail",
-    "unsupported_version",
     "too_large",
     "reader_failed",
     "lossy_text",

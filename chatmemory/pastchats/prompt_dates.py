@@ -22,7 +22,7 @@ DAYS_OF_MONTH: Final = 31
 FEW: Final = 3
 
 _NAMES: Final = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
+    "january february march april may june july august september october november december".split()  # noqa: SIM905  twelve quotes say no more
 )
 _MONTHS: Final = (
     {name: number for number, name in enumerate(_NAMES, 1)}

@@ -25,7 +25,7 @@ EXTRA_CHARACTERS: Final = 262_144
 """How far a turn is read for its pairs and names."""
 
 _MONTHS: Final = (
-    "January February March April May June July August September October November December".split()  # noqa: SIM905
+    "January February March April May June July August September October November December".split()  # noqa: SIM905  twelve quotes say no more
 )
 _STOP_WORDS: Final = frozenset(part for word in STOP_WORDS for part in (word, *word.split("'")))
 # As unicode61 cuts: an underscore, an apostrophe and a point part words.

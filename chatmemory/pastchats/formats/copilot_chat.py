@@ -172,7 +172,7 @@ def _workspace(reader: HistoryReader) -> str:
         return ""
     for found in walk(beside):
         if not isinstance(found, HistoryIssue):
-            opened = json_object(found[1])  # type: ignore[arg-type]
+            opened = json_object(found[1])  # type: ignore[arg-type]  # END is no object either
             return folder_of(first_said(opened.get("folder"), opened.get("workspace")))
     return ""
 

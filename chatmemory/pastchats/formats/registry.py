@@ -45,7 +45,7 @@ def installed_formats() -> Outcome[Formats, DataValidationError]:
     Fails when two of them register one name: whose turns would ``name:id`` be?
     """
     # Slow to import, and no use to a recall.
-    from importlib.metadata import entry_points  # noqa: PLC0415
+    from importlib.metadata import entry_points  # noqa: PLC0415  see above
 
     return formats_of(entry_points(group=GROUP))
 

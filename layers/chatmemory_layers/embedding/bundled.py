@@ -13,10 +13,10 @@ MODEL: Final = "chatmemory-static-1"
 """Vectors of other rows, features or shares get another number."""
 
 # Paths as text: pathlib takes 4 ms to import.
-_FOLDER: Final = os.path.join(os.path.dirname(__file__), "static_minilm_l6_v2")  # noqa: PTH118, PTH120  as above
-ROWS: Final = os.path.join(_FOLDER, "rows.npy")  # noqa: PTH118
-SCALES: Final = os.path.join(_FOLDER, "scales.npy")  # noqa: PTH118
-VOCABULARY: Final = os.path.join(_FOLDER, "vocabulary.txt")  # noqa: PTH118
+_FOLDER: Final = os.path.join(os.path.dirname(__file__), "static_minilm_l6_v2")
+ROWS: Final = os.path.join(_FOLDER, "rows.npy")
+SCALES: Final = os.path.join(_FOLDER, "scales.npy")
+VOCABULARY: Final = os.path.join(_FOLDER, "vocabulary.txt")
 
 
 def bundled_pieces() -> WordPiece:
@@ -26,5 +26,5 @@ def bundled_pieces() -> WordPiece:
 
 def vocabulary() -> list[str]:
     """Return the pieces, in the order of the rows, which is that of their code points."""
-    with open(VOCABULARY, encoding="utf-8") as file:  # noqa: PTH123
+    with open(VOCABULARY, encoding="utf-8") as file:
         return file.read().split("\n")

@@ -28,7 +28,7 @@ class FileReader:
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return os.path.basename(self.path)  # noqa: PTH119
+        return os.path.basename(self.path)
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the bytes of the file, without a byte order mark.
@@ -75,7 +75,7 @@ class FileReader:
         real = self._near(relative)
         self.also[shown_path(real)], _ = look(real)
         try:
-            return sorted(os.listdir(real))  # noqa: PTH208
+            return sorted(os.listdir(real))
         except OSError:
             return ()
 
@@ -86,7 +86,7 @@ class FileReader:
 def look(real: str) -> tuple[tuple[int, int], bool]:
     """Return size and time of the last change of what is there, and whether it is a file."""
     try:
-        found = os.stat(real)  # noqa: PTH116
+        found = os.stat(real)
     except (OSError, ValueError):
         return ABSENT, False
     return (found.st_size, found.st_mtime_ns), stat.S_ISREG(found.st_mode)
@@ -95,7 +95,7 @@ def look(real: str) -> tuple[tuple[int, int], bool]:
 def is_absent(real: str) -> bool:
     """Tell whether there is nothing; False where that cannot be seen."""
     try:
-        os.stat(real)  # noqa: PTH116
+        os.stat(real)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return True
     except OSError:

@@ -65,7 +65,7 @@ class FolderSearch:
         """Yield the file *path*, or the files below the folder *path*, and what could not be entered."""
         real = os.path.realpath(path)
         try:
-            found = os.stat(real)  # noqa: PTH116  strings all the way: a thousand paths are to cost nothing
+            found = os.stat(real)
         except OSError as reason:
             yield self._issue(path, reason)
             return

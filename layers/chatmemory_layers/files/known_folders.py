@@ -19,12 +19,12 @@ def folders_of(folder: str) -> list[str]:
     literal = glob.escape if is_glob else str
     if folder.startswith("~"):
         user, separator, rest = folder.partition("/")
-        home = os.path.expanduser(user)  # noqa: PTH111  it leaves a user whom nobody knows as they are
+        home = os.path.expanduser(user)  # a user whom nobody knows stays as they are
         if home == user:
             return []
         folder = literal(home) + separator + rest
     folder = _VARIABLE.sub(lambda match: literal(os.environ[_name(match)]), folder)
-    return sorted(glob.glob(folder, include_hidden=True)) if is_glob else [folder]  # noqa: PTH207
+    return sorted(glob.glob(folder, include_hidden=True)) if is_glob else [folder]
 
 
 def _name(match: re.Match[str]) -> str:

@@ -53,7 +53,7 @@ class LocalFiles:
 
     def _find(self, inputs: Sequence[str], exclude: Sequence[str]) -> FoundFiles:
         search = FolderSearch(exclusion(exclude))
-        paths = [path if os.path.lexists(path) else os.path.expanduser(path) for path in inputs]  # noqa: PTH111
+        paths = [path if os.path.lexists(path) else os.path.expanduser(path) for path in inputs]
         return self._collected((found for path in paths for found in search.below(path)), paths)
 
     def _find_known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> FoundFiles:

@@ -21,8 +21,8 @@ def exclusion(globs: Sequence[str]) -> Callable[[str], bool]:
     """
     if not globs:
         return lambda _: False
-    whole = [os_path.expanduser(glob).replace(sep, "/").removesuffix("/") for glob in globs]  # noqa: PTH111
-    anywhere = [glob if glob.startswith(("/", "*")) or os_path.isabs(glob) else f"*/{glob}" for glob in whole]  # noqa: PTH117
+    whole = [os_path.expanduser(glob).replace(sep, "/").removesuffix("/") for glob in globs]
+    anywhere = [glob if glob.startswith(("/", "*")) or os_path.isabs(glob) else f"*/{glob}" for glob in whole]
     pattern = re.compile("|".join(translate(glob) for glob in [*anywhere, *whole]))
     return lambda path: pattern.match(path.replace(sep, "/")) is not None
 

@@ -280,7 +280,7 @@ def _room(examined: Examined) -> Iterator[Seen]:
 
 
 def _texts(examined: Examined) -> Iterator[Seen]:
-    from chatmemory.pastchats.identity import text_hash  # noqa: PLC0415  a doctor alone needs it here
+    from chatmemory.pastchats.identity import text_hash
 
     changed = [
         prompt_id

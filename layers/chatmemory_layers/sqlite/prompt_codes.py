@@ -48,7 +48,7 @@ def quantised(vector: Sequence[float]) -> bytes:
 
 def quantised_rows(rows: Matrix) -> Int8Rows:
     """Return each row as int8, its largest magnitude being 127; a row of zeros stays one."""
-    import numpy as np  # noqa: PLC0415  a search in a small store never loads it
+    import numpy as np
 
     exact = rows.astype(np.float64)
     largest = np.abs(exact).max(axis=1, keepdims=True, initial=0.0)
@@ -58,7 +58,7 @@ def quantised_rows(rows: Matrix) -> Int8Rows:
 
 def code_of(rows: Int8Rows) -> list[bytes]:
     """Return the code of each row; empty for a row of zeros, and where rows have no columns."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     count, dim = rows.shape
     if not dim:
@@ -129,7 +129,7 @@ def _directions(size: int) -> tuple[Places, Vector, Matrix, Matrix]:
 
     The transform of all bits is that of the lower ones and that of the upper ones: two small matrices, not a large one.
     """
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     lower = 1 << size.bit_length() // 2
     upper = size // lower
@@ -138,7 +138,7 @@ def _directions(size: int) -> tuple[Places, Vector, Matrix, Matrix]:
 
 
 def _hadamard(size: int) -> Matrix:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     rows = np.ones((1, 1), np.float32)
     while len(rows) < size:

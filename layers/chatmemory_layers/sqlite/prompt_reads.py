@@ -112,7 +112,7 @@ SELECT_LAST_RUN = "SELECT max(finished_at) FROM (SELECT finished_at FROM index_r
 
 def sources(connection: sqlite3.Connection) -> dict[str, SourceState]:
     """Return what is known of every source."""
-    from chatmemory.prompt_drafts import SourceState  # noqa: PLC0415  a recall asks for none
+    from chatmemory.prompt_drafts import SourceState
 
     return {
         row[0]: SourceState(
@@ -194,7 +194,7 @@ def without_vector(connection: sqlite3.Connection, model: str, *, limit: int) ->
 
 def statistics(connection: sqlite3.Connection, path: Path | None) -> PastChatsStatistics:
     """Count what is kept, in the file at *path*; None: it is in memory."""
-    from chatmemory.past_chats import PastChatsStatistics  # noqa: PLC0415  a recall asks for none
+    from chatmemory.past_chats import PastChatsStatistics
 
     rows = connection.execute(COUNT_PROMPTS).fetchall()
     by_format, by_role, by_project = Counter[str](), Counter[str](), Counter[str]()

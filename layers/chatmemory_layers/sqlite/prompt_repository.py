@@ -78,7 +78,7 @@ class SqlitePromptRepository:
 
     def unchanged(self, hashes: Mapping[str, str], /) -> Effect[frozenset[str], RepositoryError]:
         """See ``PromptRepository.unchanged``."""
-        from chatmemory_layers.sqlite.prompt_staging import unchanged  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_staging import unchanged
 
         return self._run("compare turns", partial(unchanged, hashes=hashes))
 
@@ -86,7 +86,7 @@ class SqlitePromptRepository:
         self, text_hashes: Sequence[str], model: str, /
     ) -> Effect[frozenset[str], RepositoryError]:
         """See ``PromptRepository.unembedded``."""
-        from chatmemory_layers.sqlite.prompt_staging import unembedded  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_staging import unembedded
 
         return self._run("look for vectors", partial(unembedded, text_hashes=text_hashes, model=model))
 
@@ -94,7 +94,7 @@ class SqlitePromptRepository:
         self, turns: Sequence[PromptDraft], vectors: Mapping[str, Vector], /, *, model: str
     ) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.stage``."""
-        from chatmemory_layers.sqlite.prompt_staging import stage  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_staging import stage
 
         return self._run("stage turns", partial(stage, turns=turns, vectors=vectors, model=model))
 
@@ -108,7 +108,7 @@ class SqlitePromptRepository:
         keeps_superseded: bool = True,
     ) -> Effect[SourceChanges, RepositoryError]:
         """See ``PromptRepository.commit_source``."""
-        from chatmemory_layers.sqlite.prompt_commit import commit_source  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_commit import commit_source
 
         held = partial(
             commit_source, state=state, roles=roles, kinds=kinds, keeps_superseded=keeps_superseded
@@ -117,19 +117,19 @@ class SqlitePromptRepository:
 
     def discard(self) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.discard``."""
-        from chatmemory_layers.sqlite.prompt_staging import discard  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_staging import discard
 
         return self._run("discard turns", discard)
 
     def mark_missing(self, sources: Sequence[str], /) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.mark_missing``."""
-        from chatmemory_layers.sqlite.prompt_removal import mark_missing  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_removal import mark_missing
 
         return self._write("mark sources", partial(mark_missing, sources=sources))
 
     def record_run(self, report: IndexReport, /) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.record_run``."""
-        from chatmemory_layers.sqlite.prompt_writes import record_run  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_writes import record_run
 
         return self._write("record a run", partial(record_run, report=report))
 
@@ -168,7 +168,7 @@ class SqlitePromptRepository:
 
     def check(self, model: str, /) -> Effect[tuple[Finding, ...], RepositoryError]:
         """See ``PromptRepository.check``."""
-        from chatmemory_layers.sqlite.prompt_checks import check  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_checks import check
 
         return self._run(
             "check past chats", partial(check, path=self._path, model=model, native=self._native)
@@ -188,7 +188,7 @@ class SqlitePromptRepository:
         self, which: PromptFilter, /, *, sources: Sequence[str] = (), is_dry_run: bool = False
     ) -> Effect[int, RepositoryError]:
         """See ``PromptRepository.forget``."""
-        from chatmemory_layers.sqlite.prompt_removal import forget  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_removal import forget
 
         return self._write(
             "forget turns", partial(forget, which=which, sources=sources, is_dry_run=is_dry_run)
@@ -196,13 +196,13 @@ class SqlitePromptRepository:
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, RepositoryError]:
         """See ``PromptRepository.prune``."""
-        from chatmemory_layers.sqlite.prompt_removal import prune  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_removal import prune
 
         return self._write("prune turns", partial(prune, is_dry_run=is_dry_run))
 
     def reindex_words(self) -> Effect[int, RepositoryError]:
         """See ``PromptRepository.reindex_words``."""
-        from chatmemory_layers.sqlite.prompt_writes import reindex_words  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_writes import reindex_words
 
         return self._write("reindex words", reindex_words)
 
@@ -216,7 +216,7 @@ class SqlitePromptRepository:
         self, ids: Sequence[int], vectors: Matrix, /, *, model: str
     ) -> Effect[None, RepositoryError]:
         """See ``PromptRepository.re_embed``."""
-        from chatmemory_layers.sqlite.prompt_writes import re_embed  # noqa: PLC0415
+        from chatmemory_layers.sqlite.prompt_writes import re_embed
 
         return self._write("replace vectors", partial(re_embed, ids=ids, vectors=vectors, model=model))
 
@@ -284,7 +284,7 @@ async def open_prompt_repository(settings: PastChatsSettings) -> AsyncGenerator[
     Raises:
         EffectFailed: with the ``RepositoryError`` that says why it cannot be opened.
     """
-    from chatmemory_layers.sqlite.prompt_staging import prepare_staging  # noqa: PLC0415
+    from chatmemory_layers.sqlite.prompt_staging import prepare_staging
 
     opened = _opened(settings, connect_writer, prepare_staging)
     try:

@@ -58,7 +58,7 @@ def prompt_of(row: Sequence[Any]) -> Prompt:
 
 def draft_of(prompt: Prompt, *, content_hash: str, search_terms: str) -> PromptDraft:
     """Return the turn as it can be staged again."""
-    from chatmemory.prompt_drafts import PromptDraft  # noqa: PLC0415  a recall makes none
+    from chatmemory.prompt_drafts import PromptDraft
 
     return PromptDraft(
         source=prompt.source,

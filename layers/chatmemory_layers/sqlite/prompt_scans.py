@@ -144,7 +144,7 @@ class NumpyScan:
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
     ) -> Iterator[list[int]]:
         """See ``CodeScan``; counting begins at once, beside what the caller does before it asks for the first portion."""
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  large stores alone are worth its loading
+        from concurrent.futures import ThreadPoolExecutor
 
         rows, codes = self._refreshed(connection, model_key, len(code))
         if self._counter is None:
@@ -153,7 +153,7 @@ class NumpyScan:
 
     def _refreshed(self, connection: sqlite3.Connection, model_key: int, size: int) -> tuple[Integers, Words]:
         """Return rows and codes, one code per column, with all that is there now."""
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         (generation,) = connection.execute(SELECT_GENERATION).fetchone()
         rows, codes = self._rows, self._codes
@@ -179,7 +179,7 @@ class NumpyScan:
 
 def _distances(codes: Words, code: bytes) -> Distances:
     """Return how many bits of *code* and of each column of *codes* differ; numpy lets other threads run meanwhile."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     query = np.frombuffer(code, np.uint64)
     distances = np.zeros(codes.shape[1], np.uint16)
@@ -191,7 +191,7 @@ def _distances(codes: Words, code: bytes) -> Distances:
 
 
 def _counted(rows: Integers, counting: Future[Distances], portion: int) -> Iterator[list[int]]:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     distances = counting.result()
     within = np.bincount(distances).cumsum()  # how many lie at that distance, or nearer
@@ -210,7 +210,7 @@ def _counted(rows: Integers, counting: Future[Distances], portion: int) -> Itera
 
 
 def _count_bits(words: Words) -> NDArray[np.uint8]:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     counts: NDArray[np.uint8]
     if hasattr(np, "bitwise_count"):

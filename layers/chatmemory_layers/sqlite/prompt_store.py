@@ -139,8 +139,8 @@ def _refuse_version(connection: sqlite3.Connection, path: Path) -> NoReturn:
 
 
 def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: ModuleType) -> None:
-    from chatmemory_layers.sqlite.migrations import migrate  # noqa: PLC0415  only writers need it
-    from chatmemory_layers.sqlite.prompt_migrations import PROMPT_MIGRATIONS  # noqa: PLC0415
+    from chatmemory_layers.sqlite.migrations import migrate
+    from chatmemory_layers.sqlite.prompt_migrations import PROMPT_MIGRATIONS
 
     _check_origin(connection)
     connection.execute("PRAGMA secure_delete = ON")  # the bytes of what is forgotten go with it
@@ -152,8 +152,8 @@ def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: 
 
 
 def _check_origin(connection: sqlite3.Connection) -> None:
-    from chatmemory_layers.sqlite.migrations import check_origin, has_ledger  # noqa: PLC0415  only writers need it
-    from chatmemory_layers.sqlite.prompt_migrations import PROMPT_MIGRATIONS  # noqa: PLC0415
+    from chatmemory_layers.sqlite.migrations import check_origin, has_ledger
+    from chatmemory_layers.sqlite.prompt_migrations import PROMPT_MIGRATIONS
 
     # In this order: another process may be making the file, and both come with one commit.
     if has_ledger(connection) and versions_of(connection)[0] != APPLICATION_ID:

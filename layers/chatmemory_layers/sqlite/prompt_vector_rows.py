@@ -44,7 +44,7 @@ class VectorRow:
 
 def vector_rows(vectors: Matrix | Sequence[Vector]) -> list[VectorRow]:
     """Return the columns of *vectors*, which are all of one dimension."""
-    import numpy as np  # noqa: PLC0415  see above
+    import numpy as np
 
     if not len(vectors):
         return []
@@ -62,7 +62,7 @@ def json_arrays(rows: Int8Rows) -> list[str]:
     Every number is a field of equal width, and the filling is taken out of the whole row at once: a fifth of the time
     that ``json.dumps`` takes.
     """
-    import numpy as np  # noqa: PLC0415  see above
+    import numpy as np
 
     fields = np.frombuffer(_FIELDS, np.uint64)[rows.view(np.uint8)]
     return [f"[{row.tobytes().translate(None, _FILLING)[:-1].decode()}]" for row in fields]

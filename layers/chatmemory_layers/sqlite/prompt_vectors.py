@@ -155,7 +155,7 @@ def _products(query: bytes, vectors: Sequence[bytes]) -> Iterator[tuple[int, int
 
 def _numpy_products(query: bytes, vectors: Sequence[bytes]) -> Iterator[tuple[int, int]]:
     """Do the same at once: float64 holds every sum exactly."""
-    import numpy as np  # noqa: PLC0415  it is loaded already
+    import numpy as np
 
     rows = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1).astype(np.float64)
     found = rows @ np.frombuffer(query, np.int8).astype(np.float64)
