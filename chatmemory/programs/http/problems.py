@@ -1,0 +1,170 @@
+"""What a client is told when something fails: a problem document (RFC 9457) for every tag, by one table.
+
+``GenericMemoryError`` stands for whatever lies beneath the services; whether it is worth trying again decides its status.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias, TypedDict, final
+
+from attrs import field, frozen
+from starlette.responses import Response
+
+from chatmemory.errors import (
+    ConversationNotFoundError,
+    DataValidationError,
+    GenericMemoryError,
+    MemoryChangedError,
+    MemoryConflictError,
+    MemoryNotFoundError,
+    MessageConflictError,
+    Problem,
+    PromptNotFoundError,
+    VersionConflictError,
+)
+from chatmemory.structure import write_json
+
+MEDIA_TYPE: Final = "application/problem+json"
+RETRY_AFTER_SECONDS: Final = 1
+
+RefusalTag: TypeAlias = Literal[
+    "UnauthorizedError",
+    "ForbiddenError",
+    "HostRefusedError",
+    "OriginRefusedError",
+    "NotFoundError",
+    "MethodNotAllowedError",
+    "RequestTimeoutError",
+    "ContentTooLargeError",
+    "UnsupportedMediaTypeError",
+    "MalformedRequestError",
+    "PastChatsNotIndexedError",
+    "SummaryNotFoundError",
+    "OverloadedError",
+    "InternalError",
+]
+
+
+@final
+@frozen
+class Refusal:
+    """What the door of the server fails with, before or beside the services.
+
+    Attributes:
+        detail: what to do about it, for the client's developer.
+        headers: that belong to the answer, ``WWW-Authenticate`` for example.
+    """
+
+    tag: RefusalTag
+    detail: str
+    headers: Mapping[str, str] = field(factory=dict)
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """True when the same request may well be answered later."""
+        return self.tag in {"RequestTimeoutError", "OverloadedError", "PastChatsNotIndexedError"}
+
+    def __str__(self) -> str:
+        return self.detail
+
+
+ApiError: TypeAlias = (
+    DataValidationError
+    | ConversationNotFoundError
+    | MessageConflictError
+    | VersionConflictError
+    | MemoryNotFoundError
+    | MemoryConflictError
+    | MemoryChangedError
+    | PromptNotFoundError
+    | GenericMemoryError
+    | Refusal
+)
+
+
+class ProblemDocument(TypedDict):
+    """What went wrong.
+
+    Attributes:
+        type: a name for the kind of problem, the same for every occurrence.
+        title: the kind in words.
+        detail: what is wrong this time, and what to do about it.
+        tag: the kind, as programs compare it.
+        retry_is_safe: whether the same request may be made again, unchanged, without harm and with hope.
+        problems: every broken rule, each with the path of the input that breaks it; empty for other kinds.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    tag: str
+    retry_is_safe: bool
+    problems: tuple[Problem, ...]
+
+
+class Kind(NamedTuple):
+    """What is the same for every problem of a tag."""
+
+    status: int
+    title: str
+
+
+UNAVAILABLE: Final = Kind(503, "What lies beneath the service does not answer now")
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "DataValidationError": Kind(422, "The input breaks rules"),
+    "ConversationNotFoundError": Kind(404, "Nothing is stored under this conversation"),
+    "MessageConflictError": Kind(409, "A message id is taken by another content"),
+    "VersionConflictError": Kind(412, "The conversation has changed since it was read"),
+    "MemoryNotFoundError": Kind(404, "There is no such memory"),
+    "MemoryConflictError": Kind(409, "A memory id is taken by another content"),
+    "MemoryChangedError": Kind(412, "The memory has changed since it was read"),
+    "PromptNotFoundError": Kind(404, "Nothing is indexed from this source"),
+    "GenericMemoryError": Kind(500, "What lies beneath the service failed"),
+    "UnauthorizedError": Kind(401, "A token is needed"),
+    "ForbiddenError": Kind(403, "The token does not allow this"),
+    "HostRefusedError": Kind(421, "This server does not go by that name"),
+    "OriginRefusedError": Kind(403, "Pages of other origins may not use this server"),
+    "NotFoundError": Kind(404, "There is nothing at this path"),
+    "MethodNotAllowedError": Kind(405, "This path does not take the method"),
+    "RequestTimeoutError": Kind(408, "The request took too long to arrive"),
+    "ContentTooLargeError": Kind(413, "The body is too large"),
+    "UnsupportedMediaTypeError": Kind(415, "The body has to be JSON"),
+    "MalformedRequestError": Kind(400, "The request is no well-formed HTTP"),
+    "PastChatsNotIndexedError": Kind(404, "No past chats are indexed yet"),
+    "SummaryNotFoundError": Kind(404, "The message is no summary"),
+    "OverloadedError": Kind(503, "Too many requests at once"),
+    "InternalError": Kind(500, "The server made a mistake"),
+}
+
+
+def kind_of(error: ApiError) -> Kind:
+    """Return status and title for *error*."""
+    if isinstance(error, GenericMemoryError) and error.retry_is_safe:
+        return UNAVAILABLE
+    return KINDS[error.tag]
+
+
+def problem_document(error: ApiError) -> ProblemDocument:
+    """Describe *error* to a client."""
+    kind = kind_of(error)
+    return {
+        "type": f"urn:chatmemory:problem:{error.tag}",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": str(error),
+        "tag": error.tag,
+        "retry_is_safe": error.retry_is_safe,
+        "problems": error.problems if isinstance(error, DataValidationError) else (),
+    }
+
+
+def problem_response(error: ApiError) -> Response:
+    """Answer with *error*; a response of starlette is an ASGI application, so guards can answer with it too."""
+    document = problem_document(error)
+    headers = dict(error.headers) if isinstance(error, Refusal) else {}
+    if document["status"] == UNAVAILABLE.status:
+        headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
+    return Response(
+        write_json(document), status_code=document["status"], headers=headers, media_type=MEDIA_TYPE
+    )
