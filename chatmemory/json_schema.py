@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, Union, final, get_args, get_
 import attrs
 
 from chatmemory.chat_context import ChatContext
-from chatmemory.effect.structuring import key_of
+from chatmemory.effect.structuring import key_of, named_tables_of
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,
@@ -178,7 +178,11 @@ class _Description:
             case origin if origin in (tuple, Sequence):
                 return {"type": "array", "items": self.of_type(arguments[0])}
             case origin if origin is Mapping:
-                return {"type": "object"}
+                inner = named_tables_of(kind)
+                return {
+                    "type": "object",
+                    **({"additionalProperties": self.of_type(inner)} if inner else {}),
+                }
             case _:
                 msg = f"no JSON Schema for {kind!r}"
                 raise TypeError(msg)

@@ -20,6 +20,11 @@ from chatmemory.past_chats_settings import (
     PastChatsSettings as PastChatsSettings,
     PastChatsSettingsTag as PastChatsSettingsTag,
 )
+from chatmemory.server_settings import (
+    ServerSettings as ServerSettings,
+    ServerSettingsTag as ServerSettingsTag,
+    TokenSettings as TokenSettings,
+)
 from chatmemory.setting_rules import NOT_NEGATIVE, POSITIVE, SOME_TIME
 
 MOST_RECALLED: Final = 200
@@ -260,6 +265,7 @@ class Settings:
     """Every setting of chatmemory, as ``config/chatmemory.toml`` explains them."""
 
     memory: MemorySettings = field(factory=MemorySettings)
+    server: ServerSettings = field(factory=ServerSettings)
 
 
 class StrategySettingsTag(Tag[StrategySettings]):

@@ -41,6 +41,7 @@ __all__ = [
     "did_you_mean",
     "fields_of",
     "key_of",
+    "named_tables_of",
     "new_converter",
     "structure",
 ]
@@ -105,6 +106,13 @@ def fields_of(cls: Any) -> Mapping[str, Any]:
     if not attrs.has(cls) or _is_a(Redacted, cls):
         return {}
     return {key_of(field.name): field.type for field in attrs.fields(attrs.resolve_types(cls)) if field.init}
+
+
+def named_tables_of(cls: Any) -> Any:
+    """Return the attrs class of which *cls* maps names to instances; None for any other type."""
+    if get_origin(cls) is Mapping and attrs.has(get_args(cls)[1]):
+        return get_args(cls)[1]
+    return None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -200,6 +208,12 @@ def new_converter() -> "Converter":
             msg = f"expected a secret {inner.__name__}"
             raise ValueError(msg) from None
 
+    def named_tables(raw: object, type_: Any) -> object:
+        if not isinstance(raw, Mapping):
+            raise _unfit("tables with names", raw)
+        return converter.structure(cast("Mapping[str, object]", raw), dict[str, named_tables_of(type_)])
+
+    converter.register_structure_hook_func(lambda type_: named_tables_of(type_) is not None, named_tables)
     converter.register_structure_hook(str, _text)
     converter.register_structure_hook(bool, _boolean)
     converter.register_structure_hook(int, _integer)

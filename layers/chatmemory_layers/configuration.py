@@ -16,7 +16,7 @@ from returns.result import Failure, Success
 from chatmemory.effect import EffectFailed, Layer, Outcome
 from chatmemory.effect.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
 from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
-from chatmemory.effect.structuring import did_you_mean, fields_of
+from chatmemory.effect.structuring import did_you_mean, fields_of, named_tables_of
 from chatmemory.settings import (
     ContextSettingsTag,
     EmbeddingSettingsTag,
@@ -46,6 +46,8 @@ SettingsTags: TypeAlias = (
     | SqliteSettingsTag
     | PostgresSettingsTag
 )
+
+NAME = "NAME"
 
 
 def read_settings(
@@ -106,9 +108,14 @@ def settings_given(settings: Settings) -> Layer[SettingsTags]:
 
 
 def setting_paths(kind: Any = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Return the path of every single setting: ``("memory", "chat", "strategy", "summarizeEveryN")``."""
+    """Return the path of every single setting: ``("memory", "chat", "strategy", "summarizeEveryN")``.
+
+    ``NAME`` stands in it for a name that whoever sets it chooses.
+    """
     for key, inner in fields_of(kind).items():
-        if fields_of(inner):
+        if table := named_tables_of(inner):
+            yield from setting_paths(table, (*path, key, NAME))
+        elif fields_of(inner):
             yield from setting_paths(inner, (*path, key))
         else:
             yield (*path, key)
@@ -127,7 +134,7 @@ def _read_toml(path: str | os.PathLike[str] | None) -> tuple[Mapping[str, object
 
 
 def _unknown_variables(variables: EnvironmentProvider) -> list[ConfigProblem]:
-    known = [variables.variable(path) for path in setting_paths()]
+    known = [variables.variable(path) for path in setting_paths() if NAME not in path]
     ours = (name for name in variables.variables if is_set(name) and name not in PLAIN)
     unknown = sorted(set(ours) - set(known))
     return [InvalidValue(name, f"unknown variable{did_you_mean(name, known)}") for name in unknown]

@@ -17,7 +17,7 @@ from chatmemory.effect.structuring import structure
 from chatmemory.json_schema import json_schema
 from chatmemory.settings import PostgresSettingsTag, StrategySettingsTag
 from chatmemory_layers import stacks
-from chatmemory_layers.configuration import read_settings, setting_paths, settings_layer
+from chatmemory_layers.configuration import NAME, read_settings, setting_paths, settings_layer
 
 CONFIG = Path(__file__).parents[2] / "config"
 NOTHING: dict[str, str] = {}
@@ -49,7 +49,7 @@ def test_the_documented_file_names_every_setting_and_its_default() -> None:
     text = (CONFIG / "chatmemory.toml").read_text(encoding="utf-8")
     assert structure(Settings, tomllib.loads(text)) == Success(Settings())
     # What is not set by default stands there as a comment.
-    every = re.sub(r"^# (\w+ = )", r"\1", text, flags=re.MULTILINE)
+    every = re.sub(r"^# (\w+ = |\[)", r"\1", text, flags=re.MULTILINE)
     assert set(flat(tomllib.loads(every))) == set(setting_paths())
 
 
@@ -82,7 +82,7 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_pa
     assert strategy.skill_id == "conversation-summary"
 
 
-@pytest.mark.parametrize("path", list(setting_paths()), ids=".".join)
+@pytest.mark.parametrize("path", [path for path in setting_paths() if NAME not in path], ids=".".join)
 def test_every_setting_has_a_variable(path: tuple[str, ...]) -> None:
     default = read_settings(environment=NOTHING).unwrap()
     value: Any = default
@@ -258,3 +258,30 @@ async def test_a_wrong_configuration_is_the_typed_failure_of_the_stack() -> None
     assert "memory.store.backend: expected one of 'in_memory', 'sqlite', 'postgres', not 'oracle'" in str(
         failed.value
     )
+
+
+# --- tokens ------------------------------------------------------------------------------------------------------
+
+
+def test_tokens_are_tables_under_names_of_ones_own(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        '[server.tokens.harbor]\ntoken = "0123456789abcdef"\nuser = "mei"\npastChats = true\n'
+        '[server.tokens."小王"]\ntoken = "fedcba9876543210"\nuser = "wang"\n',
+    )
+    tokens = read_settings(file, environment=NOTHING).unwrap().server.tokens
+    assert {name: (token.user, token.past_chats) for name, token in tokens.items()} == {
+        "harbor": ("mei", True),
+        "小王": ("wang", False),
+    }
+
+
+def test_what_is_wrong_with_a_token_is_said_with_its_name_and_without_its_text(tmp_path: Path) -> None:
+    file = written(tmp_path, '[server.tokens.harbor]\ntoken = "hunter2"\nusr = "mei"\n')
+    problems = problems_of(file, NOTHING)
+    assert {str(problem).partition(":")[0] for problem in problems} == {
+        "server.tokens.harbor.token",
+        "server.tokens.harbor.user",
+        "server.tokens.harbor.usr",
+    }
+    assert "hunter2" not in str(problems)
