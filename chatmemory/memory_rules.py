@@ -33,6 +33,7 @@ from chatmemory.message_rules import (
 from chatmemory.proposals import MemoryUpdate, StatedFact
 
 MAX_TAGS: Final = 64
+MAX_CONTAINED_CHARACTERS: Final = 1000  # a paragraph; who looks for more knows the memory, and has its id
 
 
 def namespace_problems(namespace: object) -> list[Problem]:
@@ -115,6 +116,13 @@ def update_problems(update: object) -> list[Problem]:
 def content_problems(path: str, content: object) -> list[Problem]:
     """Return what keeps *content* from being what a memory says."""
     return problem_at(path, _content_problem(content))
+
+
+def contained_problems(path: str, text: object) -> list[Problem]:
+    """Return what keeps *text* from being what listed memories contain."""
+    if text == "":
+        return [Problem(path, "expected at least one character; None lists memories whatever they contain")]
+    return problem_at(path, text_problem(text, max_characters=MAX_CONTAINED_CHARACTERS))
 
 
 def flag_problems(path: str, value: object) -> list[Problem]:

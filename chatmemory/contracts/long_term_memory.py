@@ -166,9 +166,15 @@ class LongTermMemory(Protocol):
         category: Category | None = None,
         session_id: str | None = None,
         tag: str | None = None,
+        containing: str | None = None,
         as_of: datetime | None = None,
     ) -> Effect[MemoryPage, RecallError]:
-        """List what is true now, or was at *as_of*, newest first, from behind the cursor *after*."""
+        """List what is true now, or was at *as_of*, newest first, from behind the cursor *after*.
+
+        *containing*, 1 to 1,000 characters, keeps those in whose content, key or value it stands as it is written, but
+        for upper and lower case in ``A`` to ``Z``; short-term memories as well, which ``recall`` never finds.  A value
+        that is no text is looked through as JSON.
+        """
         ...
 
     def update(

@@ -78,6 +78,7 @@ class MemoryListing:
     Attributes:
         after: ``(created_at, id)`` of the last one that was seen.
         key_prefix: only those with a key that begins so; ``""``: with any key.
+        containing: only those whose content, key or value contains this text.
         exact_app: only those of the very app of *namespace*, instead of all that it sees.
         as_of: what was true then; None: what is true now.
     """
@@ -90,6 +91,7 @@ class MemoryListing:
     session_id: str | None = None
     tag: str | None = None
     key_prefix: str | None = None
+    containing: str | None = None
     exact_app: bool = False
     as_of: datetime | None = None
 
@@ -223,7 +225,12 @@ class MemoryRepository(Protocol):
         ...
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
-        """Return at most ``listing.limit`` memories."""
+        """Return at most ``listing.limit`` memories.
+
+        ``containing`` is one run of characters, none of which has a meaning of its own.  ``A`` to ``Z`` are the same as
+        ``a`` to ``z``; every other character is no other than itself.  A value that is a text contains what stands in
+        it, any other what stands in its JSON, as Python's ``json`` writes it with ``ensure_ascii=False``.
+        """
         ...
 
     def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:

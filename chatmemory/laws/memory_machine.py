@@ -78,6 +78,7 @@ class MemoryMachine(WritingRules):
         session_id=seldom(*SESSIONS[1:]),
         tag=seldom(*TAGS),
         key_prefix=seldom("", *KEYS, "编"),
+        containing=seldom("喜欢", "drop TABLE", "C", "C_T", "%", '"', "É", "文", "null", "1"),
         exact_app=st.booleans(),
         as_of=seldom(*INSTANTS),
     )

@@ -11,7 +11,7 @@ from chatmemory.contracts import MemoryRepository
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.memory_repository_under_test import MemoryRepositoryUnderTest
-from chatmemory.laws.memory_samples import APPS, INSTANTS, SPACE, TERMS, VECTORS, remembered
+from chatmemory.laws.memory_samples import APPS, CONTAINED, INSTANTS, SPACE, TERMS, VECTORS, remembered
 from chatmemory.laws.memory_witness import MemoryWitness, found, ids_of
 from chatmemory.memories import Memory, Namespace
 
@@ -55,6 +55,23 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
             for filters, passes in parts:
                 part = tuple(memory for memory in whole if passes(memory))
                 expect(await witness.listed(user, **filters), part, f"the list by {filters}")
+
+    @law
+    async def test_l10_window_on_a_text(self) -> None:
+        """L10 window: what contains a text is listed by it, be it content, key or value: A is a, all else is as it is."""
+        async with self.open() as witness:
+            user = witness.user()
+            for number, text in enumerate(CONTAINED):
+                said = {"content": f"茶 {text}."}, {"key": f"茶 {text}."}, {"value": f"茶 {text}."}
+                for place, saying in zip("abc", said, strict=True):
+                    await witness.store(
+                        remembered(witness.named(f"{number}{place}"), namespace=user, **saying)
+                    )
+            for text in CONTAINED:
+                alike = [number for number, other in enumerate(CONTAINED) if _is_in(text, other)]
+                listed = [memory.id for memory in await witness.listed(user, containing=text)]
+                expected = [witness.named(f"{number}{place}") for number in alike for place in "abc"]
+                expect(sorted(listed), sorted(expected), f"what is listed by {text!r}")
 
     @law
     async def test_l16_filter(self) -> None:
@@ -108,6 +125,10 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
         else:
             kept = await witness.memory(user, draft.id)
         expect(kept is not None, True, "it is kept after a store was acknowledged")
+
+
+def _is_in(text: str, other: str) -> bool:
+    return text == other or {text, other} <= {"Tea", "tEA"}
 
 
 async def _some_memories(witness: MemoryWitness) -> Namespace:

@@ -7,16 +7,21 @@ many are the better ones has laws of its own.  How entries change stands in ``me
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, final
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any, Final, final
 
 from attrs import evolve, field, frozen
 
 from chatmemory.contracts import MemoryListing, MemorySearch, Vector
+from chatmemory.json_value import Json
 from chatmemory.laws.memory_witness import ALL, Found, MemoryObservation, rounded, search_for
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace
 from chatmemory.recall import Coverage
+
+IN_LOWER_CASE: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 @final
@@ -70,6 +75,7 @@ class ReadingModel:
                 listing.key_prefix is None
                 or (memory.key is not None and memory.key.startswith(listing.key_prefix))
             ),
+            lambda memory: listing.containing is None or _contains(memory, listing.containing),
         ]
         found = [memory for memory in self.seen(listing.namespace) if all(keeps(memory) for keeps in filters)]
         return tuple(newest_first(found)[: listing.limit])
@@ -152,6 +158,16 @@ def _is_true(memory: Memory, as_of: datetime | None) -> bool:
     if as_of is None:
         return memory.superseded_at is None
     return memory.created_at <= as_of and (memory.superseded_at is None or as_of < memory.superseded_at)
+
+
+def _contains(memory: Memory, text: str) -> bool:
+    value = json.loads(str(memory.value))
+    said = (memory.content, memory.key or "", value if isinstance(value, str) else _readable_json(value))
+    return any(text.translate(IN_LOWER_CASE) in one.translate(IN_LOWER_CASE) for one in said)
+
+
+def _readable_json(value: Json) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _similarity(entry: Entry, search: MemorySearch) -> float | None:

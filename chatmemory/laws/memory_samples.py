@@ -42,6 +42,24 @@ TERMS: Final = (
 VALUES: Final[tuple[Json, ...]] = (None, 1, 1.0, True, "1", [], {"b": [1, None], "a": "文"}, 2**63, -0.0)
 
 KEYS: Final = ("编程语言偏好", "编程", "city", "City", "c_ty", "c%")
+CONTAINED: Final = (
+    "50%_",
+    "50__",
+    "Tea",
+    "tEA",
+    "I",
+    "ı",
+    "\u00c9",
+    "\u00e9",
+    "e\u0301",
+    "'; --",
+    '"茶"',
+    "\\n",
+    "\n",
+    "🙂",
+)
+"""Texts that a store might take for one another: wildcards, cases, accents, quotes, what is escaped and what is not."""
+
 TAGS: Final = ("工作", "work", "Work")
 SESSIONS: Final = (None, "会议", "会")
 CATEGORIES: Final = (None, "preference", "fact", "pattern")

@@ -28,7 +28,7 @@ from chatmemory.errors import (
 from chatmemory.longterm.memory_cursor import cursor_of, read_cursor
 from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.memories import Category, Duplicate, Memory, MemoryPage, MemoryType, Namespace, Stored
-from chatmemory.memory_rules import choice_problems, namespace_problems
+from chatmemory.memory_rules import choice_problems, contained_problems, namespace_problems
 from chatmemory.message_rules import id_problems, instant_problems, limit_problems, refuse, text_problems
 from chatmemory.recall import Recall
 from chatmemory.search_terms import query_terms
@@ -131,5 +131,6 @@ def _listing_problems(listing: MemoryListing) -> list[Problem]:
         *id_problems("$.session_id", listing.session_id, or_none=True),
         *id_problems("$.tag", listing.tag, or_none=True),
         *([] if prefix is None else text_problems("$.prefix", prefix)),
+        *([] if listing.containing is None else contained_problems("$.containing", listing.containing)),
         *instant_problems("$.as_of", listing.as_of),
     ]

@@ -57,6 +57,7 @@ class Tending(MemoryParts):
         category: Category | None = None,
         session_id: str | None = None,
         tag: str | None = None,
+        containing: str | None = None,
         as_of: datetime | None = None,
     ) -> Effect[MemoryPage, RecallError]:
         """See ``contracts.LongTermMemory``."""
@@ -67,6 +68,7 @@ class Tending(MemoryParts):
             category=category,
             session_id=session_id,
             tag=tag,
+            containing=containing,
             as_of=as_of,
         )
         return self._page(listing, after)

@@ -34,6 +34,11 @@ def from_json(text: str | None) -> Any:
     return None if text is None else json.loads(text)
 
 
+def folded(text: str) -> str:
+    """Return *text* with ``A`` to ``Z`` in lower case and nothing else changed, as ``lower`` does it in the stores."""
+    return text.encode().lower().decode()  # of bytes, lower knows ASCII alone
+
+
 def same_json(one: str | None, other: str | None) -> bool:
     """Tell whether two texts mean one value: the order of keys does not matter, ``1``, ``1.0`` and ``true`` differ."""
     if one is None or other is None or one == other:

@@ -309,6 +309,26 @@ async def test_pages_of_a_list_join_to_the_whole(memory: LongTermMemory) -> None
     assert len(whole) == 7
 
 
+async def test_who_tends_memories_finds_short_term_ones_by_a_text(memory: LongTermMemory) -> None:
+    await memory.save_conversation_turn(ALICE, "我们下周三去上海", "好的", session_id="s1").or_raise()
+    await remember_one(memory, "Shanghai is warm")
+    page = await memory.list(ALICE, containing="上海").or_raise()
+    assert [(one.content, one.memory_type) for one in page.memories] == [("我们下周三去上海", "short_term")]
+    assert (await memory.recall(ALICE, "上海").or_raise()).hits == ()
+    await memory.promote(ALICE, page.memories[0].id).or_raise()
+    assert len((await memory.recall(ALICE, "上海").or_raise()).hits) == 1
+
+
+async def test_pages_of_what_contains_a_text_join_to_the_whole(memory: LongTermMemory) -> None:
+    await memory.remember(
+        ALICE, [NewMemory(f"{'茶' if n % 3 else 'tea'} {n}") for n in range(9)], dedup="none"
+    ).or_raise()
+    first = await memory.list(ALICE, containing="TEA", limit=2).or_raise()
+    second = await memory.list(ALICE, containing="TEA", limit=2, after=first.next).or_raise()
+    found = {one.content for one in (*first.memories, *second.memories)}
+    assert (found, second.next) == ({"tea 0", "tea 3", "tea 6"}, None)
+
+
 async def test_what_is_no_cursor_is_refused(memory: LongTermMemory) -> None:
     for cursor in ("", "x", "2026-01-01 m1", "9999999 m1"):
         assert isinstance((await memory.list(ALICE, after=cursor)).failure(), DataValidationError)

@@ -32,7 +32,9 @@ async def test_the_newest_comes_first_and_of_equally_new_ones_the_last_id(memori
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-@pytest.mark.parametrize("filters", [{}, {"session_id": "会议"}, {"key_prefix": "城"}])
+@pytest.mark.parametrize(
+    "filters", [{}, {"session_id": "会议"}, {"key_prefix": "城"}, {"containing": "绿茶"}]
+)
 async def test_pages_join_to_the_whole_list(
     memories: MemoryRepository, filters: dict[str, Any], size: int
 ) -> None:
@@ -89,6 +91,72 @@ async def test_a_list_holds_what_passes_every_filter(
         )
     ).or_raise()
     assert await ids(memories, **filters) == list(listed)
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [
+        ("咖啡", "6321"),
+        ("下午不喝咖啡", "1"),
+        ("CAFÉ", ""),
+        ("CAFé", "4"),
+        ("cafe", "5"),
+        ("e\u0301", "5"),
+        ("茶", ""),
+        ("100%", "4"),
+        ("100_", ""),
+        ("_", "2"),
+        ("%", "4"),
+        (" ", "6541"),
+        ("\\", "5"),
+        ("'; --", "5"),
+        ('"黑', "3"),
+        ("\n咖啡", "3"),
+        ("\\n咖啡", ""),
+        ("drink_", "2"),
+        ("4.50", ""),
+        ("4.5", "6"),
+        ('["咖啡", null', "6"),
+        ("\\u", ""),
+        ("🙂", "4"),
+        ("\U0001f643", ""),
+    ],
+)
+async def test_a_list_of_what_contains_a_text_takes_it_for_nothing_but_text(
+    memories: MemoryRepository, text: str, listed: str
+) -> None:
+    drafts = (
+        note("1", "下午不喝咖啡 at all", memory_type="short_term"),
+        note("2", "x", key="Drink_咖啡"),
+        note("3", "x", value='"黑"\n咖啡'),
+        note("4", "at the Café 🙂, 100% sure"),
+        note("5", "the Cafe\u0301 '; -- \\"),
+        note("6", "x", value={"价": ["咖啡", None, 4.5]}),
+        note("7", "咖啡", namespace=Namespace("小红")),
+    )
+    await memories.store(drafts).or_raise()
+    assert await ids(memories, containing=text) == list(listed)
+
+
+@pytest.mark.parametrize("text", ["I LIKE", "i like", "I lIkE tEa"])
+async def test_ascii_letters_are_the_same_in_either_case_wherever_they_stand(
+    memories: MemoryRepository, text: str
+) -> None:
+    drafts = (note("1", "I like tea"), note("2", "x", key="I LIKE TEA"), note("3", "x", value="i like Tea"))
+    await memories.store(
+        (*drafts, note("4", "I lıke tea"), note("5", "x", value={"I Like Tea": 1}))
+    ).or_raise()
+    assert await ids(memories, containing=text) == ["5", "3", "2", "1"]
+
+
+async def test_what_contains_a_text_passes_the_other_filters_too(memories: MemoryRepository) -> None:
+    drafts = (note("1", "绿茶", category="fact"), note("2", "绿茶", memory_type="short_term"), note("3", "x"))
+    await memories.store(drafts).or_raise()
+    assert await ids(memories, containing="茶", memory_type="short_term") == ["2"]
+    assert await ids(memories, containing="茶", category="fact", limit=1) == ["1"]
+    await memories.store((note("4", "红", replaces="1", created_at=START + DAY),)).or_raise()
+    assert await ids(memories, containing="茶") == ["2"]
+    assert await ids(memories, containing="茶", as_of=START) == ["2", "1"]
 
 
 async def test_a_list_may_be_of_the_very_app(memories: MemoryRepository) -> None:

@@ -232,6 +232,31 @@ class PagesByInstantAlone(BrokenMemory):
         return self.inner.list(evolve(listing, after=after))
 
 
+class ListsByPattern(BrokenMemory):
+    """LIKE, with nothing escaped."""
+
+    @Effect.gen
+    async def list(self, do: Do[Any], listing: MemoryListing) -> tuple[Memory, ...]:
+        if listing.containing is None:
+            return await do(self.inner.list(listing))
+        parts = (
+            {"%": ".*", "_": "."}.get(character, re.escape(character)) for character in listing.containing
+        )
+        pattern = re.compile("".join(parts), re.IGNORECASE | re.ASCII | re.DOTALL)
+        found = await do(self.inner.list(evolve(listing, containing=None)))
+        texts = {memory.id: (memory.content, memory.key or "", str(memory.value)) for memory in found}
+        return tuple(memory for memory in found if any(map(pattern.search, texts[memory.id])))
+
+
+class ListsByContentAlone(BrokenMemory):
+    def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
+        def with_content(memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
+            text = (listing.containing or "").lower()
+            return tuple(memory for memory in memories if text in memory.content.lower())
+
+        return self.inner.list(listing).map(with_content)
+
+
 class IgnoresTheApp(BrokenMemory):
     def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
         return self.inner.search(evolve(search, namespace=Namespace(search.namespace.user)))

@@ -120,6 +120,10 @@ BAD_CALLS: dict[str, Callable[[LongTermMemory], Effect[object, object]]] = {
     "a cursor to a lone surrogate": lambda memory: memory.list(
         MEI, after=f"2026-03-04T12:00:00+00:00 {SURROGATE}"
     ),
+    "containing nothing": lambda memory: memory.list(MEI, containing=""),
+    "containing a number": lambda memory: memory.list(MEI, containing=7),
+    "containing a lone surrogate": lambda memory: memory.list(MEI, containing=SURROGATE),
+    "containing a novel": lambda memory: memory.list(MEI, containing="很" * 1001),
     "an empty tag": lambda memory: memory.list(MEI, tag=""),
     "reading without id": lambda memory: memory.get(MEI, ""),
     "changes in JSON": lambda memory: memory.update(MEI, "before", {"content": "x"}),

@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 
 from chatmemory.contracts import Forgetting, MemoryDraft, MemoryListing, Vector
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace
-from chatmemory_layers.columns import from_json, same_json, to_json
+from chatmemory_layers.columns import folded, from_json, same_json, to_json
 from chatmemory_layers.memory_requests import Place
 
 
@@ -71,7 +71,14 @@ class Row:
             and listing.memory_type in {None, memory.memory_type}
             and listing.category in {None, memory.category}
             and listing.session_id in {None, memory.session_id}
+            and (listing.containing is None or self.contains(listing.containing))
         )
+
+    def contains(self, text: str) -> bool:
+        """Tell whether content, key or value contains it; see ``MemoryRepository.list``."""
+        sought, value = folded(text), from_json(self.value)
+        said = self.memory.content, self.memory.key, value if isinstance(value, str) else self.value
+        return any(sought in folded(one) for one in said if one is not None)
 
     def comes_from(self, forgetting: Forgetting) -> bool:
         """Tell whether it is seen, and has the provenance that is given."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from chatmemory.contracts import MemoryListing
 from chatmemory.memories import Memory
-from chatmemory_layers.columns import END_US, to_us
+from chatmemory_layers.columns import END_US, folded, to_us
 from chatmemory_layers.memory_requests import Keyed, Named, Place, Unembedded
 from chatmemory_layers.postgres.connection import Connection
 from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, TRUE, seen_by, true_at
@@ -22,13 +22,18 @@ SELECT_VALUE: Final = f"""
 SELECT * FROM memory_record WHERE {OWNED} AND app_type = $2 AND key = $4 AND {TRUE}
 ORDER BY created_at_us DESC, memory_id DESC LIMIT 1
 """
+# $12 is folded already.  By the collation C, lower() knows ASCII alone.
+CONTAINS: Final = """(
+    strpos(lower(content), $12) > 0 OR strpos(lower(key), $12) > 0
+    OR strpos(lower((CASE WHEN starts_with(value, '"') THEN value::json #>> '{}' ELSE value END) COLLATE "C"), $12) > 0
+)"""
 SELECT_LISTED: Final = f"""
 SELECT * FROM memory_record
 WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR app_type = $2)
     AND ($7::text IS NULL OR memory_type = $7) AND ($8::text IS NULL OR category = $8)
     AND ($9::text IS NULL OR session_id = $9) AND ($10::text IS NULL OR $10 = ANY (tags))
-    AND ($11::text IS NULL OR starts_with(key, $11))
-ORDER BY created_at_us DESC, memory_id DESC LIMIT $12
+    AND ($11::text IS NULL OR starts_with(key, $11)) AND ($12::text IS NULL OR {CONTAINS})
+ORDER BY created_at_us DESC, memory_id DESC LIMIT $13
 """
 LACKING: Final = f"""
 {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
@@ -69,6 +74,7 @@ async def listed(connection: Connection, listing: MemoryListing) -> tuple[Memory
         listing.session_id,
         listing.tag,
         listing.key_prefix,
+        None if listing.containing is None else folded(listing.containing),
         listing.limit,
     )
     return tuple([memory_of(row, listing.namespace.user) for row in rows])

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from chatmemory.memories import Namespace
-from chatmemory_layers.columns import to_us
+from chatmemory_layers.columns import folded, to_us
 
 Parameters: TypeAlias = dict[str, object]
 
@@ -38,6 +38,11 @@ HAS_TAGS = """
     )
 ))
 """
+# contained is folded already.  lower() knows ASCII alone, unless somebody has built SQLite with ICU.
+CONTAINS = """
+(:contained IS NULL OR instr(lower(content), :contained) OR instr(lower(key), :contained)
+    OR instr(lower(CASE WHEN substr(value, 1, 1) = '"' THEN json_extract(value, '$') ELSE value END), :contained))
+"""
 # What a search may find.
 RECALLABLE = f"""
 memory_type = 'long_term' AND {SEEN} AND {TRUE} AND (:category IS NULL OR category = :category) AND {HAS_TAGS}
@@ -63,6 +68,11 @@ def true_at(as_of: datetime | None) -> Parameters:
 def tagged(tags: Sequence[str]) -> Parameters:
     """Return the parameters of ``HAS_TAGS``."""
     return {"tags": json.dumps(tags)}
+
+
+def containing(text: str | None) -> Parameters:
+    """Return the parameters of ``CONTAINS``."""
+    return {"contained": None if text is None else folded(text)}
 
 
 def passing(connection: sqlite3.Connection, keys: Sequence[int], parameters: Parameters) -> list[Row]:

@@ -10,10 +10,12 @@ from chatmemory.memories import Memory
 from chatmemory_layers.columns import END_US, to_us
 from chatmemory_layers.memory_requests import Keyed, Named, Place, Unembedded
 from chatmemory_layers.sqlite.memory_filters import (
+    CONTAINS,
     HAS_TAGS,
     SEEN,
     TRUE,
     Parameters,
+    containing,
     seen_by,
     tagged,
     true_at,
@@ -40,7 +42,7 @@ WHERE {{narrowed}} AND {SEEN} AND {TRUE} AND ({{place}}, memory_id) < (:after_us
     AND (:category IS NULL OR category = :category)
     AND (:session_id IS NULL OR session_id = :session_id)
     AND (:key_prefix IS NULL OR substr(key, 1, length(:key_prefix)) = :key_prefix)
-    AND {HAS_TAGS}
+    AND {HAS_TAGS} AND {CONTAINS}
 ORDER BY {{place}} DESC, memory_id DESC LIMIT :limit
 """
 SELECT_LISTED = _LISTED.format(narrowed="TRUE", place="created_at_us")
@@ -82,6 +84,7 @@ def listed(connection: sqlite3.Connection, listing: MemoryListing) -> tuple[Memo
         **seen_by(listing.namespace),
         **true_at(listing.as_of),
         **tagged(() if listing.tag is None else (listing.tag,)),
+        **containing(listing.containing),
         **_behind(listing.after),
         "exact_app": listing.exact_app,
         "memory_type": listing.memory_type,
