@@ -1,0 +1,121 @@
+"""``ContentGuard``: what a body may be: JSON, of a bounded size, and here in time.
+
+It is read here, whole, before a handler begins: a slow client occupies nothing but its own connection.
+"""
+
+import re
+from typing import Final, final
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from chatmemory.programs.http.problems import Refusal, problem_response
+
+WRITING_METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
+JSON: Final = re.compile(r'application/json(\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
+
+NO_JSON: Final = Refusal("UnsupportedMediaTypeError", "send Content-Type: application/json, in UTF-8")
+ENCODED: Final = Refusal("UnsupportedMediaTypeError", "send the body as it is, without Content-Encoding")
+NO_ROOM: Final = Refusal("OverloadedError", "too many bodies arrive at once: try again soon")
+
+
+class _RefusedError(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__()
+        self.refusal = refusal
+
+
+class _GoneError(Exception):
+    """The client went away before its body was complete."""
+
+
+@final
+class ContentGuard:
+    """Reads the body of a request, and gives it to *app* in one piece.
+
+    Args:
+        app: what answers.
+        max_bytes: of one body.
+        seconds: that it may take to arrive.
+        room_bytes: of all bodies that are arriving, together.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        max_bytes: int = 1_000_000,
+        seconds: float = 10.0,
+        room_bytes: int = 64_000_000,
+    ) -> None:
+        self.app = app
+        self.max_bytes = max_bytes
+        self.seconds = seconds
+        self.free_bytes = room_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse; what is refused is not read on, and the server closes its connection."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            self._check(scope["method"], headers)
+            if "content-length" in headers or "transfer-encoding" in headers:
+                receive = _received(await self._read(receive), receive)
+        except _RefusedError as refused:
+            await problem_response(refused.refusal)(scope, receive, send)
+        except _GoneError:
+            return
+        else:
+            await self.app(scope, receive, send)
+
+    def _check(self, method: str, headers: Headers) -> None:
+        types = headers.getlist("content-type")
+        if method in WRITING_METHODS and not (len(types) == 1 and JSON.fullmatch(types[0].strip())):
+            raise _RefusedError(NO_JSON)
+        if "content-encoding" in headers:
+            raise _RefusedError(ENCODED)
+        announced = headers.get("content-length", "")
+        if announced.isdecimal() and int(announced) > self.max_bytes:
+            raise self._too_large()
+
+    async def _read(self, receive: Receive) -> bytes:
+        body = bytearray()
+        held_bytes = 0
+        try:
+            with anyio.fail_after(self.seconds):
+                more_body = True
+                while more_body:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _GoneError
+                    body += message.get("body", b"")
+                    more_body = message.get("more_body", False)
+                    self.free_bytes -= len(body) - held_bytes
+                    held_bytes = len(body)
+                    if held_bytes > self.max_bytes:
+                        raise self._too_large()
+                    if self.free_bytes < 0:
+                        raise _RefusedError(NO_ROOM)
+        except TimeoutError:
+            text = f"the whole body must arrive within {self.seconds:g} s"
+            raise _RefusedError(Refusal("RequestTimeoutError", text)) from None
+        finally:
+            self.free_bytes += held_bytes
+        return bytes(body)
+
+    def _too_large(self) -> _RefusedError:
+        text = f"a body may have {self.max_bytes:,} bytes: send less at a time"
+        return _RefusedError(Refusal("ContentTooLargeError", text))
+
+
+def _received(body: bytes, receive: Receive) -> Receive:
+    """Return what gives *body* first, and then whatever *receive* gives."""
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def given() -> Message:
+        return first.pop() if first else await receive()
+
+    return given
