@@ -1,0 +1,188 @@
+"""``HttpConnection``: one client of the server, who is given so much time and room, and no more.
+
+uvicorn has a limit for a connection that waits between two requests; the others are here:
+a head that is not complete in time or too large, an answer that nobody takes, and too many connections at once.
+Bodies are bounded by ``chatmemory.programs.http.content``.
+"""
+
+import asyncio
+from typing import Any, Final, cast, final
+
+from attrs import frozen
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from chatmemory.programs.http.headers import HEADERS
+from chatmemory.programs.http.problems import Refusal, problem_response
+
+LEAVING_SECONDS: Final = 1.0
+"""How long a client may take the answer of a connection that is read no further; closing it at once could destroy it."""
+
+
+@final
+@frozen(kw_only=True)
+class ConnectionLimits:
+    """What a client may take of the server.
+
+    Attributes:
+        head_seconds: from the first byte of a request, or the opening of the connection, to the end of its headers.
+        head_bytes: of the request line and the headers.
+        answer_seconds: for what is sent until the client has taken it.
+        connections: open at once; of more, those give way that have been idle for longest.
+    """
+
+    head_seconds: float = 3.0
+    head_bytes: int = 16_384
+    answer_seconds: float = 30.0
+    connections: int = 2_000
+
+
+class _HeadTooLargeError(Exception):
+    """Ends the parsing of a request."""
+
+
+@final
+class HttpConnection(HttpToolsProtocol):
+    """Serves one connection within *limits*."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        limits: ConnectionLimits,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.limits = limits
+        self.idle_since = self.loop.time()
+        self._head_bytes = 0
+        self._is_in_head = False
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._answer_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether no request of this connection is being answered."""
+        return not self.cycle or self.cycle.response_complete
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  as in uvicorn
+        """Begin; another connection may have to go for it."""
+        transport.set_write_buffer_limits(high=0)  # to know of every byte that waits to be taken
+        super().connection_made(transport)
+        self._expect_head()
+        if len(self.connections) > self.limits.connections:
+            self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End, and leave no timer behind."""
+        super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+        self._stop_head_timer()
+        self._stop_answer_timer()
+
+    def data_received(self, data: bytes) -> None:
+        """Take *data*, as long as heads stay small."""
+        super().data_received(data)
+        if self._is_in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > self.limits.head_bytes:
+                self.send_400_response("")
+        if self.is_idle:  # the beginning of a head, or line ends before it
+            self._expect_head()
+
+    def on_message_begin(self) -> None:
+        """Note that a head begins."""
+        self._is_in_head = True
+        self._head_bytes = 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer, unless the head is too large or names no path of this server."""
+        self._is_in_head = False
+        self._stop_head_timer()
+        head_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if head_bytes > self.limits.head_bytes or not self.url.startswith(b"/"):
+            raise _HeadTooLargeError
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, unless this one was answered before it was read."""
+        is_unread = not self.pipeline and self.cycle.more_body
+        self.idle_since = self.loop.time()
+        super().on_response_complete()
+        if is_unread:
+            self._leave()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  it does not say what to do
+        """Refuse what is no request of HTTP/1.1."""
+        if not self.is_idle:
+            self.cycle.disconnected = True  # its body broke off
+            self.cycle.message_event.set()
+            self.transport.abort()
+            return
+        text = f"send HTTP/1.1 with a path as its target, and at most {self.limits.head_bytes:,} bytes of headers"
+        self._refuse(Refusal("MalformedRequestError", text))
+
+    def pause_writing(self) -> None:
+        """Note that the client does not take what is sent."""
+        super().pause_writing()
+        self._stop_answer_timer()
+        self._answer_timer = self.loop.call_later(self.limits.answer_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Note that the client took everything."""
+        super().resume_writing()
+        self._stop_answer_timer()
+
+    def _expect_head(self) -> None:
+        if self._head_timer is None and not self.transport.is_closing():
+            self._head_timer = self.loop.call_later(self.limits.head_seconds, self._head_is_late)
+
+    def _head_is_late(self) -> None:
+        self._head_timer = None
+        if self.is_idle and not self.transport.is_closing():
+            text = f"the head of a request must arrive within {self.limits.head_seconds:g} s"
+            self._refuse(Refusal("RequestTimeoutError", text))
+
+    def _make_room(self) -> None:
+        idle: list[HttpConnection] = [
+            connection
+            for connection in cast("set[asyncio.Protocol]", self.connections)
+            if isinstance(connection, HttpConnection)
+            and connection.is_idle
+            and not connection.transport.is_closing()
+        ]
+        min(idle, key=lambda connection: connection.idle_since).transport.abort()  # this one at the last
+
+    def _refuse(self, refusal: Refusal) -> None:
+        response = problem_response(refusal)
+        lines = [b"HTTP/1.1 %d %s" % (response.status_code, refusal.tag.encode())]
+        lines += [
+            b"%s: %s" % header for header in (*response.raw_headers, *HEADERS, (b"connection", b"close"))
+        ]
+        self.transport.write(b"\r\n".join([*lines, b"", bytes(response.body)]))
+        self._leave()
+
+    def _leave(self) -> None:
+        """Send what is to be sent, read no further, and close soon."""
+        if self.transport.is_closing():
+            return
+        self._unset_keepalive_if_required()
+        self._stop_head_timer()
+        self.flow.pause_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._head_timer = self.loop.call_later(LEAVING_SECONDS, self.transport.abort)
+
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _stop_answer_timer(self) -> None:
+        if self._answer_timer is not None:
+            self._answer_timer.cancel()
+            self._answer_timer = None

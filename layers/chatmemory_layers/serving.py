@@ -1,0 +1,97 @@
+"""``serve``: an ASGI application at a socket, until a signal ends it.
+
+At the first SIGTERM or SIGINT the server accepts nothing new, finishes what it has begun, and returns, so that those who
+opened the services can close them; a second one ends the process at once.
+"""
+
+import asyncio
+import signal
+import socket
+from functools import partial
+from types import FrameType
+from typing import Any, Final, cast, final
+
+import anyio
+import uvicorn
+from attrs import evolve
+from starlette.types import ASGIApp
+
+from chatmemory_layers.http_connection import ConnectionLimits, HttpConnection
+
+KEEP_ALIVE_SECONDS: Final = 15
+DRAIN_SECONDS: Final = 3
+CANCEL_SECONDS: Final = 1.0
+"""For what is still running then to roll back."""
+
+OTHER_FILES: Final = 200
+"""That a process holds open beside the sockets of its clients."""
+
+
+async def serve(
+    app: ASGIApp,
+    listener: socket.socket,
+    *,
+    closing: anyio.Event,
+    limits: ConnectionLimits | None = None,
+) -> None:
+    """Answer clients at *listener*, which is closed at the end; streams that end by themselves look at *closing*."""
+    given = limits or ConnectionLimits()
+    limits = evolve(given, connections=min(given.connections, _most_files() - OTHER_FILES))
+    connection = partial(HttpConnection, limits=limits)
+    config = uvicorn.Config(
+        app,
+        http=cast("type[asyncio.Protocol]", connection),  # all that is asked of it is to be called
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="warning",
+        access_log=False,  # it would show paths
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+    server = _Server(config, closing, asyncio.get_running_loop())
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        listener.close()
+        await _end(server)
+
+
+@final
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, closing: anyio.Event, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(config)
+        self.closing = closing
+        self.loop = loop
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  either signal ends it
+        # uvicorn raises what it gets here once more when it is done; a drained server ends well instead.
+        for handled in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(handled, signal.SIG_DFL)
+        self.should_exit = True
+        self.loop.call_soon_threadsafe(self.closing.set)
+
+
+async def _end(server: uvicorn.Server) -> None:
+    """Wait for the requests that were cancelled, and drop the clients that do not go."""
+    state = server.server_state
+    if state.tasks:
+        await asyncio.wait(state.tasks, timeout=CANCEL_SECONDS)
+    for connection in list(state.connections):
+        cast("Any", connection).transport.abort()
+
+
+def _most_files() -> int:
+    """Let this process open as many files as it may, and return how many."""
+    try:
+        import resource  # noqa: PLC0415  not everywhere
+    except ImportError:
+        return ConnectionLimits().connections + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = ConnectionLimits().connections + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == resource.RLIM_INFINITY else soft
