@@ -30,7 +30,7 @@ from chatmemory.errors import (
     PromptNotFoundError,
     VersionConflictError,
 )
-from chatmemory.memories import ForgetReceipt, Memory, MemoryPage, NewMemory, RememberReport
+from chatmemory.memories import UNCHANGED, ForgetReceipt, Memory, MemoryPage, NewMemory, RememberReport
 from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.messages import (
@@ -38,6 +38,7 @@ from chatmemory.messages import (
     ChatMessage,
     ClearReport,
     Conversation,
+    ConversationPage,
     Json,
     JsonObject,
     MessagePage,
@@ -55,7 +56,13 @@ from chatmemory.printed_past_chats import (
 from chatmemory.proposals import Extraction, MemoryUpdate
 from chatmemory.recall import Recall
 from chatmemory.settings import Settings
-from chatmemory.structure import STAYS_INSIDE, is_any_json, unstructure
+from chatmemory.structure import (
+    STAYS_INSIDE,
+    is_any_json,
+    may_be_unchanged,
+    unstructure,
+    without_unchanged,
+)
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -66,6 +73,7 @@ PUBLISHED: Final[Mapping[str, object]] = {
     "clear_report": ClearReport,
     "configuration": Settings,
     "conversation": Conversation,
+    "conversation_page": ConversationPage,
     "error": DataValidationError
     | ConversationNotFoundError
     | MessageConflictError
@@ -169,6 +177,8 @@ class _Description:
                 self.definitions[kind.__name__] = {}  # taken, should the class contain itself
                 self.definitions[kind.__name__] = self.of_class(kind)
             return {"$ref": f"#/$defs/{kind.__name__}"}
+        if may_be_unchanged(kind):
+            return self.of_type(without_unchanged(kind))
         arguments = get_args(kind)
         match get_origin(kind):
             case origin if origin in (Union, UnionType):
@@ -254,7 +264,8 @@ def _of_validator(validator: Any) -> JsonObject:
 
 def _default(field: "attrs.Attribute[Any]") -> JsonObject:
     default: Any = field.default
-    if default is attrs.NOTHING or field.name == "tag" or isinstance(default, attrs.Factory):  # type: ignore[arg-type]  # a class at run time, a function to the checker
+    is_made = isinstance(default, attrs.Factory)  # type: ignore[arg-type]  # a class at run time, a function to the checker
+    if is_made or default is attrs.NOTHING or default is UNCHANGED or field.name == "tag":
         return {}
     return {"default": unstructure(default)}
 

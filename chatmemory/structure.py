@@ -7,10 +7,11 @@ Import it where it is needed, not at the top of a package: cattrs takes longer t
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar, cast, get_args, get_origin
+from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import attrs
 from cattrs import Converter
@@ -18,10 +19,11 @@ from cattrs.cols import list_structure_factory
 from cattrs.gen import make_dict_unstructure_fn, override
 from returns.result import Failure, Success
 
-from chatmemory.effect.config_error import ConfigProblem, InvalidValue, MissingKey
+from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, MissingKey
 from chatmemory.effect.outcome import Outcome
 from chatmemory.effect.structuring import key_of, new_converter, structure as structure_settings
 from chatmemory.errors import DataValidationError, Problem
+from chatmemory.memories import Unchanged
 from chatmemory.message_rules import instant_problem
 from chatmemory.messages import Json, JsonObject
 
@@ -33,10 +35,14 @@ STAYS_INSIDE = (BaseException | None,)
 
 def structure(data: object, kind: type[T], *, path: str = "$") -> Outcome[T, DataValidationError]:
     """Make a *kind* (a class of ours, or ``tuple[...]`` of one) of *data* as JSON readers return it."""
-    outcome = structure_settings(kind, data, path, converter=_converter())
-    if isinstance(outcome, Success):
-        return outcome
-    return Failure(DataValidationError(tuple(map(_problem, outcome.failure().problems))))
+    return _by_our_rules(structure_settings(kind, data, path, converter=_converter()))
+
+
+def structure_parameters(
+    parameters: Mapping[str, str], kind: type[T], *, path: str = "$.query"
+) -> Outcome[T, DataValidationError]:
+    """Make a *kind* of *parameters*, which are all written as text: numbers and instants in it are read."""
+    return _by_our_rules(structure_settings(kind, parameters, path, converter=_parameter_converter()))
 
 
 def unstructure(value: object) -> Json:
@@ -68,10 +74,20 @@ def _converter() -> Converter:
     converter.register_structure_hook(datetime, _instant)
     converter.register_unstructure_hook(datetime, datetime.isoformat)
     converter.register_structure_hook_func(_has_origin(Mapping), _json_object)
+    converter.register_structure_hook_factory(may_be_unchanged, _given_hook)
     converter.register_structure_hook_func(is_any_json, lambda data, _: data)
     converter.register_structure_hook_factory(_has_origin(tuple), _tuple_hook)
     converter.register_structure_hook_func(STAYS_INSIDE.__contains__, _refuse_field)
     converter.register_unstructure_hook_factory(attrs.has, _unstructure_hook)
+    return converter
+
+
+@cache
+def _parameter_converter() -> Converter:
+    """Return the kernel's converter, which reads numbers from text, with types of ours."""
+    converter = new_converter()
+    converter.register_structure_hook(int, _integer)
+    converter.register_structure_hook(datetime, _instant)
     return converter
 
 
@@ -85,6 +101,21 @@ def is_any_json(kind: object) -> bool:
     return {Mapping, Sequence} <= {get_origin(member) for member in get_args(kind)}
 
 
+def may_be_unchanged(kind: object) -> bool:
+    """Tell whether *kind* is the type of a field that may be left as it is, by not being given."""
+    return Unchanged in get_args(kind)
+
+
+def without_unchanged(kind: Any) -> Any:
+    """Return the type of such a field when it is given."""
+    return Union[tuple(member for member in get_args(kind) if member is not Unchanged)]  # noqa: UP007  made of a tuple
+
+
+def _given_hook(kind: Any, converter: Converter, /) -> Callable[[object, object], object]:
+    given = without_unchanged(kind)
+    return lambda data, _: converter.structure(data, given)
+
+
 def _exactly(kind: type[Any], name: str, *also: type[Any]) -> Callable[[object, object], object]:
     # type() and not isinstance(): True is an int in Python and no number in JSON.
     def hook(data: object, _: object) -> object:
@@ -93,6 +124,13 @@ def _exactly(kind: type[Any], name: str, *also: type[Any]) -> Callable[[object, 
         raise _unfit(name, data)
 
     return hook
+
+
+def _integer(data: object, _: object) -> int:
+    # int() alone would take 1_000 and the digits of every script.
+    if isinstance(data, str) and re.fullmatch(r"-?[0-9]{1,18}", data):
+        return int(data)
+    raise _unfit("an integer", data)
 
 
 def _instant(data: object, _: object) -> datetime:
@@ -131,6 +169,12 @@ def _unstructure_hook(kind: type[Any], converter: Converter, /) -> Callable[[Any
         field.name: override(rename=key_of(field.name), omit=field.type in STAYS_INSIDE) for field in fields
     }
     return make_dict_unstructure_fn(kind, converter, **overrides)
+
+
+def _by_our_rules(outcome: Outcome[T, ConfigError]) -> Outcome[T, DataValidationError]:
+    if isinstance(outcome, Success):
+        return outcome
+    return Failure(DataValidationError(tuple(map(_problem, outcome.failure().problems))))
 
 
 def _refuse_field(_data: object, _: object) -> object:

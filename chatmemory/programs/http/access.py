@@ -1,0 +1,90 @@
+"""Who may do what: a request's token, or that it needs none, becomes a ``Grant``."""
+
+import hmac
+from collections.abc import Mapping, Sequence
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.effect import Effect
+from chatmemory.memories import Namespace
+from chatmemory.programs.http.problems import Refusal
+from chatmemory.server_settings import ServerSettings
+
+CHALLENGE: Final[Mapping[str, str]] = {"WWW-Authenticate": 'Bearer realm="chatmemory"'}
+NO_TOKEN: Final = Refusal(
+    "UnauthorizedError", "send the token as 'Authorization: Bearer TOKEN'", dict(CHALLENGE)
+)
+WRONG_TOKEN: Final = Refusal(
+    "UnauthorizedError",
+    "no such token: see [server] and [server.tokens] in the configuration",
+    dict(CHALLENGE),
+)
+
+
+@final
+@frozen(kw_only=True)
+class Grant:
+    """What a client may do; see ``TokenSettings``."""
+
+    user: str
+    app: str = ""
+    conversations: str = ""
+    past_chats: bool = True
+    read_only: bool = False
+
+    def namespace(self, app: str | None) -> Effect[Namespace, Refusal]:
+        """Return the namespace in which the client asks, narrowed to *app*; its user is never the client's to choose."""
+        if app is None or app == self.app:
+            return Effect.succeed(Namespace(self.user, self.app))
+        if self.app:
+            return Effect.fail(Refusal("ForbiddenError", f"this token is for the app {self.app!r} only"))
+        return Effect.succeed(Namespace(self.user, app))
+
+    def conversation(self, conversation_id: str) -> Effect[str, Refusal]:
+        """Return *conversation_id* if the client may see it."""
+        if conversation_id.startswith(self.conversations):
+            return Effect.succeed(conversation_id)
+        return Effect.fail(
+            Refusal(
+                "ForbiddenError",
+                f"this token is for conversations whose ids begin with {self.conversations!r}",
+            )
+        )
+
+
+@final
+class Access:
+    """Knows the tokens."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        """Know those of *settings*; without any, everybody who reaches the server has the grant of its user."""
+        owner = Grant(user=settings.user, app=settings.app)
+        granted = [(settings.token, owner)] if settings.token else []
+        granted += [
+            (
+                token.token,
+                Grant(
+                    user=token.user,
+                    app=token.app,
+                    conversations=token.conversations,
+                    past_chats=token.past_chats,
+                    read_only=token.read_only,
+                ),
+            )
+            for token in settings.tokens.values()
+        ]
+        self._granted: Sequence[tuple[bytes, Grant]] = [(token.encode(), grant) for token, grant in granted]
+        self._open: Grant | None = None if granted else owner
+
+    def grant(self, authorization: str | None) -> Grant | Refusal:
+        """Return what the header ``Authorization`` allows."""
+        if self._open is not None:
+            return self._open
+        scheme, _, sent = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer" or not sent.strip():
+            return NO_TOKEN
+        token = sent.strip().encode("latin-1", "replace")
+        # Every token is compared, in constant time, so that the time of the answer tells nothing.
+        matches = [grant for known, grant in self._granted if hmac.compare_digest(known, token)]
+        return matches[0] if matches else WRONG_TOKEN

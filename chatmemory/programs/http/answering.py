@@ -1,0 +1,47 @@
+"""``answer``: what an effect succeeds or fails with becomes a response."""
+
+from collections.abc import AsyncIterator
+from typing import Any, Final, final
+
+from attrs import frozen
+from returns.result import Success
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from chatmemory.effect import Outcome
+from chatmemory.memories import Memory
+from chatmemory.messages import Conversation, MessagePage
+from chatmemory.programs.http.operation import Operation
+from chatmemory.programs.http.problems import ApiError, problem_response
+from chatmemory.structure import write_json
+
+VERSIONED: Final = (Conversation, MessagePage, Memory)
+"""What has a version, by which a later write says what it has seen."""
+UNCHANGED_WITH_ITS_VERSION: Final = (Conversation, MessagePage)
+"""A memory is not: its use is counted, and it is pinned, without a new version of what it says."""
+
+
+@final
+@frozen
+class EventStream:
+    """An answer that goes on: server-sent events."""
+
+    events: AsyncIterator[str]
+
+
+def answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiError]) -> Response:
+    """Return the response for *outcome*."""
+    if not isinstance(outcome, Success):
+        return problem_response(outcome.failure())
+    value = outcome.unwrap()
+    if isinstance(value, EventStream):
+        return StreamingResponse(value.events, media_type="text/event-stream")
+    headers: dict[str, str] = {}
+    if isinstance(value, VERSIONED):
+        headers["ETag"] = f'"{value.version}"'
+        is_known = request.headers.get("if-none-match") == headers["ETag"]
+        if is_known and operation.method == "GET" and isinstance(value, UNCHANGED_WITH_ITS_VERSION):
+            return Response(status_code=304, headers=headers)
+    return Response(
+        write_json(value), status_code=operation.status, headers=headers, media_type="application/json"
+    )

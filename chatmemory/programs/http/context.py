@@ -1,0 +1,59 @@
+"""``POST /context``: what a model receives for a user's message."""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.chat_context import NO_INSTRUCTIONS, ChatContext, Instructions
+from chatmemory.contracts import ChatContextService
+from chatmemory.effect import Effect
+from chatmemory.errors import RecallError
+from chatmemory.programs.http.operation import Call, InApp, Operation
+from chatmemory.programs.http.problems import Refusal
+
+
+@final
+@frozen(kw_only=True)
+class ContextRequest:
+    """What a context is built for.
+
+    Attributes:
+        conversation_id: whose messages; also the session that uses the memories.
+        user_message: what the user says now; last in the context.
+        instructions: what the application says.
+        message_id: the id of the user's message if it is stored already, so that it does not stand there twice.
+        peek: look at the context that would be built; no use is counted.
+    """
+
+    conversation_id: str
+    user_message: str
+    instructions: Instructions = NO_INSTRUCTIONS
+    message_id: str | None = None
+    peek: bool = False
+
+
+def build_context(
+    call: Call[InApp, ContextRequest],
+) -> Effect[ChatContext, RecallError | Refusal, ChatContextService]:
+    """Put instructions, memories, the conversation and the user's message together for a model."""
+    asked = call.body
+
+    def build(conversation_id: str) -> Effect[ChatContext, RecallError | Refusal, ChatContextService]:
+        return call.namespace().bind(
+            lambda namespace: ChatContextService.use(
+                lambda contexts: contexts.build(
+                    namespace,
+                    conversation_id,
+                    asked.user_message,
+                    instructions=asked.instructions,
+                    message_id=asked.message_id,
+                    peek=asked.peek or call.grant.read_only,
+                )
+            )
+        )
+
+    return call.grant.conversation(asked.conversation_id).bind(build)
+
+
+CONTEXT: Final[Sequence[Operation]] = (Operation("POST", "/context", build_context, reads_only=True),)

@@ -1,0 +1,244 @@
+"""Conversations over HTTP: list, read, add, clear, and follow what is said."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar, final
+
+from attrs import field, frozen, validators
+
+from chatmemory.contracts import ChatMemory, ChatMemoryService
+from chatmemory.effect import Effect
+from chatmemory.errors import AddError, ReadError
+from chatmemory.messages import (
+    AddReport,
+    ChatMessage,
+    ClearReport,
+    Conversation,
+    ConversationPage,
+    MessagePage,
+    NewMessage,
+    SummarizationMetadata,
+    View,
+)
+from chatmemory.pastchats.shortened import one_line
+from chatmemory.programs.http.answering import EventStream
+from chatmemory.programs.http.events import followed
+from chatmemory.programs.http.made_ids import with_made_ids
+from chatmemory.programs.http.operation import Call, NoParameters, Operation
+from chatmemory.programs.http.problems import Refusal
+
+A = TypeVar("A")
+E = TypeVar("E")
+
+MOST_CONVERSATIONS: Final = 200
+MOST_MESSAGES: Final = 1000
+OPENING_CHARACTERS: Final = 120
+OPENING_MESSAGES: Final = 3
+"""Among which the first of the user is looked for: a system message may stand before it."""
+OPENINGS_AT_ONCE: Final = 8
+
+
+@final
+@frozen(kw_only=True)
+class ConversationList:
+    """Which conversations are listed.
+
+    Attributes:
+        after: `next` of the page before.
+    """
+
+    limit: int = field(default=50, validator=[validators.ge(0), validators.le(MOST_CONVERSATIONS)])
+    after: str | None = None
+
+
+@final
+@frozen
+class OpenedConversation:
+    """A conversation and how it begins.
+
+    Attributes:
+        opening: the beginning of the first message of its user, on one line.
+    """
+
+    conversation: Conversation
+    opening: str
+
+
+@final
+@frozen
+class OpenedConversations:
+    """Conversations, last changed first; *next* is the cursor of the page after this one, null at the end."""
+
+    conversations: tuple[OpenedConversation, ...]
+    next: str | None
+
+
+@final
+@frozen(kw_only=True)
+class MessageList:
+    """Which stretch of a conversation is read; without a cursor the newest messages.
+
+    Attributes:
+        view: `model`: summaries in the place of what they cover; `full`: every stored message.
+        older_than: `older` of another page of the same view.
+        newer_than: `newer` of another page of the same view; 0: from the start.
+    """
+
+    view: View = "model"
+    limit: int = field(default=100, validator=[validators.ge(0), validators.le(MOST_MESSAGES)])
+    older_than: int | None = None
+    newer_than: int | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Following:
+    """From where on a conversation is followed.
+
+    Attributes:
+        newer_than: the number of the last message that is known; not given: only what is still to come.
+    """
+
+    newer_than: int | None = None
+
+
+@final
+@frozen(kw_only=True)
+class AddMessages:
+    """Messages for the end of a conversation, all or none."""
+
+    messages: tuple[NewMessage, ...]
+
+
+def list_conversations(
+    call: Call[ConversationList, None],
+) -> Effect[OpenedConversations, ReadError | Refusal, ChatMemoryService]:
+    """List conversations, last changed first, each with its opening."""
+
+    def opened(memory: ChatMemory) -> Effect[OpenedConversations, ReadError]:
+        return memory.list_conversations(
+            limit=call.query.limit, after=call.query.after, order="recent", prefix=call.grant.conversations
+        ).bind(lambda page: _with_openings(memory, page))
+
+    return ChatMemoryService.use(opened)
+
+
+def get_conversation(
+    call: Call[NoParameters, None],
+) -> Effect[Conversation, ReadError | Refusal, ChatMemoryService]:
+    """Return what is known of a conversation without reading it."""
+    return _memory(call, lambda memory, conversation_id: memory.get_conversation(conversation_id))
+
+
+def get_messages(
+    call: Call[MessageList, None],
+) -> Effect[MessagePage, ReadError | Refusal, ChatMemoryService]:
+    """Read a page of a conversation, oldest message first."""
+    asked = call.query
+    return _memory(
+        call,
+        lambda memory, conversation_id: memory.get_page(
+            conversation_id,
+            limit=asked.limit,
+            older_than=asked.older_than,
+            newer_than=asked.newer_than,
+            view=asked.view,
+        ),
+    )
+
+
+def add_messages(
+    call: Call[NoParameters, AddMessages],
+) -> Effect[AddReport, AddError | Refusal, ChatMemoryService]:
+    """Add messages to the end of a conversation, which comes into being with its first one."""
+    messages = with_made_ids(call.body.messages, call.key)
+    return _memory(
+        call,
+        lambda memory, conversation_id: memory.add_messages(
+            conversation_id, messages, expected_version=call.expected_version
+        ),
+    )
+
+
+def clear_messages(
+    call: Call[NoParameters, None],
+) -> Effect[ClearReport, ReadError | Refusal, ChatMemoryService]:
+    """Delete every message of a conversation with its summaries."""
+    return _memory(call, lambda memory, conversation_id: memory.clear_messages(conversation_id))
+
+
+def get_summary(
+    call: Call[NoParameters, None],
+) -> Effect[SummarizationMetadata, ReadError | Refusal, ChatMemoryService]:
+    """Return what a summary stands for."""
+
+    def found(metadata: SummarizationMetadata | None) -> Effect[SummarizationMetadata, Refusal]:
+        if metadata is None:
+            what = "no summary has this id: summaries are the messages whose role is 'summary'"
+            return Effect.fail(Refusal("SummaryNotFoundError", what))
+        return Effect.succeed(metadata)
+
+    def look(memory: ChatMemory, conversation_id: str) -> Effect[SummarizationMetadata, ReadError | Refusal]:
+        return memory.get_summarization(conversation_id, call.path["messageId"]).bind(found)
+
+    return _memory(call, look)
+
+
+def follow_conversation(
+    call: Call[Following, None],
+) -> Effect[EventStream, ReadError | Refusal, ChatMemoryService]:
+    """Send each new message of a conversation as it is added, as server-sent events.
+
+    `id` is the number of the message, and `event` is `message`; `cleared` says that the conversation was cleared.  Who
+    comes back with `Last-Event-ID` misses nothing.
+    """
+
+    def follow(memory: ChatMemory, conversation_id: str) -> Effect[EventStream, ReadError]:
+        known = call.query.newer_than if call.last_event is None else call.last_event
+        return followed(memory, conversation_id, newer_than=known, closing=call.closing).map(EventStream)
+
+    return _memory(call, follow)
+
+
+def _memory(
+    call: Call[Any, Any], ask: Callable[[ChatMemory, str], Effect[A, E]]
+) -> Effect[A, E | Refusal, ChatMemoryService]:
+    """Ask the service about the conversation that the path names."""
+    return call.conversation().bind(
+        lambda conversation_id: ChatMemoryService.use(lambda memory: ask(memory, conversation_id))
+    )
+
+
+def _with_openings(memory: ChatMemory, page: ConversationPage) -> Effect[OpenedConversations, ReadError]:
+    def opened(conversation: Conversation) -> Effect[OpenedConversation]:
+        # One that was cleared meanwhile has none.
+        beginning = memory.get_page(
+            conversation.conversation_id, limit=OPENING_MESSAGES, newer_than=0, view="full"
+        )
+        return (
+            beginning.map(lambda read: _opening(read.messages))
+            .lash(lambda _: Effect.succeed(""))
+            .map(lambda opening: OpenedConversation(conversation, opening))
+        )
+
+    return Effect.all(map(opened, page.conversations), concurrency=OPENINGS_AT_ONCE).map(
+        lambda conversations: OpenedConversations(tuple(conversations), page.next)
+    )
+
+
+def _opening(messages: Sequence[ChatMessage]) -> str:
+    first = next((message for message in messages if message.role == "user"), None)
+    first = first or next(iter(messages), None)
+    return "" if first is None else one_line(first.content, OPENING_CHARACTERS)
+
+
+_ONE: Final = "/conversations/{conversationId}"
+
+CONVERSATIONS: Final[Sequence[Operation]] = (
+    Operation("GET", "/conversations", list_conversations),
+    Operation("GET", _ONE, get_conversation),
+    Operation("GET", f"{_ONE}/messages", get_messages),
+    Operation("POST", f"{_ONE}/messages", add_messages, status=201, takes_version=True, takes_key=True),
+    Operation("DELETE", f"{_ONE}/messages", clear_messages),
+    Operation("GET", f"{_ONE}/summaries/{{messageId}}", get_summary),
+    Operation("GET", f"{_ONE}/events", follow_conversation),
+)

@@ -1,0 +1,76 @@
+"""``followed``: what is said in a conversation as server-sent events, whoever says it.
+
+The store is asked again and again, since another process may be the one that adds.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import anyio
+from returns.result import Failure, Success
+
+from chatmemory.contracts import ChatMemory
+from chatmemory.effect import Effect
+from chatmemory.errors import ConversationNotFoundError, ReadError
+from chatmemory.messages import ChatMessage, Conversation
+from chatmemory.structure import write_json
+
+PAUSE_SECONDS: Final = 0.5
+HEARTBEAT_SECONDS: Final = 15.0
+"""So that nobody on the way takes a conversation in which nothing is said for a dead connection."""
+PAGE: Final = 200
+HEARTBEAT: Final = ": still here\n\n"
+CLEARED: Final = "event: cleared\ndata: {}\n\n"
+RETRY: Final = "retry: 1000\n\n"
+"""The pause of a client that was cut off, in milliseconds; sent first, so that an answer has begun."""
+
+
+def followed(
+    memory: ChatMemory, conversation_id: str, *, newer_than: int | None, closing: anyio.Event
+) -> Effect[AsyncIterator[str], ReadError]:
+    """Succeed with the events behind the message number *newer_than* (None: the last one), until *closing* is set."""
+
+    def last(_: Conversation) -> Effect[int, ReadError]:
+        if newer_than is not None:
+            return Effect.succeed(newer_than)
+        return memory.get_page(conversation_id, limit=1, view="full").map(lambda page: page.newer)
+
+    return (
+        memory.get_conversation(conversation_id)
+        .bind(last)
+        .map(lambda seq: _events(memory, conversation_id, seq, closing))
+    )
+
+
+async def _events(
+    memory: ChatMemory, conversation_id: str, seq: int, closing: anyio.Event
+) -> AsyncIterator[str]:
+    yield RETRY
+    silent_seconds = 0.0
+    is_there = True
+    while not closing.is_set():
+        match await memory.get_page(conversation_id, limit=PAGE, newer_than=seq, view="full"):
+            case Success(page):
+                is_there = True
+                for event in map(_message_event, page.messages):
+                    yield event
+                if page.messages:
+                    seq = page.messages[-1].seq
+                    silent_seconds = 0.0
+                    continue
+            case Failure(ConversationNotFoundError()):
+                if is_there:
+                    yield CLEARED
+                is_there = False
+            case Failure():
+                return  # the client comes back with the last id that it has seen
+        with anyio.move_on_after(PAUSE_SECONDS):
+            await closing.wait()
+        silent_seconds += PAUSE_SECONDS
+        if silent_seconds >= HEARTBEAT_SECONDS:
+            yield HEARTBEAT
+            silent_seconds = 0.0
+
+
+def _message_event(message: ChatMessage) -> str:
+    return f"id: {message.seq}\nevent: message\ndata: {write_json(message)}\n\n"

@@ -1,0 +1,86 @@
+"""``POST /memory/extract`` (spec 002): what a text says that is worth remembering, for a form to be filled with."""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.contracts import LongTermMemoryService
+from chatmemory.effect import Effect
+from chatmemory.errors import RecallError
+from chatmemory.longterm.save_form import DEFAULT_CATEGORY
+from chatmemory.memories import Category
+from chatmemory.messages import Json
+from chatmemory.programs.http.operation import Call, NoParameters, Operation
+from chatmemory.programs.http.problems import Refusal
+from chatmemory.proposals import Extraction, ProposedMemory, Speaker
+
+
+@final
+@frozen(kw_only=True)
+class ExtractRequest:
+    """A message.
+
+    Attributes:
+        content: its text.
+        role: who says it: what is extracted differs.
+    """
+
+    content: str
+    role: Speaker = "user"
+
+
+@final
+@frozen(kw_only=True)
+class ExtractedMemory:
+    """What was found, the surest proposal first; nothing: confidence 0 and the text itself.
+
+    Attributes:
+        key: what it is about, in the language of the text; "" for nothing.
+        value: what is said of it, or the text itself.
+        confidence: 0 to 1; below 0.5 it is not worth saving.
+        content: the statement as a sentence of its own, which a model will read.
+        extractor: what found it: `rules`, or the id of a skill.
+        note: why the rules stood in for a skill, null otherwise.
+        proposals: everything that was found, the surest first.
+    """
+
+    key: str
+    value: Json
+    category: Category
+    confidence: float
+    content: str
+    extractor: str
+    note: str | None
+    proposals: tuple[ProposedMemory, ...]
+
+
+def extract_memory(
+    call: Call[NoParameters, ExtractRequest],
+) -> Effect[ExtractedMemory, RecallError | Refusal, LongTermMemoryService]:
+    """Propose a memory for a message, and save nothing."""
+    content = call.body.content
+    return LongTermMemoryService.use(
+        lambda memory: memory.extract(content, role=call.body.role).map(
+            lambda found: _extracted(found, content)
+        )
+    )
+
+
+def _extracted(found: Extraction, content: str) -> ExtractedMemory:
+    best = found.best
+    return ExtractedMemory(
+        key="" if best is None else best.key,
+        value=content if best is None else best.value,
+        category=DEFAULT_CATEGORY if best is None else best.category,
+        confidence=0.0 if best is None else best.confidence,
+        content=content if best is None else best.content,
+        extractor=found.extractor,
+        note=found.note,
+        proposals=found.proposals,
+    )
+
+
+EXTRACTION: Final[Sequence[Operation]] = (
+    Operation("POST", "/memory/extract", extract_memory, reads_only=True),
+)

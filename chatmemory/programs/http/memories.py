@@ -1,0 +1,306 @@
+"""Long-term memory over HTTP: list, recall, save, correct, promote, pin and forget."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeVar, final
+
+from attrs import field, frozen, validators
+
+from chatmemory.contracts import LongTermMemory, LongTermMemoryService
+from chatmemory.effect import Effect
+from chatmemory.errors import (
+    MemoryChangeError,
+    MemoryReadError,
+    RecallError,
+    RememberError,
+)
+from chatmemory.memories import (
+    Category,
+    DedupPolicy,
+    ForgetReceipt,
+    Memory,
+    MemoryChanges,
+    MemoryPage,
+    MemoryType,
+    Namespace,
+    NewMemory,
+    RememberReport,
+    Stored,
+)
+from chatmemory.programs.http.made_ids import with_made_ids
+from chatmemory.programs.http.operation import Call, Empty, InApp, Operation
+from chatmemory.programs.http.problems import Refusal
+from chatmemory.proposals import MemoryUpdate, Speaker
+from chatmemory.recall import Recall
+from chatmemory.settings import MOST_RECALLED
+
+A = TypeVar("A")
+E = TypeVar("E")
+
+MOST_LISTED: Final = 1000
+
+
+@final
+@frozen(kw_only=True)
+class MemoryList:
+    """Which memories are listed.
+
+    Attributes:
+        after: `next` of the page before.
+        containing: text that content, key or value contain.
+        as_of: list what was true then; not given: now.
+        app: the app; not given: that of the token, or all of them.
+    """
+
+    limit: int = field(default=100, validator=[validators.ge(0), validators.le(MOST_LISTED)])
+    after: str | None = None
+    memory_type: MemoryType | None = None
+    category: Category | None = None
+    session_id: str | None = None
+    tag: str | None = None
+    containing: str | None = None
+    as_of: datetime | None = None
+    app: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Remember:
+    """Memories to be saved, all or none.
+
+    Attributes:
+        dedup: what makes one of them a duplicate.
+    """
+
+    memories: tuple[NewMemory, ...]
+    dedup: DedupPolicy = "exact"
+
+
+@final
+@frozen(kw_only=True)
+class Question:
+    """What long-term memory is asked.
+
+    Attributes:
+        limit: memories at most; null: as configured.
+        as_of: ask what was true then; null: now.
+    """
+
+    query: str
+    limit: int | None = field(
+        default=None, validator=validators.optional([validators.ge(0), validators.le(MOST_RECALLED)])
+    )
+    category: Category | None = None
+    tags: tuple[str, ...] = ()
+    as_of: datetime | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Turn:
+    """What a user said and an assistant answered, saved as two short-term memories (spec 000)."""
+
+    user_content: str
+    assistant_content: str
+    session_id: str
+    user_message_id: str | None = None
+    assistant_message_id: str | None = None
+    dedup: DedupPolicy = "first_50_characters"
+
+
+@final
+@frozen(kw_only=True)
+class Said:
+    """A text whose facts are to be saved.
+
+    Attributes:
+        update: the `memory_update` of a model's answer; null: the extractor finds them.
+    """
+
+    content: str
+    role: Speaker = "user"
+    session_id: str | None = None
+    message_id: str | None = None
+    update: MemoryUpdate | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Replacement:
+    """The newer fact."""
+
+    memory: NewMemory
+
+
+@final
+@frozen(kw_only=True)
+class Pin:
+    """Whether it is exempt from decay and expiry."""
+
+    pinned: bool
+
+
+def list_memories(
+    call: Call[MemoryList, None],
+) -> Effect[MemoryPage, RecallError | Refusal, LongTermMemoryService]:
+    """List what is remembered, newest first."""
+    asked = call.query
+    return _memory(
+        call,
+        lambda memory, namespace: memory.list(
+            namespace,
+            limit=asked.limit,
+            after=asked.after,
+            memory_type=asked.memory_type,
+            category=asked.category,
+            session_id=asked.session_id,
+            tag=asked.tag,
+            containing=asked.containing,
+            as_of=asked.as_of,
+        ),
+    )
+
+
+def remember(
+    call: Call[InApp, Remember],
+) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
+    """Save memories, all or none, and report what became of each."""
+
+    def save(memory: LongTermMemory, namespace: Namespace) -> Effect[RememberReport, RememberError]:
+        drafts = with_made_ids(call.body.memories, call.key, namespace.user, namespace.app)
+        return memory.remember(namespace, drafts, dedup=call.body.dedup)
+
+    return _memory(call, save)
+
+
+def recall(call: Call[InApp, Question]) -> Effect[Recall, RecallError | Refusal, LongTermMemoryService]:
+    """Find the long-term memories that belong to a question, best first, with the signals that put them there."""
+    asked = call.body
+    return _memory(
+        call,
+        lambda memory, namespace: memory.recall(
+            namespace,
+            asked.query,
+            limit=asked.limit,
+            category=asked.category,
+            tags=asked.tags,
+            as_of=asked.as_of,
+        ),
+    )
+
+
+def save_turn(
+    call: Call[InApp, Turn],
+) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
+    """Save a turn as two short-term memories, the user's and the assistant's."""
+    said = call.body
+    return _memory(
+        call,
+        lambda memory, namespace: memory.save_conversation_turn(
+            namespace,
+            said.user_content,
+            said.assistant_content,
+            session_id=said.session_id,
+            user_message_id=said.user_message_id,
+            assistant_message_id=said.assistant_message_id,
+            dedup=said.dedup,
+        ),
+    )
+
+
+def auto_save(
+    call: Call[InApp, Said],
+) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
+    """Save each fact in a text as a memory of its own."""
+    said = call.body
+    return _memory(
+        call,
+        lambda memory, namespace: memory.auto_save(
+            namespace,
+            said.content,
+            role=said.role,
+            session_id=said.session_id,
+            message_id=said.message_id,
+            update=said.update,
+        ),
+    )
+
+
+def get_memory(
+    call: Call[InApp, None],
+) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
+    """Return one memory, true now or superseded."""
+    return _memory(call, lambda memory, namespace: memory.get(namespace, call.path["memoryId"]))
+
+
+def update_memory(
+    call: Call[InApp, MemoryChanges],
+) -> Effect[Memory, MemoryChangeError | Refusal, LongTermMemoryService]:
+    """Correct a memory in its place: what is given replaces what is stored, null empties it."""
+    return _memory(
+        call,
+        lambda memory, namespace: memory.update(
+            namespace, call.path["memoryId"], call.body, expected_version=call.expected_version
+        ),
+    )
+
+
+def supersede_memory(
+    call: Call[InApp, Replacement],
+) -> Effect[Stored, MemoryChangeError | Refusal, LongTermMemoryService]:
+    """Put a newer fact in the place of one that is true now; the older one stays readable by `asOf`."""
+
+    def replace(memory: LongTermMemory, namespace: Namespace) -> Effect[Stored, MemoryChangeError]:
+        old = call.path["memoryId"]
+        (draft,) = with_made_ids([call.body.memory], call.key, namespace.user, namespace.app, old)
+        return memory.supersede(namespace, old, draft)
+
+    return _memory(call, replace)
+
+
+def promote_memory(
+    call: Call[InApp, Empty],
+) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
+    """Make a memory long-term, because a person marked it as important."""
+    return _memory(call, lambda memory, namespace: memory.promote(namespace, call.path["memoryId"]))
+
+
+def pin_memory(
+    call: Call[InApp, Pin],
+) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
+    """Exempt a memory from decay and expiry, or no longer."""
+    pinned = call.body.pinned
+    return _memory(
+        call, lambda memory, namespace: memory.pin(namespace, call.path["memoryId"], pinned=pinned)
+    )
+
+
+def forget_memory(
+    call: Call[InApp, None],
+) -> Effect[ForgetReceipt, MemoryReadError | Refusal, LongTermMemoryService]:
+    """Remove a memory and those that it has superseded, without a trace."""
+    return _memory(call, lambda memory, namespace: memory.forget(namespace, call.path["memoryId"]))
+
+
+def _memory(
+    call: Call[Any, Any], ask: Callable[[LongTermMemory, Namespace], Effect[A, E]]
+) -> Effect[A, E | Refusal, LongTermMemoryService]:
+    """Ask the service in the namespace of the call."""
+    return call.namespace().bind(
+        lambda namespace: LongTermMemoryService.use(lambda memory: ask(memory, namespace))
+    )
+
+
+MEMORIES: Final[Sequence[Operation]] = (
+    Operation("GET", "/memories", list_memories),
+    Operation("POST", "/memories", remember, status=201, takes_key=True),
+    Operation("POST", "/memories/recall", recall, reads_only=True),
+    Operation("POST", "/memories/turn", save_turn, status=201),
+    Operation("POST", "/memories/auto-save", auto_save, status=201),
+    Operation("GET", "/memories/{memoryId}", get_memory),
+    Operation("PATCH", "/memories/{memoryId}", update_memory, takes_version=True),
+    Operation("DELETE", "/memories/{memoryId}", forget_memory),
+    Operation("POST", "/memories/{memoryId}/supersede", supersede_memory, status=201, takes_key=True),
+    Operation("POST", "/memories/{memoryId}/promote", promote_memory),
+    Operation("PUT", "/memories/{memoryId}/pin", pin_memory),
+)

@@ -1,0 +1,151 @@
+"""``Operation``: what can be asked of the API; its handler's signature is its contract.
+
+A handler is a function from a ``Call`` to an effect.  The types in its signature say what a request must look like, what
+it answers and how it can fail; requests are read by them, and the OpenAPI document is written from them.
+
+    def get_memory(call: Call[InApp, None]) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]: ...
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import (
+    Any,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    cast,
+    final,
+    get_args,
+    get_type_hints,
+)
+
+import anyio
+from attrs import define, frozen
+
+from chatmemory.effect import Effect
+from chatmemory.memories import Namespace
+from chatmemory.programs.http.access import Grant
+from chatmemory.programs.http.problems import Refusal
+
+Q = TypeVar("Q")
+B = TypeVar("B")
+
+Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+WITH_BODY: Final[frozenset[Method]] = frozenset({"POST", "PUT", "PATCH"})
+
+
+@final
+@frozen(kw_only=True)
+class NoParameters:
+    """An operation without parameters."""
+
+
+@final
+@frozen(kw_only=True)
+class InApp:
+    """Which memories are meant.
+
+    Attributes:
+        app: the app; not given: that of the token, or all of them.
+    """
+
+    app: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Empty:
+    """A body that says nothing: `{}`, or no body at all."""
+
+
+@final
+@frozen(kw_only=True, slots=False)
+class Call(Generic[Q, B]):
+    """A request that has been understood.
+
+    Attributes:
+        grant: what the client may do.
+        path: the parameters in the path, by name.
+        expected_version: of ``If-Match``.
+        key: of ``Idempotency-Key``.
+        last_event: of ``Last-Event-ID``.
+        closing: set when the server is about to end, for answers that have no end of their own.
+    """
+
+    grant: Grant
+    path: Mapping[str, str]
+    query: Q
+    body: B
+    expected_version: int | None
+    key: str | None
+    last_event: int | None
+    closing: anyio.Event
+
+    def namespace(self) -> Effect[Namespace, Refusal]:
+        """Return the namespace in which the client asks."""
+        return self.grant.namespace(getattr(self.query, "app", None))
+
+    def conversation(self) -> Effect[str, Refusal]:
+        """Return the conversation that the path names, if the client may see it."""
+        return self.grant.conversation(self.path["conversationId"])
+
+
+Handler: TypeAlias = Callable[[Call[Any, Any]], Effect[Any, Any, Any]]
+
+
+class Signature(NamedTuple):
+    """The types of a handler: of parameters and body, of the answer, and of every way to fail."""
+
+    query: type[Any]
+    body: type[Any]
+    answer: Any
+    errors: tuple[type[Any], ...]
+
+
+@final
+@define(slots=False)
+class Operation:
+    """One line of the API.
+
+    Attributes:
+        path: with the names of its parameters in braces; each is one segment, percent-encoded.
+        status: of the answer.
+        takes_version: whether ``If-Match`` is heard.
+        takes_key: whether ``Idempotency-Key`` is heard.
+        reads_only: whether nothing is changed, though the method is not GET.
+    """
+
+    method: Method
+    path: str
+    handler: Handler
+    status: int = 200
+    takes_version: bool = False
+    takes_key: bool = False
+    reads_only: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the handler."""
+        return self.handler.__name__
+
+    @property
+    def changes(self) -> bool:
+        """Whether a grant that only reads may not have it."""
+        return self.method != "GET" and not self.reads_only
+
+    @property
+    def path_parameters(self) -> tuple[str, ...]:
+        """The names in the path, in order."""
+        return tuple(re.findall(r"{(\w+)}", self.path))
+
+    @cached_property
+    def signature(self) -> Signature:
+        """The types of the handler."""
+        hints = get_type_hints(self.handler)
+        query, body = get_args(hints["call"])
+        answer, errors, *_ = get_args(hints["return"])
+        return Signature(query, body, answer, cast("tuple[type[Any], ...]", get_args(errors) or (errors,)))

@@ -1,0 +1,124 @@
+"""``read_call``: a request becomes a ``Call``, or a failure that names everything that is wrong with it.
+
+Query parameters and the body are made into classes by the one door of the project, ``structure.py``.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+import anyio
+from attrs import evolve
+from returns.result import Failure, Success
+from starlette.requests import Request
+
+from chatmemory.effect import Outcome
+from chatmemory.errors import DataValidationError, Problem
+from chatmemory.programs.http.access import Grant
+from chatmemory.programs.http.operation import Call, Empty, Operation
+from chatmemory.structure import read_json, structure_parameters
+
+LONGEST_KEY: Final = 255
+"""Characters of an ``Idempotency-Key``."""
+
+
+async def read_call(
+    operation: Operation, request: Request, grant: Grant, closing: anyio.Event
+) -> Outcome[Call[Any, Any], DataValidationError]:
+    """Read what *operation* needs of *request*."""
+    problems: list[Problem] = []
+    kinds = operation.signature
+    path = _path(request.path_params, problems)
+    query = _query(request, kinds.query, problems)
+    body = await _body(request, kinds.body, problems)
+    expected_version = _expected_version(operation, request, problems)
+    key = _key(operation, request, problems)
+    last_event = _last_event(request, problems)
+    if problems:
+        return Failure(DataValidationError(tuple(problems)))
+    return Success(
+        Call(
+            grant=grant,
+            path=path,
+            query=query,
+            body=body,
+            expected_version=expected_version,
+            key=key,
+            last_event=last_event,
+            closing=closing,
+        )
+    )
+
+
+def _path(raw: Mapping[str, str], problems: list[Problem]) -> Mapping[str, str]:
+    """Decode each segment by itself: an id may hold a slash."""
+    path: dict[str, str] = {}
+    for name, segment in raw.items():
+        try:
+            path[name] = unquote(segment, errors="strict")
+        except UnicodeDecodeError:
+            problems.append(Problem(f"$.path.{name}", "no UTF-8 after percent-decoding"))
+    return path
+
+
+def _query(request: Request, kind: type[Any], problems: list[Problem]) -> Any:
+    parameters = request.query_params
+    names = [name for name, _ in parameters.multi_items()]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    problems += [Problem(f"$.query.{name}", "given more than once") for name in twice]
+    return _unless(structure_parameters(dict(parameters), kind), problems)
+
+
+async def _body(request: Request, kind: type[Any], problems: list[Problem]) -> Any:
+    if kind is type(None):
+        return None
+    text = await request.body()
+    if kind is Empty and not text:
+        return Empty()
+    read = read_json(text, kind)
+    if isinstance(read, Failure):
+        error = read.failure()
+        read = Failure(
+            evolve(error, problems=tuple(evolve(one, path=f"$.body{one.path[1:]}") for one in error.problems))
+        )
+    return _unless(read, problems)
+
+
+def _unless(read: Outcome[Any, DataValidationError], problems: list[Problem]) -> Any:
+    if isinstance(read, Success):
+        return read.unwrap()
+    problems.extend(read.failure().problems)
+    return None
+
+
+def _expected_version(operation: Operation, request: Request, problems: list[Problem]) -> int | None:
+    if (sent := request.headers.get("if-match")) is None:
+        return None
+    if not operation.takes_version:
+        problems.append(Problem("$.headers.If-Match", f"{operation.name} does not look at it: leave it out"))
+        return None
+    if version := re.fullmatch(r'"([0-9]{1,18})"', sent):
+        return int(version[1])
+    problems.append(Problem("$.headers.If-Match", 'expected the ETag of a read, such as "12"'))
+    return None
+
+
+def _key(operation: Operation, request: Request, problems: list[Problem]) -> str | None:
+    if (sent := request.headers.get("idempotency-key")) is None or not operation.takes_key:
+        return None  # what takes no key can be repeated as it is
+    if 1 <= len(sent) <= LONGEST_KEY:
+        return sent
+    problems.append(Problem("$.headers.Idempotency-Key", f"expected 1 to {LONGEST_KEY} characters"))
+    return None
+
+
+def _last_event(request: Request, problems: list[Problem]) -> int | None:
+    if (sent := request.headers.get("last-event-id")) is None:
+        return None
+    if re.fullmatch(r"[0-9]{1,18}", sent):
+        return int(sent)
+    problems.append(
+        Problem("$.headers.Last-Event-ID", "expected the id of an event, the number of a message")
+    )
+    return None
