@@ -74,10 +74,14 @@ TABLES = (
     "memory_use",
 )
 # Planned for their arguments, see Database.read_snapshot.
-LISTS = {
-    memory_reads.SELECT_LISTED: "'u1', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, 20",
-    memory_reads.SELECT_UNEMBEDDED: "'u1', '', 'm1', 3, 9000, '', 20",
-}
+LISTS = (
+    (memory_reads.SELECT_LISTED, "'u1', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, NULL, 20"),
+    (
+        memory_reads.SELECT_LISTED,
+        "'u1', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, 'words', 20",
+    ),
+    (memory_reads.SELECT_UNEMBEDDED, "'u1', '', 'm1', 3, 9000, '', 20"),
+)
 MEMORY_STATEMENTS = {
     **statements_of(*MEMORY_MODULES),
     "count what can be recalled": memory_search.COUNT_RECALLABLE,
@@ -129,6 +133,6 @@ async def test_no_statement_reads_the_memories_of_all_users(filled: Any) -> None
 
 
 async def test_a_list_of_memories_comes_out_of_an_index_in_order(filled: Any) -> None:
-    for statement, arguments in LISTS.items():
+    for statement, arguments in LISTS:
         plan = await plan_of(filled, statement, arguments)
         assert "Sort" not in plan.partition("Limit")[2], plan
