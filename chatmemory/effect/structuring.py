@@ -211,7 +211,8 @@ def new_converter() -> "Converter":
     def named_tables(raw: object, type_: Any) -> object:
         if not isinstance(raw, Mapping):
             raise _unfit("tables with names", raw)
-        tables: Any = dict[str, named_tables_of(type_)]
+        _, table = get_args(type_)
+        tables: Any = types.GenericAlias(dict, (str, table))
         return converter.structure(cast("Mapping[str, object]", raw), tables)
 
     converter.register_structure_hook_func(lambda type_: named_tables_of(type_) is not None, named_tables)

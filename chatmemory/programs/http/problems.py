@@ -56,7 +56,7 @@ class Refusal:
 
     tag: RefusalTag
     detail: str
-    headers: Mapping[str, str] = field(factory=dict)
+    headers: Mapping[str, str] = field(factory=dict[str, str])
 
     @property
     def retry_is_safe(self) -> bool:
