@@ -1,4 +1,4 @@
-"""What an index run of past chats is asked and tells, how much is kept, and what the doctor sees.
+"""What an index run of past chats is asked and tells, what is kept, page by page, and what the doctor sees.
 
 Values only.  What a search finds, and what is recalled of it, stands in ``prompt_hits.py``.
 """
@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, final
 from attrs import frozen
 
 from chatmemory.histories import HistoryIssue
-from chatmemory.prompt import KEPT_KINDS, TurnKind
+from chatmemory.prompt import KEPT_KINDS, Prompt, TurnKind
 from chatmemory.prompt_drafts import SourceChanges
 from chatmemory.roles import Role
 
@@ -102,6 +102,55 @@ class PastChatsStatistics:
     newest: datetime | None
     bytes_on_disk: int
     last_indexed_at: datetime | None = None
+
+
+@final
+@frozen(kw_only=True)
+class PastConversation:
+    """A conversation that is kept, as a list shows it; its turns that were superseded do not count.
+
+    Attributes:
+        format: that of its first turn, as are project and source.
+        opening: the beginning of what the user typed first, in one line.
+        turns: how many are kept.
+        first_at: the earliest time of its turns; None where no turn has one.
+        last_at: the latest.
+    """
+
+    conversation_id: str
+    format: str
+    project: str
+    source: str
+    opening: str
+    turns: int
+    first_at: datetime | None
+    last_at: datetime | None
+
+
+@final
+@frozen(kw_only=True)
+class PastConversationPage:
+    """A part of the list of conversations, last said first.
+
+    Attributes:
+        next: the cursor of what follows; None at the end.
+    """
+
+    conversations: tuple[PastConversation, ...]
+    next: str | None
+
+
+@final
+@frozen(kw_only=True)
+class PastTurnPage:
+    """A part of a conversation, in its order.
+
+    Attributes:
+        next: the index of the last turn here, after which the next page begins; None at the end.
+    """
+
+    turns: tuple[Prompt, ...]
+    next: int | None
 
 
 Severity: TypeAlias = Literal["ok", "warning", "error"]

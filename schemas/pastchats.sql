@@ -152,7 +152,8 @@ BEGIN
     DELETE FROM prompt_aliases WHERE prompt_id = old.id;
 END;
 
-CREATE INDEX prompts_conversation_order ON prompts (conversation_id, turn_index)
+CREATE INDEX prompts_conversation_order
+ON prompts (conversation_id, turn_index, id, timestamp, superseded_at, role, format, source_project)
 ;
 
 CREATE INDEX prompts_source_order ON prompts (source_path, turn_index);

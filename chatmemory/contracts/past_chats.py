@@ -15,7 +15,15 @@ from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
 if TYPE_CHECKING:
     from chatmemory.errors import PastChatsError
     from chatmemory.json_value import JsonObject
-    from chatmemory.past_chats import Finding, IndexProgress, IndexReport, IndexRequest, PastChatsStatistics
+    from chatmemory.past_chats import (
+        Finding,
+        IndexProgress,
+        IndexReport,
+        IndexRequest,
+        PastChatsStatistics,
+        PastConversationPage,
+        PastTurnPage,
+    )
     from chatmemory.prompt_hits import PastRecall, PromptSearchResult
 
 SearchMode: TypeAlias = Literal["hybrid", "lexical"]
@@ -63,6 +71,25 @@ class PastChats(Protocol):
         """Return the turns around a source as ``recall`` and ``search`` name it: ``path#turn``, or a conversation's id.
 
         Fails with ``PromptNotFoundError`` for a source that is not indexed.
+        """
+        ...
+
+    def conversations(
+        self, which: PromptFilter = EVERYTHING, /, *, limit: int = 50, after: str | None = None
+    ) -> Effect[PastConversationPage, PastChatsError]:
+        """Return the conversations that hold turns which are meant, last said first; *after*: ``next`` of another page.
+
+        One in which something is said meanwhile comes first on a new first page; the others keep their order.
+        """
+        ...
+
+    def turns(
+        self, conversation_id: str, /, *, newer_than: int = -1, limit: int = 100
+    ) -> Effect[PastTurnPage, PastChatsError]:
+        """Return a conversation from its start, or from behind the turn *newer_than*, without what was superseded.
+
+        Turns of one number stay together, so a page may be longer by those.  Fails with ``PromptNotFoundError`` for a
+        conversation of which nothing is kept.
         """
         ...
 

@@ -18,7 +18,13 @@ from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
 if TYPE_CHECKING:
     from chatmemory.contracts.embedder import Matrix, Vector
     from chatmemory.errors import RepositoryError
-    from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
+    from chatmemory.past_chats import (
+        Finding,
+        IndexReport,
+        PastChatsStatistics,
+        PastConversationPage,
+        PastTurnPage,
+    )
     from chatmemory.prompt import TurnKind
     from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState
     from chatmemory.roles import Role
@@ -170,6 +176,24 @@ class PromptRepository(Protocol):
         self, source: str, /, *, turn_index: int | None = None, limit: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
         """Return turns of a source, or of a conversation of that id, in their order; *turn_index*: that one only."""
+        ...
+
+    def conversations(
+        self, which: PromptFilter, /, *, limit: int, after: str | None = None
+    ) -> Effect[PastConversationPage, RepositoryError]:
+        """Return conversations that hold turns which are meant, last said first; those without a time come last.
+
+        *after*: a cursor of ``pastchats.conversation_cursor``.
+        """
+        ...
+
+    def conversation_turns(
+        self, conversation_id: str, /, *, newer_than: int = -1, limit: int
+    ) -> Effect[PastTurnPage | None, RepositoryError]:
+        """Return the turns behind the index *newer_than* that are not superseded; None: of this conversation are none.
+
+        Turns of one index stay together, also beyond *limit*.
+        """
         ...
 
     def statistics(self) -> Effect[PastChatsStatistics, RepositoryError]:

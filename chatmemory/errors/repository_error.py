@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 
 RepositoryProblem: TypeAlias = Literal[
+    "missing",
     "unavailable",
     "busy",
     "full",
@@ -20,6 +21,7 @@ RepositoryProblem: TypeAlias = Literal[
 ]
 
 _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
+    "missing": "make it first, then try again",
     "unavailable": "check the path or the address, then try again",
     "busy": "another writer holds the store; try again",
     "full": "free some space on the disk, then try again; what was acknowledged is safe",
@@ -34,7 +36,9 @@ _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
     "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",
     "unexpected": "see the cause",
 }
-_WORTH_RETRYING: frozenset[RepositoryProblem] = frozenset({"unavailable", "busy", "full", "outcome_unknown"})
+_WORTH_RETRYING: frozenset[RepositoryProblem] = frozenset(
+    {"missing", "unavailable", "busy", "full", "outcome_unknown"}
+)
 
 
 @final

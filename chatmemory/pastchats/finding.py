@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chatmemory.contracts.token_counter import TokenCounter
     from chatmemory.errors import DataValidationError, PastChatsError, RepositoryError
     from chatmemory.json_value import JsonObject
-    from chatmemory.past_chats import Finding, PastChatsStatistics
+    from chatmemory.past_chats import Finding, PastChatsStatistics, PastConversationPage, PastTurnPage
     from chatmemory.prompt import Prompt, PromptFilter
     from chatmemory.prompt_hits import Exchange, PromptHit, PromptSearchResult
 
@@ -45,6 +45,8 @@ LEAST_SHARE: Final = 0.5
 to do with the question, and none that answers it."""
 LENGTH_OF_UUID: Final = 36  # such a name in a path is no chance
 MOST_SHOWN: Final = 1_000  # turns of a conversation that is asked for as a whole
+MOST_CONVERSATIONS: Final = 200  # of a page
+MOST_TURNS: Final = 1_000  # likewise
 MOST_PLACES: Final = 5  # of one number, in a file that holds several conversations
 
 
@@ -166,6 +168,37 @@ class PastChatsLive:
             do.fail(PromptNotFoundError(source))
         return whole
 
+    @Effect.gen
+    async def conversations(
+        self,
+        do: Do[PastChatsError],
+        which: PromptFilter = EVERYTHING,
+        /,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> PastConversationPage:
+        """See ``PastChats.conversations``."""
+        await do(_checked(which, limit=limit, after=after))
+        most = min(limit, MOST_CONVERSATIONS)
+        return await do(self._repository.conversations(which, limit=most, after=after).alt(_lifted))
+
+    @Effect.gen
+    async def turns(
+        self, do: Do[PastChatsError], conversation_id: str, /, *, newer_than: int = -1, limit: int = 100
+    ) -> PastTurnPage:
+        """See ``PastChats.turns``."""
+        await do(_checked(EVERYTHING, limit=limit))
+        asked = self._repository.conversation_turns(
+            conversation_id, newer_than=newer_than, limit=min(limit, MOST_TURNS)
+        )
+        page = await do(asked.alt(_lifted))
+        if page is None:
+            from chatmemory.errors import PromptNotFoundError  # noqa: PLC0415  few fail
+
+            do.fail(PromptNotFoundError(conversation_id))
+        return page
+
     def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
         """See ``PastChats.statistics``."""
         return self._repository.statistics().alt(_lifted)
@@ -213,12 +246,23 @@ def _naive(instant: datetime | None) -> str:
     return "must know its time zone" if instant is not None and instant.tzinfo is None else ""
 
 
-def _checked(which: PromptFilter, *, limit: int, tokens: int = 1) -> Effect[None, DataValidationError]:
+def _is_cursor(text: str | None) -> bool:
+    if text is None:
+        return True
+    from chatmemory.pastchats.conversation_cursor import read_cursor  # noqa: PLC0415  a recall has no pages
+
+    return read_cursor(text) is not None
+
+
+def _checked(
+    which: PromptFilter, *, limit: int, tokens: int = 1, after: str | None = None
+) -> Effect[None, DataValidationError]:
     problems = {
         "$.limit": "at least 1" if limit < 1 else "",
         "$.tokens": "at least 1" if tokens < 1 else "",
         "$.which.since": _naive(which.since),
         "$.which.until": _naive(which.until),
+        "$.after": "" if _is_cursor(after) else "no cursor: give the next of another page",
     }
     if not any(problems.values()):
         return Effect.succeed(None)

@@ -6,7 +6,7 @@ How steps are taken and noted is said in ``migrations.py``, what they make in ``
 from typing import Final
 
 from chatmemory_layers.sqlite.migrations import CREATE_LEDGER, Migration
-from chatmemory_layers.sqlite.prompt_tables import PROMPT_STATEMENTS
+from chatmemory_layers.sqlite.prompt_tables import CONVERSATION_STATEMENTS, PROMPT_STATEMENTS
 from chatmemory_layers.sqlite.prompt_version import APPLICATION_ID, NEWEST
 
 PROMPT_MIGRATIONS: Final = (
@@ -17,7 +17,8 @@ PROMPT_MIGRATIONS: Final = (
             CREATE_LEDGER,
             *PROMPT_STATEMENTS,
             f"PRAGMA application_id = {APPLICATION_ID}",
-            f"PRAGMA user_version = {NEWEST}",
+            "PRAGMA user_version = 1",
         ),
     ),
+    Migration(2, "lists of conversations", (*CONVERSATION_STATEMENTS, f"PRAGMA user_version = {NEWEST}")),
 )

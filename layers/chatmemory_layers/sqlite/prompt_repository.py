@@ -1,8 +1,8 @@
 """``SqlitePromptRepository``: ``PromptRepository`` in one file, by a connection of its own in the calling thread.
 
-One line per method: what it does stands in ``prompt_reads.py``, ``prompt_search.py``, ``prompt_staging.py``,
-``prompt_commit.py``, ``prompt_writes.py``, ``prompt_removal.py`` and ``prompt_checks.py``; what only writers and doctors
-need is imported where it is used, because a recall has no time for it.
+One line per method: what it does stands in ``prompt_reads.py``, ``prompt_conversations.py``, ``prompt_search.py``,
+``prompt_staging.py``, ``prompt_commit.py``, ``prompt_writes.py``, ``prompt_removal.py`` and ``prompt_checks.py``; what no
+recall needs is imported where it is used, because a recall has no time for it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,13 @@ from chatmemory_layers.sqlite.sqlite_problem import repository_error
 if TYPE_CHECKING:
     from chatmemory.contracts.embedder import Matrix, Vector
     from chatmemory.contracts.prompt_repository import PromptCandidates, PromptRepository, PromptSearch
-    from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
+    from chatmemory.past_chats import (
+        Finding,
+        IndexReport,
+        PastChatsStatistics,
+        PastConversationPage,
+        PastTurnPage,
+    )
     from chatmemory.prompt import Prompt, PromptFilter, TurnKind
     from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState
     from chatmemory.roles import Role
@@ -160,6 +166,25 @@ class SqlitePromptRepository:
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
         """See ``PromptRepository.turns``."""
         asked = partial(prompt_reads.turns, source=source, turn_index=turn_index, limit=limit)
+        return self._read("read turns", asked)
+
+    def conversations(
+        self, which: PromptFilter, /, *, limit: int, after: str | None = None
+    ) -> Effect[PastConversationPage, RepositoryError]:
+        """See ``PromptRepository.conversations``."""
+        from chatmemory_layers.sqlite.prompt_conversations import conversations
+
+        return self._read("list conversations", partial(conversations, which=which, limit=limit, after=after))
+
+    def conversation_turns(
+        self, conversation_id: str, /, *, newer_than: int = -1, limit: int
+    ) -> Effect[PastTurnPage | None, RepositoryError]:
+        """See ``PromptRepository.conversation_turns``."""
+        from chatmemory_layers.sqlite.prompt_conversations import conversation_turns
+
+        asked = partial(
+            conversation_turns, conversation_id=conversation_id, newer_than=newer_than, limit=limit
+        )
         return self._read("read turns", asked)
 
     def statistics(self) -> Effect[PastChatsStatistics, RepositoryError]:

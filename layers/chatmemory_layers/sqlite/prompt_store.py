@@ -22,7 +22,7 @@ from chatmemory_layers.sqlite.file_connection import (
     refuse_folder,
     write_ahead,
 )
-from chatmemory_layers.sqlite.prompt_version import APPLICATION_ID, NEWEST, versions_of
+from chatmemory_layers.sqlite.prompt_version import APPLICATION_ID, NEWEST, OLDEST_READABLE, versions_of
 
 if TYPE_CHECKING:
     from chatmemory.past_chats_settings import PastChatsSettings
@@ -85,7 +85,8 @@ def connect_reader(settings: PastChatsSettings, driver: ModuleType = sqlite3) ->
         path, mode="ro", timeout_seconds=settings.busy_timeout_seconds, driver=driver, any_thread=True
     )
     try:
-        if versions_of(connection) != (APPLICATION_ID, NEWEST):
+        application_id, version = versions_of(connection)
+        if application_id != APPLICATION_ID or not OLDEST_READABLE <= version <= NEWEST:
             _refuse_version(connection, path)
         connection.execute("PRAGMA query_only = ON")
         connection.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB}")
@@ -123,7 +124,7 @@ def _exists(path: Path) -> bool:
 
 def _not_yet(detail: str) -> EffectFailed:
     advice = f"{detail}; run `pastchats-memory index` first"
-    return EffectFailed(RepositoryError(OPENING, "unavailable", advice))
+    return EffectFailed(RepositoryError(OPENING, "missing", advice))
 
 
 def _create_folder(folder: Path) -> None:

@@ -39,6 +39,13 @@ CREATE TABLE prompts (
 CREATE_CONVERSATION_ORDER = """
 CREATE INDEX prompts_conversation_order ON prompts (conversation_id, turn_index)
 """
+# It holds what conversations are listed and turns are counted by: the rows themselves are long, and take ten times as long
+# to walk through.
+DROP_CONVERSATION_ORDER = "DROP INDEX prompts_conversation_order"
+CREATE_CONVERSATIONS = """
+CREATE INDEX prompts_conversation_order
+ON prompts (conversation_id, turn_index, id, timestamp, superseded_at, role, format, source_project)
+"""
 CREATE_SOURCE_ORDER = "CREATE INDEX prompts_source_order ON prompts (source_path, turn_index)"
 CREATE_TEXT = "CREATE INDEX prompts_text ON prompts (text_hash)"
 
@@ -236,3 +243,6 @@ PROMPT_STATEMENTS: Final = (
     CREATE_REMAINS,
 )
 """What makes an empty file an index of past chats."""
+
+CONVERSATION_STATEMENTS: Final = (DROP_CONVERSATION_ORDER, CREATE_CONVERSATIONS)
+"""What makes lists of conversations quick."""

@@ -10,8 +10,11 @@ from typing import Final
 APPLICATION_ID: Final = 0x70636861
 """``pcha``, as ``file`` and others show it."""
 
-NEWEST: Final = 1
+NEWEST: Final = 2
 """The number of the last step in ``prompt_migrations.py``."""
+
+OLDEST_READABLE: Final = 1
+"""The later steps only make reading quicker: whoever upgrades goes on reading what the next index run will migrate."""
 
 
 def versions_of(connection: sqlite3.Connection) -> tuple[int, int]:

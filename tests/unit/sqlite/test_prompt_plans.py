@@ -9,6 +9,7 @@ import pytest
 
 from chatmemory_layers.sqlite import (
     prompt_commit,
+    prompt_conversations,
     prompt_reads,
     prompt_removal,
     prompt_scans,
@@ -24,6 +25,7 @@ from tests.unit.sql_statements import statements_of
 
 STATEMENTS = statements_of(
     prompt_commit,
+    prompt_conversations,
     prompt_reads,
     prompt_removal,
     prompt_scans,
@@ -34,6 +36,7 @@ STATEMENTS = statements_of(
 )
 # Of all turns there are: counts, exports, what a person wants gone, and what no index can know.
 ABOUT_EVERYTHING = {
+    "prompt_conversations.SELECT_CONVERSATIONS",
     "prompt_reads.COUNT_PROMPTS",
     "prompt_reads.COUNT_CONVERSATIONS",
     "prompt_reads.COUNT_EMBEDDINGS",
@@ -45,8 +48,10 @@ ABOUT_EVERYTHING = {
     "prompt_writes.COUNT_PROMPTS",
 }
 NEEDS_SQLITE_VEC = {"prompt_scans.SELECT_NEAREST"}
+# To search for whatever has a conversation is a walk by another name.
 OF_ALL_TURNS = re.compile(
     r"SCAN (main\.)?(prompts|kept|prompt_embeddings|prompt_codes|prompt_aliases|copied|theirs|own)\b"
+    r"|SEARCH prompts USING .*\(conversation_id>\?\)"
 )
 
 
@@ -58,11 +63,16 @@ def store() -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def walks(store: sqlite3.Connection, statement: str) -> list[str]:
-    """Return the tables of all turns that are walked through."""
+def plan_of(store: sqlite3.Connection, statement: str) -> list[str]:
+    """Return the steps in which a statement is carried out."""
     names = dict.fromkeys(re.findall(r":(\w+)", statement))
     rows = store.execute(f"EXPLAIN QUERY PLAN {statement}", names or [None] * statement.count("?"))
-    return [step for _, _, _, step in rows.fetchall() if OF_ALL_TURNS.match(step)]
+    return [step for _, _, _, step in rows.fetchall()]
+
+
+def walks(store: sqlite3.Connection, statement: str) -> list[str]:
+    """Return the tables of all turns that are walked through."""
+    return [step for step in plan_of(store, statement) if OF_ALL_TURNS.match(step)]
 
 
 @pytest.mark.parametrize("name", sorted(STATEMENTS.keys() - ABOUT_EVERYTHING - NEEDS_SQLITE_VEC))
@@ -73,3 +83,16 @@ def test_no_statement_walks_through_all_turns(store: sqlite3.Connection, name: s
 @pytest.mark.parametrize("name", sorted(ABOUT_EVERYTHING))
 def test_what_is_about_everything_is_named_so(store: sqlite3.Connection, name: str) -> None:
     assert walks(store, STATEMENTS[name]) != []
+
+
+@pytest.mark.parametrize("name", ["prompt_conversations.SELECT_CONVERSATIONS", "prompt_reads.COUNT_PROMPTS"])
+def test_what_walks_through_the_turns_reads_an_index_and_not_their_long_rows(
+    store: sqlite3.Connection, name: str
+) -> None:
+    (walk,) = walks(store, STATEMENTS[name])
+    assert "prompts USING COVERING INDEX prompts_conversation_order" in walk
+
+
+def test_a_conversation_is_read_in_the_order_of_the_index(store: sqlite3.Connection) -> None:
+    for name in ("prompt_reads.SELECT_BEFORE", "prompt_conversations.SELECT_TURNS_BEHIND"):
+        assert "TEMP B-TREE" not in " ".join(plan_of(store, STATEMENTS[name]))

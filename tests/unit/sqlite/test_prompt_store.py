@@ -13,6 +13,7 @@ from returns.result import Failure
 
 from chatmemory.effect import EffectFailed, Layer, ManagedRuntime
 from chatmemory.errors import RepositoryError
+from chatmemory.prompt import EVERYTHING
 from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag, SqliteSettings
 from chatmemory_layers.sqlite import store_file
 from chatmemory_layers.sqlite.migrations import migrate
@@ -123,7 +124,7 @@ def test_what_was_indexed_is_read_in_the_next_process(path: Path) -> None:
 
 def test_a_reader_makes_no_file_and_says_what_to_do(path: Path) -> None:
     error = problem_of(read_past_chats, path)
-    assert error.problem == "unavailable"
+    assert error.problem == "missing"
     assert "pastchats-memory index" in str(error)
     assert not path.exists()
 
@@ -131,7 +132,7 @@ def test_a_reader_makes_no_file_and_says_what_to_do(path: Path) -> None:
 def test_a_reader_says_so_too_where_a_writer_has_only_begun(path: Path) -> None:
     path.touch()
     error = problem_of(read_past_chats, path)
-    assert (error.problem, "pastchats-memory index" in error.detail) == ("unavailable", True)
+    assert (error.problem, "pastchats-memory index" in error.detail) == ("missing", True)
 
 
 @pytest.mark.parametrize("open_", [open_past_chats, read_past_chats])
@@ -233,3 +234,22 @@ def test_a_damaged_page_is_a_typed_error(path: Path) -> None:
         outcome = past.turns(SOURCE, limit=99).run_sync()
     assert isinstance(outcome, Failure)
     assert outcome.failure().problem == "damaged"
+
+
+def make_version_1(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, PROMPT_MIGRATIONS[:1])
+
+
+def test_what_an_older_version_wrote_is_read_as_it_is_and_migrated_by_the_next_writer(path: Path) -> None:
+    make_version_1(path)
+    with read_past_chats(path) as past:
+        assert past.conversations(EVERYTHING, limit=9).run_sync().unwrap().conversations == ()
+    with open_past_chats(path) as past:
+        index(past, [draft(0, "一")])
+    with closing(sqlite3.connect(path)) as connection:
+        assert versions_of(connection)[1] == NEWEST
+        (statement,) = connection.execute(
+            "SELECT sql FROM sqlite_schema WHERE name = 'prompts_conversation_order'"
+        ).fetchone()
+    assert "superseded_at" in statement

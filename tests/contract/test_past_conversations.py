@@ -1,0 +1,249 @@
+"""The list of past conversations and one of them, page by page, as a person reads them."""
+
+import sqlite3
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from returns.result import Failure
+
+from chatmemory.contracts.past_chats import PastChats, PastChatsService
+from chatmemory.effect import ManagedRuntime
+from chatmemory.errors import DataValidationError, PromptNotFoundError
+from chatmemory.past_chats import PastConversation
+from chatmemory.prompt import EVERYTHING, PromptFilter
+from chatmemory.prompt_drafts import PromptDraft
+from chatmemory.settings import PastChatsSettings
+from chatmemory_layers.past_chats_stacks import finding
+from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from tests.past_turns import NOON, SOURCE, draft, index, open_past_chats, state
+
+
+def talk(
+    name: str, *contents: str, at: datetime | None = NOON, project: str = "app", first: int = 0
+) -> list[PromptDraft]:
+    """Make a conversation; its turns are a minute apart, user and assistant in turns."""
+    return [
+        evolve(
+            draft(
+                number,
+                text,
+                source=f"/{name}",
+                conversation=f"claude_code:{name}",
+                project=project,
+            ),
+            role="assistant" if number % 2 else "user",
+            timestamp=None if at is None else at + timedelta(minutes=number),
+        )
+        for number, text in enumerate(contents, first)
+    ]
+
+
+def keep(past: SqlitePromptRepository, turns: list[PromptDraft], *, size: int = 1) -> None:
+    index(past, turns, state(turns[0].source, size=size))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "past.db"
+
+
+@pytest.fixture
+def past(path: Path) -> Iterator[SqlitePromptRepository]:
+    with open_past_chats(path, native=sqlite3) as repository:
+        yield repository
+
+
+class Chats:
+    """The service over the file, run to the end."""
+
+    def __init__(self, chats: PastChats) -> None:
+        self.chats = chats
+
+    def names(self, which: PromptFilter = EVERYTHING, *, limit: int = 50) -> list[str]:
+        """Return the names of all conversations, read page by page."""
+        names: list[str] = []
+        after: str | None = None
+        while True:
+            page = self.chats.conversations(which, limit=limit, after=after).run_sync().unwrap()
+            assert len(page.conversations) <= limit
+            names += [each.conversation_id.removeprefix("claude_code:") for each in page.conversations]
+            after = page.next
+            if after is None:
+                return names
+
+    def texts(self, conversation_id: str, *, limit: int) -> list[list[str]]:
+        """Return the pages of a conversation."""
+        pages: list[list[str]] = []
+        newer_than: int | None = -1
+        while newer_than is not None:
+            page = self.chats.turns(conversation_id, newer_than=newer_than, limit=limit).run_sync().unwrap()
+            pages.append([turn.content for turn in page.turns])
+            newer_than = page.next
+        return pages
+
+
+@pytest.fixture
+def chats(past: SqlitePromptRepository, path: Path) -> Iterator[Chats]:
+    del past  # it has made the file
+    with ManagedRuntime(finding(PastChatsSettings(path=str(path), use_sqlite_vec=False))) as runtime:
+        yield Chats(runtime.run_sync(PastChatsService.get()).unwrap())
+
+
+def test_a_conversation_is_listed_with_its_opening_its_turns_and_its_times(
+    past: SqlitePromptRepository, chats: Chats
+) -> None:
+    keep(past, talk("c1", "数据库被锁住了\n怎么办？", "开启 WAL", "谢谢"))
+    (listed,) = chats.chats.conversations().run_sync().unwrap().conversations
+    assert listed == PastConversation(
+        conversation_id="claude_code:c1",
+        format="claude_code",
+        project="app",
+        source="/c1",
+        opening="数据库被锁住了 怎么办？",
+        turns=3,
+        first_at=NOON,
+        last_at=NOON + timedelta(minutes=2),
+    )
+
+
+def test_what_was_said_last_comes_first_and_what_has_no_time_last(
+    past: SqlitePromptRepository, chats: Chats
+) -> None:
+    keep(past, talk("timeless", "?", at=None))
+    keep(past, talk("new", "x", at=NOON + timedelta(days=1)))
+    keep(past, talk("long", *["x"] * 9, at=NOON))
+    keep(past, talk("old", "x", at=NOON + timedelta(minutes=1)))
+    assert chats.names() == ["new", "long", "old", "timeless"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7])
+def test_pages_together_are_the_list(past: SqlitePromptRepository, chats: Chats, limit: int) -> None:
+    for number in range(5):
+        keep(past, talk(f"same-{number}", "x"))
+        keep(past, talk(f"timeless-{number}", "x", at=None))
+    assert chats.names(limit=limit) == [
+        f"{kind}-{number}" for kind in ("same", "timeless") for number in reversed(range(5))
+    ]
+
+
+def test_what_is_said_between_two_pages_moves_nothing_else(
+    past: SqlitePromptRepository, chats: Chats
+) -> None:
+    for number in range(4):
+        keep(past, talk(f"c{number}", "x", at=NOON - timedelta(days=number)))
+    first = chats.chats.conversations(limit=2).run_sync().unwrap()
+    keep(past, talk("c3", "x", "y", at=NOON + timedelta(days=1)), size=2)
+    second = chats.chats.conversations(limit=2, after=first.next).run_sync().unwrap()
+    assert [each.conversation_id for each in second.conversations] == ["claude_code:c2"]
+    assert second.next is None
+
+
+def test_an_instant_of_another_program_has_its_place_in_the_list_too(
+    past: SqlitePromptRepository, chats: Chats, path: Path
+) -> None:
+    for number in range(3):
+        keep(past, talk(f"c{number}", "x"))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE prompts SET timestamp = 'yesterday' WHERE source_path = '/c1'")
+        connection.execute("UPDATE prompts SET timestamp = '2025-03-14 12:00:00' WHERE source_path = '/c2'")
+    connection.close()
+    assert chats.names(limit=1) == ["c1", "c0", "c2"]
+
+
+def test_superseded_turns_are_left_out(past: SqlitePromptRepository, chats: Chats) -> None:
+    keep(past, talk("c1", "a", "b", "c"))
+    keep(past, talk("c1", "a", "b"), size=2)
+    keep(past, talk("gone", "a"))
+    index(past, [], state("/gone", size=2))
+    (listed,) = chats.chats.conversations().run_sync().unwrap().conversations
+    assert (listed.turns, listed.last_at) == (2, NOON + timedelta(minutes=1))
+    assert chats.texts("claude_code:c1", limit=9) == [["a", "b"]]
+    assert chats.chats.turns("claude_code:gone").run_sync() == Failure(
+        PromptNotFoundError("claude_code:gone")
+    )
+
+
+def test_the_opening_is_what_the_user_typed_first(past: SqlitePromptRepository, chats: Chats) -> None:
+    start, command, question, _ = talk("c1", "Hi", "x", "y " * 100, "z")
+    keep(past, [evolve(start, role="assistant"), evolve(command, role="user", kind="command"), question])
+    keep(past, [evolve(turn, kind="command", role="user") for turn in talk("c2", "/init")])
+    keep(past, [evolve(turn, role="assistant") for turn in talk("c3", "nobody asked")])
+    listed = chats.chats.conversations().run_sync().unwrap().conversations
+    openings = {each.conversation_id: each.opening for each in listed}
+    assert openings["claude_code:c1"].startswith("y y y")
+    assert len(openings["claude_code:c1"]) <= 120
+    assert (openings["claude_code:c2"], openings["claude_code:c3"]) == ("/init", "")
+
+
+@pytest.mark.parametrize(
+    ("which", "expected"),
+    [
+        (PromptFilter(projects=("SHOP",)), ["b"]),
+        (PromptFilter(formats=("chatgpt",)), []),
+        (PromptFilter(since=NOON + timedelta(minutes=2)), ["a"]),
+        (PromptFilter(roles=("assistant",), until=NOON), ["b"]),
+    ],
+)
+def test_a_filter_means_conversations_that_hold_such_a_turn(
+    past: SqlitePromptRepository, chats: Chats, which: PromptFilter, expected: list[str]
+) -> None:
+    keep(past, talk("a", "1", "2", "3"))
+    keep(past, talk("b", "1", "2", at=NOON - timedelta(minutes=9), project="Shop"))
+    assert chats.names(which) == expected
+    listed = chats.chats.conversations(which).run_sync().unwrap().conversations
+    assert [each.turns for each in listed] == [{"a": 3, "b": 2}[name] for name in expected]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 1000])
+def test_a_conversation_is_read_from_its_start(
+    past: SqlitePromptRepository, chats: Chats, limit: int
+) -> None:
+    contents = [f"{number} 好" for number in range(5)]
+    keep(past, talk("c1", *contents))
+    pages = chats.texts("claude_code:c1", limit=limit)
+    assert [text for page in pages for text in page] == contents
+    assert max(map(len, pages)) == min(limit, 5)
+
+
+def test_turns_of_one_number_stay_together(past: SqlitePromptRepository, chats: Chats) -> None:
+    keep(past, talk("c1", "a", "b", "c"))
+    resumed = [
+        evolve(turn, source="/resumed", content_hash=turn.content_hash[::-1])
+        for turn in talk("c1", "A", "B", "C", "D")
+    ]
+    index(past, resumed, state("/resumed"))
+    assert chats.texts("claude_code:c1", limit=1) == [["a", "A"], ["b", "B"], ["c", "C"], ["D"]]
+
+
+def test_behind_the_end_there_is_nothing(past: SqlitePromptRepository, chats: Chats) -> None:
+    keep(past, talk("c1", "a"))
+    for newer_than in (0, 7, 2**100):
+        page = chats.chats.turns("claude_code:c1", newer_than=newer_than).run_sync().unwrap()
+        assert (page.turns, page.next) == ((), None)
+
+
+@pytest.mark.parametrize("name", ["", "nobody", "\ud800", "' OR 1 --", "\0"])
+def test_an_unknown_conversation_is_a_typed_failure(chats: Chats, name: str) -> None:
+    assert chats.chats.turns(name).run_sync() == Failure(PromptNotFoundError(name))
+
+
+@pytest.mark.parametrize("cursor", ["", "yesterday", "2025-03-14T12:00:00Z", "x|\ud800"])
+def test_what_is_no_cursor_is_refused(chats: Chats, cursor: str) -> None:
+    refused = chats.chats.conversations(limit=0, after=cursor).run_sync().failure()
+    assert isinstance(refused, DataValidationError)
+    assert [problem.path for problem in refused.problems] == ["$.limit", "$.after"]
+
+
+def test_an_empty_index_has_no_conversations(chats: Chats) -> None:
+    assert chats.names() == []
+
+
+def test_a_name_with_a_bar_is_turned_over_too(past: SqlitePromptRepository, chats: Chats) -> None:
+    names = [f"x|y {number} 好" for number in range(3)]
+    for name in names:
+        keep(past, [evolve(turn, source=SOURCE + name) for turn in talk(name, "x")])
+    assert chats.names(limit=1) == [f"x|y {number} 好" for number in (2, 1, 0)]
+    assert chats.texts(f"claude_code:{names[0]}", limit=1) == [["x"]]
