@@ -32,7 +32,8 @@ class ChatMemory(Protocol):
         The conversation comes into being with its first message; an empty batch changes nothing and creates nothing.
         A message whose id is stored already with the same role, content and metadata is reported as a duplicate; with
         another content the whole batch fails with ``MessageConflictError``.  With *expected_version* (0: not yet
-        there) the add fails with ``VersionConflictError`` when the conversation has changed since it was read.
+        there) the add fails with ``VersionConflictError`` when the conversation has changed since it was read, unless
+        all of *messages* are duplicates: who repeats an add whose answer was lost finds that it has succeeded.
         A failing strategy never fails the add: see ``AddReport.history``.
         """
         ...

@@ -43,7 +43,8 @@ class Append:
 
     Attributes:
         drafts: at least one, in order.
-        expected_version: the version before the change; None: whatever it is.
+        expected_version: the version before the change; None: whatever it is.  A batch of nothing but duplicates
+            changes nothing, and passes at any version.
         now: the instant of the write, UTC.
     """
 

@@ -81,9 +81,6 @@ class ModelRepository:
     def append(self, batch: Append) -> Outcome[Appended, AppendError]:
         """Answer ``MessageRepository.append``."""
         kept = self.conversations.get(batch.conversation_id, ModelConversation())
-        if batch.expected_version not in {None, kept.version}:
-            expected = batch.expected_version or 0
-            return Failure(VersionConflictError(batch.conversation_id, expected, kept.version))
         said = {entry.message.id: _what_is_said(entry.message) for entry in kept.entries}
         new: dict[str, MessageDraft] = {}
         duplicates: list[str] = []
@@ -95,6 +92,9 @@ class ModelRepository:
                 duplicates.append(draft.id)
             else:
                 conflicts.append(draft.id)
+        if (new or conflicts) and batch.expected_version not in {None, kept.version}:
+            expected = batch.expected_version or 0
+            return Failure(VersionConflictError(batch.conversation_id, expected, kept.version))
         if conflicts:
             return Failure(MessageConflictError(batch.conversation_id, tuple(conflicts)))
         if new:

@@ -91,15 +91,28 @@ class RepositoryMachine(RuleBasedStateMachine):
         conversation_id = self.ids[which]
         number = self.minutes
         new = [evolve(draft, id=f"{number}.{index}{draft.id}") for index, draft in enumerate(drafts)]
-        version = None if lag is None else abs(self.model.version(conversation_id) - lag)
+        version = self._version(conversation_id, lag)
         self._append(conversation_id, new, is_due=is_due, expected_version=version)
 
-    @rule(which=which, start=st.integers(0, 5), size=st.integers(1, 4), change=st.sampled_from(CHANGES))
-    def append_again(self, which: int, start: int, size: int, change: dict[str, Any]) -> None:
+    @rule(
+        which=which,
+        start=st.integers(0, 5),
+        size=st.integers(1, 4),
+        change=st.sampled_from(CHANGES),
+        lag=lags,
+    )
+    def append_again(
+        self, which: int, start: int, size: int, change: dict[str, Any], lag: int | None
+    ) -> None:
         """Repeat messages that were sent before, stored, refused or deleted, and perhaps change the last of them."""
-        again = self.sent[self.ids[which]][start : start + size]
+        conversation_id = self.ids[which]
+        again = self.sent[conversation_id][start : start + size]
         if again:
-            self._append(self.ids[which], [*again[:-1], evolve(again[-1], **change)])
+            drafts = [*again[:-1], evolve(again[-1], **change)]
+            self._append(conversation_id, drafts, expected_version=self._version(conversation_id, lag))
+
+    def _version(self, conversation_id: str, lag: int | None) -> int | None:
+        return None if lag is None else abs(self.model.version(conversation_id) - lag)
 
     def _append(
         self,

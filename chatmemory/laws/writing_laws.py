@@ -171,6 +171,18 @@ class WritingLaws(RepositoryUnderTest):
             resent = (said("1", metadata={"b": [2], "a": 1}, timestamp=INSTANTS[2]), sent[1])
             answer = await witness.get(repository.append(batch(talk, *resent, said("3"), said("3"))))
             expect((answer.stored, answer.duplicates), (("3",), ("1", "2", "3")), "stored and duplicates")
+            # Who lost the answer cannot know that the version has moved, by the very batch or by what came after it.
+            for version in range(4):
+                again = await witness.ask(repository.append(batch(talk, *sent, expected_version=version)))
+                expect(
+                    again.map(lambda answer: (answer.stored, answer.duplicates)),
+                    Success(((), ("1", "2"))),
+                    f"the same batch, which expects version {version}",
+                )
+            stale = Failure(VersionConflictError(talk, expected=0, actual=answer.conversation.version))
+            for other in (said("9"), said("1", "something else")):
+                late = await witness.ask(repository.append(batch(talk, *sent, other, expected_version=0)))
+                expect(late, stale, f"a batch with {other}, which expects version 0")
             number = await witness.ask(repository.append(batch(talk, said("4", metadata={"n": 1}))))
             expect(isinstance(number, Success), True, "metadata with a number is stored")
             truth = await witness.ask(repository.append(batch(talk, said("4", metadata={"n": True}))))
@@ -182,7 +194,7 @@ class WritingLaws(RepositoryUnderTest):
             )
             await witness.get(repository.summarize(summary))
             before = await witness.observe(talk)
-            answer = await witness.get(repository.append(batch(talk, *sent)))
+            answer = await witness.get(repository.append(batch(talk, *sent, expected_version=0)))
             expect(
                 (answer.stored, answer.duplicates),
                 ((), ("1", "2")),

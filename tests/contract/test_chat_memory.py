@@ -115,6 +115,13 @@ async def test_a_writer_that_must_not_race_says_what_it_read(memory: ChatMemory)
     assert stale == Failure(VersionConflictError("c", expected=1, actual=2))
 
 
+async def test_who_lost_the_answer_repeats_the_add_and_learns_that_it_succeeded(memory: ChatMemory) -> None:
+    first = await memory.add_messages("c", says("一", "二"), expected_version=0).or_raise()
+    again = await memory.add_messages("c", says("一", "二"), expected_version=0).or_raise()
+    assert (again.stored, again.duplicates, again.version) == ((), ("一", "二"), first.version)
+    assert await contents(memory, "c") == ["一", "二"]
+
+
 async def test_limit_and_before_keep_the_newest_that_are_early_enough(memory: ChatMemory) -> None:
     start = datetime.fromisoformat("2026-02-17T09:30:00+08:00")
     for minute, word in enumerate(("一", "二", "三", "四")):

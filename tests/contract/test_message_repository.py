@@ -149,6 +149,22 @@ async def test_an_expected_version_is_the_one_that_was_read(repository: MessageR
     assert await repository.conversation("new").or_raise() is None
 
 
+async def test_a_repeated_add_is_no_conflict_with_its_own_success(repository: MessageRepository) -> None:
+    sent = batch("c", said("1", "你好"), said("2"), expected_version=0)
+    first = await repository.append(sent).or_raise()
+    again = await repository.append(sent).or_raise()
+    assert (again.stored, again.duplicates, again.conversation) == ((), ("1", "2"), first.conversation)
+    await repository.append(batch("c", said("3"))).or_raise()
+    assert (await repository.append(sent).or_raise()).conversation.version == 2
+    more = await repository.append(batch("c", said("1", "你好"), said("4"), expected_version=0))
+    assert more == Failure(VersionConflictError("c", expected=0, actual=2))
+    other = await repository.append(batch("c", said("1", "您好"), expected_version=0))
+    assert other == Failure(VersionConflictError("c", expected=0, actual=2))
+    await repository.clear("c", now=LATER).or_raise()
+    gone = await repository.append(sent)
+    assert gone == Failure(VersionConflictError("c", expected=0, actual=3))
+
+
 async def test_a_clear_removes_everything_but_the_version(repository: MessageRepository) -> None:
     await repository.append(batch("c", said("1", "旧"), said("2"))).or_raise()
     messages = await full(repository, "c")

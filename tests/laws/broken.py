@@ -258,6 +258,18 @@ class ChecksTheVersionTooEarly(Broken):
         return await do(self.inner.append(evolve(batch, expected_version=None)))
 
 
+class RefusesItsOwnSuccess(Broken):
+    """Compares versions before it looks whether there is anything to be done."""
+
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        history = self.history(batch.conversation_id)
+        version = 0 if history is None else history.version
+        if batch.expected_version not in {None, version}:
+            do.fail(VersionConflictError(batch.conversation_id, batch.expected_version or 0, version))
+        return await do(self.inner.append(batch))
+
+
 class SharesMetadata(Broken):
     def __init__(self, inner: InMemoryMessageRepository) -> None:
         super().__init__(inner)

@@ -29,6 +29,7 @@ from tests.laws.broken import (
     NeverRollsBack,
     OrdersByTimestamp,
     QueuesNoWork,
+    RefusesItsOwnSuccess,
     RetriesAtOnce,
     SharesMetadata,
     StaysLocked,
@@ -51,6 +52,7 @@ CAUGHT = [
     (CursorsIncludeTheirMessage, "test_l10_window_waits", "L10 window"),
     (CreatesWhatIsAskedFor, "test_l11_empty", "L11 empty"),
     (ForgetsDeletedIds, "test_l12_retry", "L12 retry"),
+    (RefusesItsOwnSuccess, "test_l12_retry", "L12 retry"),
     (SummarizesWhatItLikes, "test_l14_coverage_is_guarded", "L14 coverage"),
     (SummarizesBeforeItDeletes, "test_l14_coverage_is_whole", "L14 coverage"),
     (DeletesBeforeItSummarizes, "test_l14_coverage_is_whole", "L14 coverage"),
@@ -68,6 +70,7 @@ CAUGHT_BY_PROGRAMS = [
     (AcknowledgesBeforeItStores, "L5 reopen"),
     (CursorsIncludeTheirMessage, "L10 window"),
     (CountsDuplicates, "L12 retry"),
+    (RefusesItsOwnSuccess, "L12 retry"),
     (SummarizesWhatItLikes, "L14 coverage"),
 ]
 

@@ -106,6 +106,11 @@ class History:
             updated_at=self.updated_at,
         )
 
+    def has_all_of(self, batch: Append) -> bool:
+        """Tell whether all of *batch* is stored already."""
+        outcome = self._sort(batch.drafts)
+        return not outcome.new and not outcome.conflicts
+
     def append(self, batch: Append) -> "Sorted":
         """Store what is new in *batch*, unless some of it conflicts."""
         outcome = self._sort(batch.drafts)

@@ -53,8 +53,9 @@ class InMemoryMessageRepository:
         """See ``MessageRepository.append``."""
         key = batch.conversation_id
         history = self._histories.get(key) or History(key, created_at=batch.now, updated_at=batch.now)
-        if batch.expected_version is not None and batch.expected_version != history.version:
-            do.fail(VersionConflictError(key, expected=batch.expected_version, actual=history.version))
+        expected = batch.expected_version
+        if expected is not None and expected != history.version and not history.has_all_of(batch):
+            do.fail(VersionConflictError(key, expected=expected, actual=history.version))
         sorted_batch = history.append(batch)
         if sorted_batch.conflicts:
             do.fail(MessageConflictError(key, tuple(sorted_batch.conflicts)))

@@ -83,9 +83,10 @@ async def append(
     key, now_us = batch.conversation_id, to_us(batch.now)
     found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
     row = ConversationRow.read(found[0]) if found else ConversationRow.unknown(key, now_us)
-    if batch.expected_version is not None and batch.expected_version != row.version:
-        return Failure(VersionConflictError(key, expected=batch.expected_version, actual=row.version))
     new, duplicates, conflicts = _sort(batch.drafts, row.next_seq, _known(found))
+    expected = batch.expected_version
+    if expected is not None and expected != row.version and (new or conflicts):
+        return Failure(VersionConflictError(key, expected=expected, actual=row.version))
     if conflicts:
         return Failure(MessageConflictError(key, tuple(conflicts)))
     work_is_due: bool = bool(found) and found[0]["has_work"]

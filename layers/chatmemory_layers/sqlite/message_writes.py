@@ -77,8 +77,9 @@ def append(
 ) -> Outcome[Appended, MessageConflictError | VersionConflictError]:
     """See ``MessageRepository.append``."""
     row = transaction.hold(load_conversation, batch.conversation_id)
-    if batch.expected_version is not None and batch.expected_version != row.version:
-        return Failure(VersionConflictError(row.conversation_id, batch.expected_version, row.version))
+    expected = batch.expected_version
+    if expected is not None and expected != row.version and not _has_all_of(transaction, row.key, batch):
+        return Failure(VersionConflictError(row.conversation_id, expected, row.version))
     key = row.inserted_key(transaction)
     seq = row.next_seq
     stored: list[MessageDraft] = []
@@ -125,9 +126,18 @@ def _insert(
     return transaction.execute(INSERT_MESSAGE, columns).rowcount == 1
 
 
+def _has_all_of(transaction: Transaction, key: int, batch: Append) -> bool:
+    """Tell whether all of *batch* is stored already, or was."""
+    return all(
+        _is_stored(transaction, key, draft) or _was_deleted(transaction, key, draft) for draft in batch.drafts
+    )
+
+
 def _is_stored(transaction: Transaction, key: int, draft: MessageDraft) -> bool:
     """Tell whether what is stored under the draft's id says the same."""
     found = transaction.execute(SELECT_STORED, {"conversation_key": key, "id": draft.id}).fetchone()
+    if found is None:
+        return False
     role, content, metadata = found
     return role == draft.role and content == draft.content and same_json(metadata, to_json(draft.metadata))
 

@@ -27,11 +27,10 @@ class FolderRepository:
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
         key = batch.conversation_id
         state = await do(self._io("append", lambda: self._load(key)))
-        if batch.expected_version not in {None, state["version"]}:
-            do.fail(VersionConflictError(key, batch.expected_version or 0, state["version"]))
         said = {row["id"]: words(row) for row in state["rows"]}
         stored: list[str] = []
         duplicates: list[str] = []
+        conflicts: list[str] = []
         for draft in batch.drafts:
             row = row_of(draft, seq=state["next_seq"] + len(stored))
             if draft.id not in said and draft.id not in state["covered"]:
@@ -41,7 +40,11 @@ class FolderRepository:
             elif said.get(draft.id, words(row)) == words(row):
                 duplicates.append(draft.id)
             else:
-                do.fail(MessageConflictError(key, (draft.id,)))
+                conflicts.append(draft.id)
+        if (stored or conflicts) and batch.expected_version not in {None, state["version"]}:
+            do.fail(VersionConflictError(key, batch.expected_version or 0, state["version"]))
+        if conflicts:
+            do.fail(MessageConflictError(key, tuple(conflicts)))
         if stored:
             if len(state["rows"]) == len(stored):
                 state["created_at"] = batch.now.isoformat()
