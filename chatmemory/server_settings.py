@@ -59,7 +59,7 @@ class ServerSettings:
     user: str = field(default="default", validator=validators.min_len(1))
     app: str = ""
     token: str = field(default="", repr=False)
-    tokens: Mapping[str, TokenSettings] = field(factory=dict)
+    tokens: Mapping[str, TokenSettings] = field(factory=dict[str, TokenSettings])
     max_requests: int = field(default=64, validator=POSITIVE)
     max_body_bytes: int = field(default=1_000_000, validator=POSITIVE)
     header_seconds: float = field(default=3.0, validator=SOME_TIME)

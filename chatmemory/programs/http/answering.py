@@ -1,9 +1,7 @@
 """``answer``: what an effect succeeds or fails with becomes a response."""
 
-from collections.abc import AsyncIterator
-from typing import Any, Final, final
+from typing import Any, Final
 
-from attrs import frozen
 from returns.result import Success
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -11,7 +9,7 @@ from starlette.responses import Response, StreamingResponse
 from chatmemory.effect import Outcome
 from chatmemory.memories import Memory
 from chatmemory.messages import Conversation, MessagePage
-from chatmemory.programs.http.operation import Operation
+from chatmemory.programs.http.operation import EventStream, Operation
 from chatmemory.programs.http.problems import ApiError, problem_response
 from chatmemory.structure import write_json
 
@@ -19,14 +17,6 @@ VERSIONED: Final = (Conversation, MessagePage, Memory)
 """What has a version, by which a later write says what it has seen."""
 UNCHANGED_WITH_ITS_VERSION: Final = (Conversation, MessagePage)
 """A memory is not: its use is counted, and it is pinned, without a new version of what it says."""
-
-
-@final
-@frozen
-class EventStream:
-    """An answer that goes on: server-sent events."""
-
-    events: AsyncIterator[str]
 
 
 def answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiError]) -> Response:

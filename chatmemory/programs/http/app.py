@@ -1,13 +1,12 @@
-"""``application``: the operations as an ASGI application."""
+"""``application``: the operations and the page as an ASGI application, behind the guards of its door."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias, final
 
 import anyio
 from returns.result import Failure, Success
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -15,73 +14,121 @@ from chatmemory.contracts import ChatContextService, ChatMemoryService, LongTerm
 from chatmemory.effect import ManagedRuntime
 from chatmemory.programs.http.access import Access, Grant
 from chatmemory.programs.http.answering import answer
+from chatmemory.programs.http.content import ContentGuard
 from chatmemory.programs.http.context import CONTEXT
 from chatmemory.programs.http.conversations import CONVERSATIONS
+from chatmemory.programs.http.crowd import AtMost, Places
 from chatmemory.programs.http.extraction import EXTRACTION
+from chatmemory.programs.http.headers import HeaderGuard
+from chatmemory.programs.http.hosts import HostGuard
 from chatmemory.programs.http.memories import MEMORIES
 from chatmemory.programs.http.operation import Operation
+from chatmemory.programs.http.origins import OriginGuard
+from chatmemory.programs.http.page_files import page_files
 from chatmemory.programs.http.problems import Refusal, problem_response
 from chatmemory.programs.http.reading import read_call
+from chatmemory.programs.http.request_log import RequestLog
+from chatmemory.programs.http.targets import TargetGuard
+from chatmemory.programs.http.unforeseen import UnforeseenGuard
+from chatmemory.server_settings import ServerSettings
 
 Services: TypeAlias = ChatMemoryService | LongTermMemoryService | ChatContextService
 """What the operations ask for."""
 
 OPERATIONS: Final[Sequence[Operation]] = (*CONVERSATIONS, *EXTRACTION, *MEMORIES, *CONTEXT)
 
-Respond: TypeAlias = Callable[[Operation, Request], Any]
+MOST_STREAMS: Final = 100
+"""Answers without an end, at once."""
 
 
-def application(runtime: ManagedRuntime[Services], access: Access, closing: anyio.Event) -> ASGIApp:
+def application(
+    runtime: ManagedRuntime[Services], settings: ServerSettings, *, closing: anyio.Event
+) -> ASGIApp:
     """Answer requests with the services of *runtime*.
 
     Args:
         runtime: open for as long as requests come in.
-        access: who may do what.
+        settings: who may do what, and how much at once.
         closing: set it when the server is about to end, so that answers without an end of their own end.
     """
-
-    async def respond(operation: Operation, request: Request) -> Response:
-        grant = _grant(access, operation, request)
-        if isinstance(grant, Refusal):
-            return problem_response(grant)
-        match await read_call(operation, request, grant, closing):
-            case Success(call):
-                return answer(operation, request, await runtime.run(operation.handler(call)))
-            case Failure(error):
-                return problem_response(error)
-
-    by_path: Mapping[str, dict[str, Operation]] = defaultdict(dict)
+    access = Access(settings)
+    requests, streams = Places(settings.max_requests), Places(MOST_STREAMS)
+    by_path: Mapping[str, dict[str, ASGIApp]] = defaultdict(dict)
     for operation in OPERATIONS:
-        by_path[operation.path][operation.method] = operation
-    routes = [Route(path, _Path(operations, respond)) for path, operations in by_path.items()]
-    return _RawPaths(Router(routes, redirect_slashes=False, default=_nothing_there))
-
-
-def _grant(access: Access, operation: Operation, request: Request) -> Grant | Refusal:
-    grant = access.grant(request.headers.get("authorization"))
-    if isinstance(grant, Grant) and grant.read_only and operation.changes:
-        return Refusal("ForbiddenError", "this token may only look")
-    return grant
+        app: ASGIApp = _Answering(operation, runtime, closing)
+        app = AtMost(app, places=streams if operation.is_stream else requests)
+        app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
+        by_path[operation.path][operation.method] = _AccessGuard(app, operation, access)
+    for path, file in page_files().items():
+        by_path[path]["GET"] = file
+    routes = [Route(path, _ByMethod(apps)) for path, apps in by_path.items()]
+    app = Router(routes, redirect_slashes=False, default=_nothing_there)
+    app = OriginGuard(app)
+    app = HostGuard(app, names=[settings.host, *filter(None, map(str.strip, settings.hosts.split(",")))])
+    return _RawPaths(RequestLog(HeaderGuard(UnforeseenGuard(TargetGuard(app)))))
 
 
 @final
-class _Path:
+class _Answering:
+    """Answers one operation."""
+
+    def __init__(self, operation: Operation, runtime: ManagedRuntime[Services], closing: anyio.Event) -> None:
+        self._operation = operation
+        self._runtime = runtime
+        self._closing = closing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        match await read_call(self._operation, request, scope[GRANT], self._closing):
+            case Success(call):
+                outcome = await self._runtime.run(self._operation.handler(call))
+                response = answer(self._operation, request, outcome)
+            case Failure(error):
+                response = problem_response(error)
+        await response(scope, receive, send)
+
+
+GRANT: Final = "chatmemory.grant"
+"""Where the scope of a request holds its grant."""
+
+
+@final
+class _AccessGuard:
+    """Lets requests pass to *app* that are allowed to; others are refused before their bodies are read."""
+
+    def __init__(self, app: ASGIApp, operation: Operation, access: Access) -> None:
+        self._app = app
+        self._operation = operation
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        grant = self._grant(Request(scope).headers.get("authorization"))
+        if isinstance(grant, Refusal):
+            await problem_response(grant)(scope, receive, send)
+        else:
+            await self._app({**scope, GRANT: grant}, receive, send)
+
+    def _grant(self, authorization: str | None) -> Grant | Refusal | None:
+        if self._operation.is_open:
+            return None
+        grant = self._access.grant(authorization)
+        if isinstance(grant, Grant) and grant.read_only and self._operation.changes:
+            return Refusal("ForbiddenError", "this token may only look")
+        return grant
+
+
+@final
+class _ByMethod:
     """Answers at one path, by method."""
 
-    def __init__(self, operations: Mapping[str, Operation], respond: Respond) -> None:
-        self._operations = operations
-        self._respond = respond
+    def __init__(self, apps: Mapping[str, ASGIApp]) -> None:
+        self._apps = apps
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        operation = self._operations.get(method)
-        if operation is None:
-            allowed = ", ".join(self._operations)
-            refusal = Refusal("MethodNotAllowedError", f"use {allowed} here", {"Allow": allowed})
-            response = problem_response(refusal)
-        else:
-            response = await self._respond(operation, Request(scope, receive))
-        await response(scope, receive, send)
+        allowed = ", ".join(self._apps)
+        refusal = Refusal("MethodNotAllowedError", f"use {allowed} here", {"Allow": allowed})
+        await self._apps.get(method, problem_response(refusal))(scope, receive, send)
 
 
 @final

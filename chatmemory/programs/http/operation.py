@@ -7,7 +7,7 @@ it answers and how it can fail; requests are read by them, and the OpenAPI docum
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import cached_property
 from typing import (
     Any,
@@ -94,6 +94,14 @@ class Call(Generic[Q, B]):
         return self.grant.conversation(self.path["conversationId"])
 
 
+@final
+@frozen
+class EventStream:
+    """An answer that goes on: server-sent events."""
+
+    events: AsyncIterator[str]
+
+
 Handler: TypeAlias = Callable[[Call[Any, Any]], Effect[Any, Any, Any]]
 
 
@@ -117,6 +125,7 @@ class Operation:
         takes_version: whether ``If-Match`` is heard.
         takes_key: whether ``Idempotency-Key`` is heard.
         reads_only: whether nothing is changed, though the method is not GET.
+        is_open: whether it is answered without a token.
     """
 
     method: Method
@@ -126,6 +135,7 @@ class Operation:
     takes_version: bool = False
     takes_key: bool = False
     reads_only: bool = False
+    is_open: bool = False
 
     @property
     def name(self) -> str:
@@ -136,6 +146,11 @@ class Operation:
     def changes(self) -> bool:
         """Whether a grant that only reads may not have it."""
         return self.method != "GET" and not self.reads_only
+
+    @property
+    def is_stream(self) -> bool:
+        """Tell whether the answer has no end of its own."""
+        return self.signature.answer is EventStream
 
     @property
     def path_parameters(self) -> tuple[str, ...]:

@@ -1,0 +1,118 @@
+"""``chatmemory``, wired: ``serve`` opens the HTTP API and the page over what the settings say."""
+
+import logging
+import os
+import socket
+import sys
+from importlib.util import find_spec
+from typing import Any, Final, NoReturn, cast
+
+import anyio
+import click
+from attrs import evolve
+from returns.result import Failure, Success
+
+from chatmemory.effect import EffectFailed, Layer, ManagedRuntime
+from chatmemory.effect.config_error import ConfigError
+from chatmemory.errors import RepositoryError, memory_error
+from chatmemory.programs.pastchats.exit_codes import EXPLANATION, exit_code
+from chatmemory.settings import Settings
+from chatmemory_layers import stacks
+from chatmemory_layers.configuration import read_settings
+from chatmemory_layers.setting_names import CONFIG
+
+PARTS: Final = ("starlette", "uvicorn", "httptools")
+"""Of the extra ``server``."""
+
+LINE: Final = "%(asctime)s %(message)s"
+
+
+@click.group()
+@click.version_option(package_name="chatmemory-effect")
+def main() -> None:
+    """Memory of conversations, and beyond them, for agents; pastchats-memory searches the histories of other tools."""
+
+
+@main.command(epilog=EXPLANATION)
+@click.option("--store", metavar="FILE", help="The SQLite file of conversations and memories.")
+@click.option("--past-chats", metavar="FILE", help="The index that pastchats-memory keeps.")
+@click.option("--host", help="The address to listen at; one that other machines reach needs a token.")
+@click.option("--port", type=int, help="0: one that is free.")
+@click.option("--user", help="Whose memories are shown.")
+@click.option("--app", help="In which app; not given: in all of them.")
+@click.option("--config", metavar="FILE", help=f"The TOML file of the settings; also {CONFIG}.")
+@click.option("--quiet", is_flag=True, help="Log no requests.")
+def serve(
+    store: str | None,
+    past_chats: str | None,
+    host: str | None,
+    port: int | None,
+    user: str | None,
+    app: str | None,
+    config: str | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Open the page and the HTTP API of a memory, until Ctrl-C.
+
+    What is not given here, the settings say.
+    """
+    if missing := [part for part in PARTS if find_spec(part) is None]:
+        click.echo(f"needs {', '.join(missing)}: pip install 'chatmemory-effect[server]'", err=True)
+        sys.exit(1)
+    match read_settings(config or os.environ.get(CONFIG) or None):
+        case Success(read):
+            settings = read
+        case Failure(error):
+            _fail(error)
+    memory, server = settings.memory, settings.server
+    given: dict[str, Any] = {"host": host, "port": port, "user": user, "app": app}
+    server = evolve(server, **{name: value for name, value in given.items() if value is not None})
+    if store is not None:
+        memory = evolve(memory, store=evolve(memory.store, sqlite=evolve(memory.store.sqlite, path=store)))
+    if past_chats is not None:
+        memory = evolve(memory, past_chats=evolve(memory.past_chats, path=past_chats))
+    logging.basicConfig(format=LINE, level=logging.WARNING)
+    logging.getLogger("chatmemory.http").setLevel(logging.WARNING if quiet else logging.INFO)
+    _serve(Settings(memory=memory, server=server))
+
+
+def _serve(settings: Settings) -> None:
+    from chatmemory_layers.listening import open_listener  # noqa: PLC0415  needs the extra
+
+    server = settings.server
+    match open_listener(server.host, server.port, needs_token=server.needs_token):
+        case Success(listener):
+            pass
+        case Failure(error):
+            _fail(error)
+    try:
+        anyio.run(_answer, settings, listener)
+    except EffectFailed as failed:  # the services could not be built
+        _fail(cast("RepositoryError | ConfigError", failed.error))
+
+
+async def _answer(settings: Settings, listener: socket.socket) -> None:
+    from chatmemory.programs.http.app import Services, application  # noqa: PLC0415  needs the extra
+    from chatmemory_layers.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
+    from chatmemory_layers.listening import url_of  # noqa: PLC0415  likewise
+    from chatmemory_layers.serving import serve as serve_at  # noqa: PLC0415  likewise
+
+    stack: Layer[Services, RepositoryError | ConfigError] = stacks.configured(settings)
+    with listener:
+        async with ManagedRuntime(stack) as runtime:
+            closing = anyio.Event()
+            app = application(runtime, settings.server, closing=closing)
+            click.echo(f"chatmemory is at {url_of(listener)} (Ctrl-C ends it)")
+            limits = ConnectionLimits(head_seconds=settings.server.header_seconds)
+            await serve_at(app, listener, closing=closing, limits=limits)
+
+
+def _fail(error: RepositoryError | ConfigError) -> NoReturn:
+    lifted = memory_error(error)
+    click.echo(f"chatmemory: {lifted}", err=True)
+    sys.exit(exit_code(lifted))
+
+
+if __name__ == "__main__":
+    main()
