@@ -6,6 +6,7 @@ Bodies are bounded by ``chatmemory.programs.http.content``.
 """
 
 import asyncio
+from http import HTTPStatus
 from typing import Any, Final, cast, final
 
 from attrs import frozen
@@ -118,13 +119,14 @@ class HttpConnection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  it does not say what to do
         """Refuse what is no request of HTTP/1.1."""
-        if not self.is_idle:
-            self.cycle.disconnected = True  # its body broke off
-            self.cycle.message_event.set()
+        if self.is_idle:
+            text = f"send HTTP/1.1 with a path as its target, and at most {self.limits.head_bytes:,} bytes of headers"
+            self._refuse(Refusal("MalformedRequestError", text))
+        elif self.cycle.more_body:  # it breaks off here
             self.transport.abort()
-            return
-        text = f"send HTTP/1.1 with a path as its target, and at most {self.limits.head_bytes:,} bytes of headers"
-        self._refuse(Refusal("MalformedRequestError", text))
+        else:  # what came before is still answered
+            self.cycle.keep_alive = False
+            self.flow.pause_reading()
 
     def pause_writing(self) -> None:
         """Note that the client does not take what is sent."""
@@ -159,7 +161,8 @@ class HttpConnection(HttpToolsProtocol):
 
     def _refuse(self, refusal: Refusal) -> None:
         response = problem_response(refusal)
-        lines = [b"HTTP/1.1 %d %s" % (response.status_code, refusal.tag.encode())]
+        status = HTTPStatus(response.status_code)
+        lines = [f"HTTP/1.1 {status} {status.phrase}".encode()]
         lines += [
             b"%s: %s" % header for header in (*response.raw_headers, *HEADERS, (b"connection", b"close"))
         ]

@@ -1,0 +1,149 @@
+"""A small application behind all guards of the server, over a real store; the first line that it prints is its address.
+
+python -m tests.http.programs.behind_the_door STORE [head_seconds=0.5] [body_seconds=0.5] [places=2] ...
+"""
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+
+import anyio
+from attrs import frozen
+from returns.result import Failure, Success
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp
+
+from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage
+from chatmemory.programs.http.content import ContentGuard
+from chatmemory.programs.http.crowd import AtMost, Places
+from chatmemory.programs.http.headers import HeaderGuard
+from chatmemory.programs.http.hosts import HostGuard
+from chatmemory.programs.http.origins import OriginGuard
+from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.http.request_log import RequestLog
+from chatmemory.programs.http.targets import TargetGuard
+from chatmemory.programs.http.unforeseen import UnforeseenGuard
+from chatmemory.structure import read_json
+from chatmemory_layers.http_connection import ConnectionLimits
+from chatmemory_layers.listening import open_listener, url_of
+from chatmemory_layers.serving import serve
+from chatmemory_layers.stacks import embedded
+
+HUGE_BYTES = 50_000_000
+SLOW_SECONDS = 1.0
+
+
+@frozen
+class Said:
+    text: str
+
+
+class Endpoints:
+    """What is asked in the tests."""
+
+    def __init__(self, memory: ChatMemory, closing: anyio.Event) -> None:
+        self.memory = memory
+        self.closing = closing
+        self.go = anyio.Event()
+
+    async def page(self, _: Request) -> Response:
+        return PlainTextResponse("你好")
+
+    async def add(self, request: Request) -> Response:
+        match read_json(await request.body(), Said):
+            case Failure(error):
+                return problem_response(error)
+            case Success(said):
+                conversation_id = request.path_params["conversation"]
+                match await self.memory.add_messages(conversation_id, [NewMessage("user", said.text)]):
+                    case Success(report):
+                        return JSONResponse({"version": report.version}, status_code=201)
+                    case Failure(error):
+                        return problem_response(error)
+
+    async def waiting(self, _: Request) -> Response:
+        await self.go.wait()
+        return PlainTextResponse("done")
+
+    async def let_go(self, _: Request) -> Response:
+        self.go.set()
+        return PlainTextResponse("went")
+
+    async def slow(self, _: Request) -> Response:
+        await anyio.sleep(SLOW_SECONDS)
+        return PlainTextResponse("done")
+
+    async def stream(self, _: Request) -> Response:
+        async def events():  # type: ignore[no-untyped-def]
+            yield "data: begun\n\n"
+            await self.closing.wait()
+            yield "data: closing\n\n"
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    async def huge(self, _: Request) -> Response:
+        return PlainTextResponse("x" * HUGE_BYTES)
+
+    async def mistake(self, _: Request) -> Response:
+        raise RuntimeError("secret words")
+
+    async def late_mistake(self, _: Request) -> Response:
+        async def pieces():  # type: ignore[no-untyped-def]
+            yield "half of the "
+            raise RuntimeError("secret words")
+
+        return StreamingResponse(pieces())
+
+
+def guarded(app: ASGIApp, body_seconds: float) -> ASGIApp:
+    content = ContentGuard(app, max_bytes=1_000_000, seconds=body_seconds)
+    outside = TargetGuard(HostGuard(OriginGuard(content), names=["memory.example", "fe80::7"]))
+    return RequestLog(HeaderGuard(UnforeseenGuard(outside)))
+
+
+def routes(endpoints: Endpoints, places: int) -> list[Route]:
+    requests, streams = Places(places), Places(places)
+    return [
+        Route("/", endpoints.page),
+        Route(
+            "/conversations/{conversation}", AtMost(_app(endpoints.add), places=requests), methods=["POST"]
+        ),
+        Route("/waiting", AtMost(_app(endpoints.waiting), places=requests)),
+        Route("/go", endpoints.let_go),
+        Route("/slow", AtMost(_app(endpoints.slow), places=requests)),
+        Route("/stream", AtMost(_app(endpoints.stream), places=streams)),
+        Route("/huge", AtMost(_app(endpoints.huge), places=requests)),
+        Route("/mistake/{secret}", endpoints.mistake),
+        Route("/late-mistake", endpoints.late_mistake),
+    ]
+
+
+def _app(endpoint) -> ASGIApp:  # type: ignore[no-untyped-def]
+    return Route("/", endpoint, methods=["GET", "POST"]).app
+
+
+async def main(store: str, *words: str) -> None:
+    given = {name: float(value) for name, _, value in (word.partition("=") for word in words)}
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    limits = ConnectionLimits(
+        head_seconds=given.get("head_seconds", 3.0),
+        answer_seconds=given.get("answer_seconds", 30.0),
+        connections=int(given.get("connections", 2_000)),
+    )
+    closing = anyio.Event()
+    listener = open_listener("127.0.0.1", 0, needs_token=False).unwrap()
+    async with ManagedRuntime(embedded(Path(store))) as runtime:
+        endpoints = Endpoints(await runtime.service(ChatMemoryService), closing)
+        app = guarded(
+            Router(routes(endpoints, int(given.get("places", 64)))), given.get("body_seconds", 10.0)
+        )
+        sys.stdout.write(f"{url_of(listener)}\n")
+        sys.stdout.flush()
+        await serve(app, listener, closing=closing, limits=limits)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

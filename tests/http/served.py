@@ -1,0 +1,148 @@
+"""A real server in a process of its own, and raw connections to it: what no client library would send.
+
+with behind_the_door(folder) as server, server.connected() as client:
+    client.send("GET / HTTP/1.1", "Host: localhost")
+    assert client.answer().status == 200
+"""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, final
+from urllib.parse import urlsplit
+
+from attrs import define, frozen
+
+STARTING_SECONDS: Final = 20.0
+SECONDS: Final = 10.0
+"""After which a test that waits for the server fails."""
+
+
+@final
+@frozen
+class Answer:
+    """What the server sent; header names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def problem(self) -> str:
+        """The tag of a problem document."""
+        assert self.headers["content-type"] == "application/problem+json"
+        assert self.json["status"] == self.status
+        return f"{self.status} {self.json['tag']}"
+
+
+@final
+class Client:
+    """One connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self.incoming = connection.makefile("rb")
+
+    def send(self, *lines: str, body: bytes = b"") -> None:
+        """Send a head of *lines* and *body*, as far as the server takes it; a Content-Length is yours to give."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.socket.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+
+    def answer(self, *, has_body: bool = True) -> Answer:
+        """Read the next answer, whole."""
+        status = int(self.incoming.readline().split()[1])
+        headers: dict[str, str] = {}
+        while line := self.incoming.readline().strip():
+            name, _, value = line.decode().partition(":")
+            headers[name.lower()] = value.strip()
+        body = self.incoming.read(int(headers.get("content-length", "0"))) if has_body else b""
+        return Answer(status, headers, body)
+
+    def is_closed(self) -> bool:
+        """Wait for the end of the connection, and tell whether it came without a word."""
+        try:
+            return self.incoming.read() == b""
+        except ConnectionResetError:
+            return True
+
+    def close(self) -> None:
+        self.incoming.close()
+        self.socket.close()
+
+
+@final
+@define
+class Server:
+    """The process, and where it listens."""
+
+    process: "subprocess.Popen[str]"
+    url: str
+
+    @contextmanager
+    def connected(self) -> Generator[Client]:
+        client = self.connect()
+        try:
+            yield client
+        finally:
+            client.close()
+
+    def connect(self) -> Client:
+        at = urlsplit(self.url)
+        return Client(socket.create_connection((at.hostname, at.port), timeout=SECONDS))
+
+    def asked(self, *lines: str, body: bytes = b"") -> Answer:
+        """Send one request on a connection of its own, and return the answer."""
+        with self.connected() as client:
+            client.send(*lines, body=body)
+            return client.answer()
+
+    def post(self, path: str, value: object) -> Answer:
+        body = json.dumps(value).encode()
+        return self.asked(
+            f"POST {path} HTTP/1.1",
+            "Host: localhost",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+            body=body,
+        )
+
+    def terminated(self) -> tuple[int, str]:
+        """End it as an operator does; return its exit code and what it logged."""
+        self.process.send_signal(signal.SIGTERM)
+        _, log = self.process.communicate(timeout=SECONDS)
+        return self.process.returncode, log
+
+
+@contextmanager
+def started(*command: str | Path) -> Generator[Server]:
+    """Run *command*, whose first line is an address, with this Python; it is killed at the end if it still runs."""
+    with subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            assert url, process.communicate(timeout=SECONDS)[1]
+            yield Server(process, url)
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def behind_the_door(folder: Path, **limits: float) -> "Any":
+    """Serve the small application of ``programs/behind_the_door.py`` over a store in *folder*."""
+    words = [f"{name}={value}" for name, value in limits.items()]
+    return started("-m", "tests.http.programs.behind_the_door", folder / "memory.db", *words)
