@@ -5,7 +5,7 @@ The numbers of a vector are checked where numpy makes a row of them, in ``longte
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast, get_args
+from typing import Final, cast
 
 from chatmemory.errors import Problem
 from chatmemory.memories import (
@@ -22,6 +22,7 @@ from chatmemory.memories import (
 )
 from chatmemory.message_rules import (
     MAX_ID_CHARACTERS,
+    choice_problem,
     id_problem,
     id_problems,
     instant_problem,
@@ -162,18 +163,6 @@ def tags_problems(path: str, tags: object) -> list[Problem]:
     if not problems and len(set(given)) < len(given):
         problems.append(Problem(path, "a tag is there twice"))
     return problems
-
-
-def choice_problem(value: object, choices: Any, *, or_none: bool = False) -> str | None:
-    """Say that *value* is none of the words of the Literal *choices*."""
-    if value in get_args(choices) or (or_none and value is None):
-        return None
-    return f"unknown: {value!r}; one of {', '.join(get_args(choices))}"
-
-
-def choice_problems(path: str, value: object, choices: Any, *, or_none: bool = False) -> list[Problem]:
-    """Return the problem of an argument that has to be a word of the Literal *choices*, if any."""
-    return problem_at(path, choice_problem(value, choices, or_none=or_none))
 
 
 def _flag_problem(value: object) -> str | None:

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final, cast, get_args
+from typing import Any, Final, cast, get_args
 
 from chatmemory.effect import Do
 from chatmemory.errors import DataValidationError, Problem
@@ -62,9 +62,9 @@ def problem_at(path: str, problem: str | None) -> list[Problem]:
     return [] if problem is None else [Problem(path, problem)]
 
 
-def text_problems(path: str, text: object) -> list[Problem]:
+def text_problems(path: str, text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) -> list[Problem]:
     """Return the problem of a text argument, if any."""
-    return problem_at(path, text_problem(text))
+    return problem_at(path, text_problem(text, max_characters=max_characters))
 
 
 def id_problems(path: str, text: object, *, or_none: bool = False) -> list[Problem]:
@@ -83,6 +83,18 @@ def sequence_problems(
         for index, member in enumerate(cast("Sequence[object]", given))
         for problem in member_problems(f"{path}[{index}]", member)
     ]
+
+
+def choice_problem(value: object, choices: Any, *, or_none: bool = False) -> str | None:
+    """Say that *value* is none of the words of the Literal *choices*."""
+    if value in get_args(choices) or (or_none and value is None):
+        return None
+    return f"unknown: {value!r}; one of {', '.join(get_args(choices))}"
+
+
+def choice_problems(path: str, value: object, choices: Any, *, or_none: bool = False) -> list[Problem]:
+    """Return the problem of an argument that has to be a word of the Literal *choices*, if any."""
+    return problem_at(path, choice_problem(value, choices, or_none=or_none))
 
 
 def limit_problems(path: str, limit: object, *, most: int = MAX_LIMIT) -> list[Problem]:

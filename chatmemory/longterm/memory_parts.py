@@ -25,11 +25,18 @@ from chatmemory.errors import (
     RecallError,
     memory_error,
 )
-from chatmemory.longterm.memory_cursor import cursor_of, read_cursor
 from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.memories import Category, Duplicate, Memory, MemoryPage, MemoryType, Namespace, Stored
-from chatmemory.memory_rules import choice_problems, contained_problems, namespace_problems
-from chatmemory.message_rules import id_problems, instant_problems, limit_problems, refuse, text_problems
+from chatmemory.memory_rules import contained_problems, namespace_problems
+from chatmemory.message_rules import (
+    choice_problems,
+    id_problems,
+    instant_problems,
+    limit_problems,
+    refuse,
+    text_problems,
+)
+from chatmemory.page_cursor import cursor_of, read_cursor
 from chatmemory.recall import Recall
 from chatmemory.search_terms import query_terms
 from chatmemory.settings import (
@@ -97,7 +104,8 @@ class MemoryParts:
         asked = evolve(listing, after=after, limit=listing.limit + 1)
         found = await do(self.repository.list(asked).alt(GenericMemoryError))
         page = found[: listing.limit]
-        return MemoryPage(page, cursor_of(page[-1]) if len(found) > listing.limit else None)
+        last = (page[-1].created_at, page[-1].id) if len(found) > listing.limit else None
+        return MemoryPage(page, None if last is None else cursor_of(last))
 
     def _store(
         self, drafts: tuple[MemoryDraft, ...]

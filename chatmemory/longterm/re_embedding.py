@@ -9,10 +9,10 @@ from attrs import frozen
 from chatmemory.contracts import Attachment, Embedder, Matrix, MemoryRepository, Vector
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import EmbeddingError, GenericMemoryError
-from chatmemory.longterm.memory_cursor import Place, cursor_of
 from chatmemory.longterm.memory_drafts import text_to_embed
 from chatmemory.longterm.unit_vectors import usable_rows
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace, ReEmbedReport
+from chatmemory.page_cursor import Place, cursor_of
 
 BATCH: Final = 100  # memories that get their vectors in one transaction
 PROBE: Final = "dimension"  # any word: only an answer tells how long an embedder's vectors are
@@ -32,7 +32,6 @@ class ReEmbedding:
         """Look at *limit* memories at most, from behind *after*."""
         probe = await do(self.embedder.embed([PROBE]).alt(GenericMemoryError))
         space = EmbeddingSpace(self.embedder.model, probe.shape[1])
-        last: Memory | None = None
         embedded = remaining = seen = 0
         is_over = False
         while seen < limit and not is_over:
@@ -43,9 +42,8 @@ class ReEmbedding:
             embedded, remaining, seen = embedded + attached, missing - attached, seen + len(memories)
             is_over = len(memories) < size
             if memories:
-                last = memories[-1]
-                after = (last.created_at, last.id)
-        return ReEmbedReport(embedded, remaining, None if is_over or last is None else cursor_of(last))
+                after = (memories[-1].created_at, memories[-1].id)
+        return ReEmbedReport(embedded, remaining, None if is_over or after is None else cursor_of(after))
 
     @Effect.gen
     async def _attach(

@@ -8,8 +8,15 @@ from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, RecallError
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.memories import Category, Namespace, UseReport
-from chatmemory.memory_rules import choice_problems, ids_problems, namespace_problems, tags_problems
-from chatmemory.message_rules import id_problems, instant_problems, limit_problems, refuse, text_problems
+from chatmemory.memory_rules import ids_problems, namespace_problems, tags_problems
+from chatmemory.message_rules import (
+    choice_problems,
+    id_problems,
+    instant_problems,
+    limit_problems,
+    refuse,
+    text_problems,
+)
 from chatmemory.recall import Recall
 from chatmemory.settings import MOST_RECALLED
 

@@ -24,8 +24,8 @@ from chatmemory.memories import (
     RememberReport,
     Skipped,
 )
-from chatmemory.memory_rules import choice_problems, memories_problems, namespace_problems, update_problems
-from chatmemory.message_rules import id_problems, refuse, text_problems
+from chatmemory.memory_rules import memories_problems, namespace_problems, update_problems
+from chatmemory.message_rules import choice_problems, id_problems, refuse, text_problems
 from chatmemory.proposals import Extraction, MemoryUpdate, Speaker
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,6 @@ from chatmemory.errors import (
     RecallError,
     memory_error,
 )
-from chatmemory.longterm.memory_cursor import read_cursor
 from chatmemory.longterm.memory_drafts import text_to_embed
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.re_embedding import ReEmbedding
@@ -34,6 +33,7 @@ from chatmemory.memories import (
 )
 from chatmemory.memory_rules import changes_problems, flag_problems, memory_problems, namespace_problems
 from chatmemory.message_rules import id_problems, limit_problems, refuse
+from chatmemory.page_cursor import read_cursor
 
 REWRITES: Final = 10  # tries of a correction that names no version, while others change the same memory
 

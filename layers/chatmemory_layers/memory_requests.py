@@ -4,15 +4,13 @@ Methods that are given one value anyhow pass that on; what each means is said in
 """
 
 from datetime import datetime
-from typing import TypeAlias, final
+from typing import final
 
 from attrs import frozen
 
 from chatmemory.contracts import Attachment, MemoryDraft
 from chatmemory.memories import EmbeddingSpace, MemoryType, Namespace
-
-Place: TypeAlias = tuple[datetime, str]
-"""Where a memory stands in a listing: when it became true, and its id."""
+from chatmemory.page_cursor import Place
 
 
 @final

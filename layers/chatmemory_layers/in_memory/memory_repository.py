@@ -30,10 +30,10 @@ from chatmemory.memories import (
     Stored,
     UseReport,
 )
+from chatmemory.page_cursor import Place
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
 from chatmemory_layers.in_memory.memory_row import Row
 from chatmemory_layers.in_memory.memory_search import candidates
-from chatmemory_layers.memory_requests import Place
 
 
 @final

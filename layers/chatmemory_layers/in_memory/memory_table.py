@@ -15,8 +15,8 @@ from attrs import define, evolve, field
 from chatmemory.contracts import Attachment, Forgetting, MemoryDraft, MemoryListing
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.memories import Duplicate, EmbeddingSpace, MemoryType, Namespace, Stored, UseReport
+from chatmemory.page_cursor import Place
 from chatmemory_layers.in_memory.memory_row import Row, new_row
-from chatmemory_layers.memory_requests import Place
 
 DedupKey: TypeAlias = tuple[Namespace, bytes]
 

@@ -7,8 +7,9 @@ from typing import Final
 
 from chatmemory.contracts import MemoryListing
 from chatmemory.memories import Memory
+from chatmemory.page_cursor import Place
 from chatmemory_layers.columns import END_US, folded, to_us
-from chatmemory_layers.memory_requests import Keyed, Named, Place, Unembedded
+from chatmemory_layers.memory_requests import Keyed, Named, Unembedded
 from chatmemory_layers.postgres.connection import Connection
 from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, TRUE, seen_by, true_at
 from chatmemory_layers.postgres.memory_row import memory_of

@@ -31,13 +31,13 @@ from chatmemory.memories import (
     Stored,
     UseReport,
 )
+from chatmemory.page_cursor import Place
 from chatmemory_layers.memory_requests import (
     Attaching,
     Expiry,
     Keyed,
     Marks,
     Named,
-    Place,
     Retirement,
     Rewriting,
     Unembedded,

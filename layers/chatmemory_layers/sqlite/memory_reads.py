@@ -7,8 +7,9 @@ import sqlite3
 
 from chatmemory.contracts import MemoryListing
 from chatmemory.memories import Memory
+from chatmemory.page_cursor import Place
 from chatmemory_layers.columns import END_US, to_us
-from chatmemory_layers.memory_requests import Keyed, Named, Place, Unembedded
+from chatmemory_layers.memory_requests import Keyed, Named, Unembedded
 from chatmemory_layers.sqlite.memory_filters import (
     CONTAINS,
     HAS_TAGS,
