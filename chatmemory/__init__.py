@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         AddReport as AddReport,
         ChatMessage as ChatMessage,
         Conversation as Conversation,
+        ConversationPage as ConversationPage,
         HistoryReport as HistoryReport,
         MessagePage as MessagePage,
         NewMessage as NewMessage,
@@ -161,7 +162,9 @@ else:
                 "Duplicate Embedding ForgetReceipt Memory MemoryChanges MemoryPage Namespace NewMemory "
                 "Provenance RememberReport Skipped Stored"
             ),
-            "chatmemory.messages": "AddReport ChatMessage Conversation HistoryReport MessagePage NewMessage",
+            "chatmemory.messages": (
+                "AddReport ChatMessage Conversation ConversationPage HistoryReport MessagePage NewMessage"
+            ),
             "chatmemory.past_chats": "IndexProgress IndexReport IndexRequest",
             "chatmemory.prompt": "Prompt PromptFilter",
             "chatmemory.prompt_hits": "Exchange PastRecall PromptHit PromptSearchResult",

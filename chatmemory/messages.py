@@ -22,6 +22,9 @@ OPEN_ROLES: Final[frozenset[Role]] = frozenset({"user", "assistant", "tool"})
 View: TypeAlias = Literal["model", "full"]
 """``model``: what a model should see, summaries in the place of what they cover.  ``full``: every stored message."""
 
+ConversationOrder: TypeAlias = Literal["id", "recent"]
+"""``id``: by code points.  ``recent``: what changed last comes first; of what changed at once, the last id."""
+
 
 @final
 @frozen(slots=False)
@@ -83,6 +86,15 @@ class Conversation:
     open_count: int
     created_at: datetime
     updated_at: datetime
+
+
+@final
+@frozen
+class ConversationPage:
+    """Conversations in their order; *next* is the cursor of the page after this one, None at the end."""
+
+    conversations: tuple[Conversation, ...]
+    next: str | None
 
 
 @final

@@ -31,7 +31,7 @@ from chatmemory.effect import Context, Do, Effect, Failure, Layer, Outcome
 from chatmemory.effect.clock import Clock, ClockTag
 from chatmemory.errors import AddError, MemoryChangeError, PastChatsError, ReadError
 from chatmemory.memories import ForgetReceipt, MemoryPage, ReEmbedReport, RememberReport, UseReport
-from chatmemory.messages import AddReport, ClearReport, Conversation, MessagePage
+from chatmemory.messages import AddReport, ClearReport, Conversation, ConversationPage, MessagePage
 from chatmemory.past_chats import IndexReport
 from chatmemory.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory.recall import Recall
@@ -168,6 +168,8 @@ def _numbers(value: object) -> Facts:  # noqa: PLR0912  one for each kind of rep
             return {"messages": messages, "summaries": summaries, "version": version}
         case MessagePage(messages, version):
             return {"messages": len(messages), "version": version}
+        case ConversationPage(conversations):
+            return {"conversations": len(conversations)}
         case Conversation() as conversation:
             return {"messages": conversation.message_count, "version": conversation.version}
         case RememberReport(outcomes, unembedded):

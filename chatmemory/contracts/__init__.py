@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from chatmemory.contracts.message_repository import (
         Append as Append,
         Appended as Appended,
+        ConversationListing as ConversationListing,
         HistoryWork as HistoryWork,
         MessageDraft as MessageDraft,
         MessageRepository as MessageRepository,
@@ -132,8 +133,8 @@ else:
                 "MemoryRepositoryTag MemorySearch"
             ),
             "chatmemory.contracts.message_repository": (
-                "Append Appended HistoryWork MessageDraft MessageRepository MessageRepositoryTag "
-                "PageQuery Summary WorkIsDue"
+                "Append Appended ConversationListing HistoryWork MessageDraft MessageRepository "
+                "MessageRepositoryTag PageQuery Summary WorkIsDue"
             ),
             "chatmemory.contracts.past_chats": (
                 "PastChats PastChatsIndex PastChatsIndexService PastChatsService SearchMode"

@@ -11,6 +11,8 @@ from chatmemory.messages import (
     ChatMessage,
     ClearReport,
     Conversation,
+    ConversationOrder,
+    ConversationPage,
     MessagePage,
     NewMessage,
     SummarizationMetadata,
@@ -80,9 +82,19 @@ class ChatMemory(Protocol):
         ...
 
     def list_conversations(
-        self, *, limit: int = 100, after: str | None = None
-    ) -> Effect[Sequence[Conversation], ReadError]:
-        """List conversations in the order of their ids, from the first one behind *after*."""
+        self,
+        *,
+        limit: int = 100,
+        after: str | None = None,
+        order: ConversationOrder = "id",
+        prefix: str = "",
+    ) -> Effect[ConversationPage, ReadError]:
+        """List the conversations whose ids begin with *prefix*; *after* is the ``next`` of the page before this one.
+
+        A walk through the pages finds each conversation that is there all the while, and found at its place, exactly
+        once.  The place in the order ``id`` is for ever; in the order ``recent`` a conversation that changes during the
+        walk goes to the front, where only a new walk is sure to find it.
+        """
         ...
 
     def exists(self, conversation_id: str) -> Effect[bool, ReadError]:

@@ -11,6 +11,7 @@ from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
 from chatmemory.messages import (
     ClearReport,
     Conversation,
+    ConversationOrder,
     JsonObject,
     MessagePage,
     Role,
@@ -86,6 +87,23 @@ class PageQuery:
 
 @final
 @frozen
+class ConversationListing:
+    """Which conversations, of those that hold a message.
+
+    Attributes:
+        order: by ``conversation_id``, or by ``updated_at`` and then by ``conversation_id``, both descending.
+        after: ``(updated_at, conversation_id)`` of the last one that was seen, as it was then.
+        prefix: only those with an id that begins so, to the letter.
+    """
+
+    limit: int
+    after: tuple[datetime, str] | None = None
+    order: ConversationOrder = "id"
+    prefix: str = ""
+
+
+@final
+@frozen
 class Summary:
     """A summary on its way in, to take the place of the messages *covers* (ids, in the order of the view).
 
@@ -151,9 +169,9 @@ class MessageRepository(Protocol):
         ...
 
     def conversations(
-        self, *, limit: int, after: str | None
+        self, listing: ConversationListing, /
     ) -> Effect[tuple[Conversation, ...], RepositoryError]:
-        """Return conversations that hold a message, ordered by id by code point, from the first behind *after*."""
+        """Return at most ``listing.limit`` conversations; ids are compared and ordered by code points."""
         ...
 
     def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:

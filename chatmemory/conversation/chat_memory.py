@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import final, get_args
+from typing import final
 
 from attrs import frozen
 from returns.result import Failure, Success
@@ -16,6 +16,7 @@ from chatmemory.contracts import (
     Append,
     ChatMemory,
     ChatMemoryService,
+    ConversationListing,
     HistoryStrategy,
     HistoryStrategyTag,
     MessageDraft,
@@ -40,22 +41,28 @@ from chatmemory.errors import (
     memory_error,
 )
 from chatmemory.message_rules import (
+    MAX_ID_CHARACTERS,
+    choice_problems,
     id_problems,
     instant_problems,
     limit_problems,
     message_problems,
     refuse,
+    text_problems,
 )
 from chatmemory.messages import (
     AddReport,
     ChatMessage,
     ClearReport,
     Conversation,
+    ConversationOrder,
+    ConversationPage,
     MessagePage,
     NewMessage,
     SummarizationMetadata,
     View,
 )
+from chatmemory.page_cursor import cursor_of, read_cursor
 from chatmemory.settings import StrategySettings, StrategySettingsTag
 
 
@@ -159,11 +166,31 @@ class ChatMemoryLive:
 
     @Effect.gen
     async def list_conversations(
-        self, do: Do[ReadError], *, limit: int = 100, after: str | None = None
-    ) -> Sequence[Conversation]:
+        self,
+        do: Do[ReadError],
+        *,
+        limit: int = 100,
+        after: str | None = None,
+        order: ConversationOrder = "id",
+        prefix: str = "",
+    ) -> ConversationPage:
         """See ``contracts.ChatMemory``."""
-        refuse(do, limit_problems("$.limit", limit), [] if after is None else id_problems("$.after", after))
-        return await do(self.repository.conversations(limit=limit, after=after).alt(GenericMemoryError))
+        place, problems = read_cursor(after)
+        refuse(
+            do,
+            limit_problems("$.limit", limit),
+            problems,
+            choice_problems("$.order", order, ConversationOrder),
+            text_problems("$.prefix", prefix, max_characters=MAX_ID_CHARACTERS),
+        )
+        if not limit:
+            return ConversationPage((), None)
+        # One more than is asked for tells whether there is another page.
+        listing = ConversationListing(limit + 1, place, order, prefix)
+        found = await do(self.repository.conversations(listing).alt(GenericMemoryError))
+        page = found[:limit]
+        last = (page[-1].updated_at, page[-1].conversation_id) if len(found) > limit else None
+        return ConversationPage(page, None if last is None else cursor_of(last))
 
     def exists(self, conversation_id: str) -> Effect[bool, ReadError]:
         """See ``contracts.ChatMemory``."""
@@ -172,7 +199,7 @@ class ChatMemoryLive:
     @Effect.gen
     async def count(self, do: Do[ReadError], conversation_id: str, *, view: View = "model") -> int:
         """See ``contracts.ChatMemory``."""
-        refuse(do, _view_problems(view))
+        refuse(do, choice_problems("$.view", view, View))
         found = await do(self._find(conversation_id))
         if found is None:
             return 0
@@ -223,14 +250,9 @@ class ChatMemoryLive:
         return await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
 
 
-def _view_problems(view: object) -> list[Problem]:
-    if view in get_args(View):
-        return []
-    return [Problem("$.view", f"unknown view {view!r}: one of {', '.join(get_args(View))}")]
-
-
 def _query_problems(query: PageQuery) -> list[Problem]:
-    problems = id_problems("$.conversation_id", query.conversation_id) + _view_problems(query.view)
+    problems = id_problems("$.conversation_id", query.conversation_id)
+    problems += choice_problems("$.view", query.view, View)
     if query.limit is not None:
         problems += limit_problems("$.limit", query.limit)
     problems += instant_problems("$.before", query.before)

@@ -11,7 +11,7 @@ from typing import final
 from attrs import define, evolve, field, frozen
 from returns.result import Failure, Success
 
-from chatmemory.contracts import Append, Appended, MessageDraft, PageQuery, Summary
+from chatmemory.contracts import Append, Appended, ConversationListing, MessageDraft, PageQuery, Summary
 from chatmemory.effect import Outcome
 from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
 from chatmemory.laws.witness import Observation
@@ -122,10 +122,17 @@ class ModelRepository:
         kept = self.conversations.get(conversation_id, ModelConversation())
         return self._describe(conversation_id, kept) if kept.entries else None
 
-    def listed(self) -> tuple[Conversation, ...]:
-        """Return every conversation that holds a message, by code point of its id."""
+    def listed(self, listing: ConversationListing) -> tuple[Conversation, ...]:
+        """Answer ``MessageRepository.conversations``."""
         found = [self.conversation(conversation_id) for conversation_id in sorted(self.conversations)]
-        return tuple(conversation for conversation in found if conversation is not None)
+        known = [one for one in found if one and one.conversation_id.startswith(listing.prefix)]
+        after = listing.after
+        if listing.order == "id":
+            behind = [one for one in known if after is None or one.conversation_id > after[1]]
+        else:
+            newest = sorted(known, key=_place_of, reverse=True)
+            behind = [one for one in newest if after is None or _place_of(one) < after]
+        return tuple(behind[: listing.limit])
 
     def page(self, query: PageQuery) -> MessagePage | None:
         """Answer ``MessageRepository.page``."""
@@ -209,6 +216,10 @@ class ModelRepository:
             created_at=kept.created_at,
             updated_at=kept.updated_at,
         )
+
+
+def _place_of(conversation: Conversation) -> tuple[datetime, str]:
+    return conversation.updated_at, conversation.conversation_id
 
 
 def _what_is_said(message: ChatMessage | MessageDraft) -> tuple[str, str, str]:

@@ -1,15 +1,18 @@
 """The laws of reading pages, and of what outlives a release of the repository: L5, L10, L20."""
 
+from datetime import timedelta
+
 import pytest
+from attrs import evolve
 from returns.result import Failure
 
-from chatmemory.contracts import PageQuery
+from chatmemory.contracts import ConversationListing, PageQuery
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
 from chatmemory.laws.samples import INSTANTS, START, always, batch, said, summary_of
 from chatmemory.laws.witness import Witness
-from chatmemory.messages import ChatMessage, View
+from chatmemory.messages import ChatMessage, ConversationOrder, View
 
 VIEWS: tuple[View, ...] = ("full", "model")
 
@@ -74,6 +77,27 @@ class ReadingLaws(RepositoryUnderTest):
             expect([message.id for message in fresh], ["3"], "what came next")
 
     @law
+    async def test_l10_window_of_the_list(self) -> None:
+        """L10 window: pages of conversations joined are the whole list, also where many changed at one instant."""
+        async with self.open() as witness:
+            names = ("会", "a%", "ab", "A", "a_", "会议", "a", "🙂", "\uffff")
+            for index, name in enumerate(names):
+                changed_at = START + timedelta(minutes=index // 4)
+                appending = batch(witness.named(name), said("1"), now=changed_at)
+                await witness.get(witness.repository.append(appending))
+            latest = sorted(range(len(names)), key=lambda index: (index // 4, names[index]), reverse=True)
+            in_order: dict[ConversationOrder, list[str]] = {
+                "id": sorted(names),
+                "recent": [names[index] for index in latest],
+            }
+            for prefix in ("", "a", "a%", "会", "b"):
+                for order, ordered in in_order.items():
+                    whole = [witness.named(name) for name in ordered if name.startswith(prefix)]
+                    for size in (1, 2, 3, 100):
+                        listing = ConversationListing(size, None, order, witness.named(prefix))
+                        expect(await _listed(witness, listing), whole, f"the pages of {listing}")
+
+    @law
     async def test_l20_errors(self) -> None:
         """L20 errors: a repository that was released fails with a tag, or really does what it says."""
         async with self.open() as witness:
@@ -118,6 +142,18 @@ async def _talk_with_summary(witness: Witness) -> str:
 async def _page(witness: Witness, query: PageQuery) -> tuple[ChatMessage, ...]:
     page = await witness.get(witness.repository.page(query))
     return page.messages if page else ()
+
+
+async def _listed(witness: Witness, listing: ConversationListing) -> list[str]:
+    """Join the pages of a list of conversations."""
+    joined: list[str] = []
+    for _ in range(100):  # a list that stands still must not hang the law
+        page = await witness.get(witness.repository.conversations(listing))
+        if not page:
+            break
+        joined += [conversation.conversation_id for conversation in page]
+        listing = evolve(listing, after=(page[-1].updated_at, page[-1].conversation_id))
+    return joined
 
 
 async def _backwards(witness: Witness, talk: str, view: View, size: int) -> tuple[ChatMessage, ...]:

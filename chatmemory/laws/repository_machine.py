@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from returns.result import Success
 
-from chatmemory.contracts import MessageDraft, PageQuery
+from chatmemory.contracts import ConversationListing, MessageDraft, PageQuery
 from chatmemory.laws.host import Host
 from chatmemory.laws.law import expect
 from chatmemory.laws.model import ModelRepository
@@ -30,7 +30,7 @@ from chatmemory.laws.samples import (
     summary_of,
 )
 from chatmemory.laws.witness import Observation, Witness
-from chatmemory.messages import Conversation, SummarizationMetadata, View
+from chatmemory.messages import Conversation, ConversationOrder, SummarizationMetadata, View
 
 T = TypeVar("T")
 
@@ -208,17 +208,21 @@ class RepositoryMachine(RuleBasedStateMachine):
             answered = evolve(answered, older=predicted.older, newer=predicted.newer)
         expect(answered, predicted, f"the page of {query}", law=WINDOW)
 
-    @rule(limit=st.integers(1, 3), after=which)
-    def list_conversations(self, limit: int, after: int) -> None:
-        """List the conversations behind one of them."""
-        listed = self._ask(
-            lambda witness: witness.get(witness.repository.conversations(limit=limit, after=self.ids[after]))
-        )
-        ours = [
-            conversation for conversation in listed if conversation.conversation_id.startswith(self.space)
-        ]
-        behind = [found for found in self.model.listed() if found.conversation_id > self.ids[after]]
-        expect(ours, behind[:limit], f"the conversations behind {self.ids[after]!r}", law=WINDOW)
+    @rule(
+        limit=st.integers(0, 3),
+        after=st.none() | st.tuples(st.integers(-1, 20), which),
+        order=st.sampled_from(("id", "recent")),
+        shared=st.none() | which,
+    )
+    def list_conversations(
+        self, limit: int, after: tuple[int, int] | None, order: ConversationOrder, shared: int | None
+    ) -> None:
+        """List conversations, perhaps behind a place, and those alone whose ids begin as one of them."""
+        place = None if after is None else (START + timedelta(minutes=after[0]), self.ids[after[1]])
+        prefix = self.space if shared is None else self.ids[shared]
+        listing = ConversationListing(limit, place, order, prefix)
+        listed = self._ask(lambda witness: witness.get(witness.repository.conversations(listing)))
+        expect(listed, self.model.listed(listing), f"the conversations of {listing}", law=WINDOW)
 
     @precondition(lambda self: self.is_durable)
     @rule()

@@ -14,7 +14,7 @@ from chatmemory.errors import (
     MessageConflictError,
     VersionConflictError,
 )
-from chatmemory.messages import HistoryReport, NewMessage
+from chatmemory.messages import ConversationPage, HistoryReport, NewMessage
 from chatmemory.settings import StrategySettings
 
 HOSTILE = [
@@ -71,7 +71,7 @@ async def test_an_empty_batch_creates_nothing(memory: ChatMemory) -> None:
     report = await memory.add_messages("c", []).or_raise()
     assert (report.stored, report.version) == ((), 0)
     assert await memory.get_messages("c") == Failure(ConversationNotFoundError("c"))
-    assert await memory.list_conversations() == Success(())
+    assert await memory.list_conversations() == Success(ConversationPage((), None))
 
 
 async def test_a_batch_with_one_bad_message_is_refused_whole(memory: ChatMemory) -> None:
@@ -187,7 +187,7 @@ async def test_conversations_with_names_alike_stay_apart(memory: ChatMemory) -> 
     for conversation_id in HOSTILE[2:]:
         assert await contents(memory, conversation_id) == [conversation_id]
     listed = await memory.list_conversations().or_raise()
-    assert [found.conversation_id for found in listed] == sorted(HOSTILE[2:])
+    assert [found.conversation_id for found in listed.conversations] == sorted(HOSTILE[2:])
 
 
 async def test_a_cleared_conversation_is_gone_and_may_begin_anew(memory: ChatMemory) -> None:

@@ -13,12 +13,27 @@ from anyio.lowlevel import checkpoint
 from attrs import evolve
 from returns.result import Failure
 
-from chatmemory.contracts import Append, Appended, HistoryWork, PageQuery, Summary
+from chatmemory.contracts import (
+    Append,
+    Appended,
+    ConversationListing,
+    HistoryWork,
+    PageQuery,
+    Summary,
+)
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
 from chatmemory.messages import ClearReport, Conversation, MessagePage
 from chatmemory_layers.in_memory.history import History
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
+
+MANY = 10_000
+
+
+def pattern_of(text: str) -> re.Pattern[str]:
+    """Read *text* as LIKE would."""
+    parts = ({"%": ".*", "_": "."}.get(character, re.escape(character)) for character in text)
+    return re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
 
 
 class Broken:
@@ -179,8 +194,7 @@ class LetsDriverErrorsEscape(Broken):
 class ClearsWithLike(Broken):
     @Effect.gen
     async def clear(self, do: Do[Any], conversation_id: str, *, now: datetime) -> ClearReport | None:
-        parts = ({"%": ".*", "_": "."}.get(character, re.escape(character)) for character in conversation_id)
-        pattern = re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
+        pattern = pattern_of(conversation_id)
         report = await do(self.inner.clear(conversation_id, now=now))
         for other in list(self.inner._histories):
             if pattern.fullmatch(other):
@@ -243,6 +257,27 @@ class CursorsIncludeTheirMessage(Broken):
     def page(self, query: PageQuery) -> Effect[MessagePage | None, Any]:
         newer_than = query.newer_than and query.newer_than - 1
         return self.inner.page(evolve(query, newer_than=newer_than))
+
+
+class PagesByTimeAlone(Broken):
+    """Takes a cursor for an instant, and what changed at that very instant for seen."""
+
+    def conversations(self, listing: ConversationListing) -> Effect[tuple[Conversation, ...], Any]:
+        if listing.order == "recent" and listing.after is not None:
+            listing = evolve(listing, after=(listing.after[0], ""))
+        return self.inner.conversations(listing)
+
+
+class TakesPrefixesForPatterns(Broken):
+    def conversations(self, listing: ConversationListing) -> Effect[tuple[Conversation, ...], Any]:
+        beginning = pattern_of(listing.prefix)
+
+        def alike(known: tuple[Conversation, ...]) -> tuple[Conversation, ...]:
+            found = [one for one in known if beginning.match(one.conversation_id)]
+            return tuple(found[: listing.limit])
+
+        everything = evolve(listing, prefix="", limit=MANY)
+        return self.inner.conversations(everything).map(alike)
 
 
 class ChecksTheVersionTooEarly(Broken):

@@ -28,6 +28,7 @@ from tests.laws.broken import (
     LetsTheLastWriteWin,
     NeverRollsBack,
     OrdersByTimestamp,
+    PagesByTimeAlone,
     QueuesNoWork,
     RefusesItsOwnSuccess,
     RetriesAtOnce,
@@ -36,6 +37,7 @@ from tests.laws.broken import (
     SummarizesBeforeItDeletes,
     SummarizesWhatItLikes,
     SwallowsDriverErrors,
+    TakesPrefixesForPatterns,
 )
 
 CAUGHT = [
@@ -50,6 +52,8 @@ CAUGHT = [
     (CommitsRowByRow, "test_l7_race", "L7 race"),
     (ChecksTheVersionTooEarly, "test_l7_race_for_a_version", "L7 race"),
     (CursorsIncludeTheirMessage, "test_l10_window_waits", "L10 window"),
+    (PagesByTimeAlone, "test_l10_window_of_the_list", "L10 window"),
+    (TakesPrefixesForPatterns, "test_l10_window_of_the_list", "L10 window"),
     (CreatesWhatIsAskedFor, "test_l11_empty", "L11 empty"),
     (ForgetsDeletedIds, "test_l12_retry", "L12 retry"),
     (RefusesItsOwnSuccess, "test_l12_retry", "L12 retry"),
@@ -69,6 +73,7 @@ CAUGHT_BY_PROGRAMS = [
     (ClearsWithLike, "L3 isolation"),
     (AcknowledgesBeforeItStores, "L5 reopen"),
     (CursorsIncludeTheirMessage, "L10 window"),
+    (TakesPrefixesForPatterns, "L10 window"),
     (CountsDuplicates, "L12 retry"),
     (RefusesItsOwnSuccess, "L12 retry"),
     (SummarizesWhatItLikes, "L14 coverage"),

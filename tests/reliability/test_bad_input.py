@@ -11,6 +11,7 @@ from attrs import define
 from chatmemory import (
     ChatMemory,
     ConversationNotFoundError,
+    ConversationPage,
     DataValidationError,
     Effect,
     Failure,
@@ -105,7 +106,12 @@ BAD_CALLS: dict[str, Callable[[ChatMemory], Effect[object, object]]] = {
     "clearing an empty id": lambda memory: memory.clear_messages(""),
     "asking for an empty id": lambda memory: memory.exists(""),
     "counting an unknown view": lambda memory: memory.count("c", view="half"),
-    "listing after NUL": lambda memory: memory.list_conversations(after="\0"),
+    "listing after no cursor": lambda memory: memory.list_conversations(after="会议"),
+    "listing after NUL": lambda memory: memory.list_conversations(after="2026-01-01T00:00:00+00:00 \0"),
+    "listing in no order": lambda memory: memory.list_conversations(order="newest"),
+    "listing what begins with NUL": lambda memory: memory.list_conversations(prefix="\0"),
+    "listing what begins too long": lambda memory: memory.list_conversations(prefix="x" * 513),
+    "listing what begins with no text": lambda memory: memory.list_conversations(prefix=None),
     "listing fewer than none": lambda memory: memory.list_conversations(limit=-1),
     "a summary without id": lambda memory: memory.get_summarization("c", ""),
     "summaries of no message": lambda memory: memory.get_summarizations_of("c", ""),
@@ -137,7 +143,7 @@ async def test_a_bad_argument_is_refused_by_every_method(address: str) -> None:
     async with open_store(address) as memory:
         for name, call in BAD_CALLS.items():
             assert isinstance((await call(memory)).failure(), DataValidationError), name
-        assert await memory.list_conversations() == Success(())
+        assert await memory.list_conversations() == Success(ConversationPage((), None))
 
 
 async def test_an_empty_batch_creates_nothing(address: str) -> None:

@@ -93,6 +93,11 @@ class History:
     covered: dict[str, str] = field(factory=dict[str, str])
     summarizations: dict[str, SummarizationMetadata] = field(factory=dict[str, SummarizationMetadata])
 
+    @property
+    def place(self) -> tuple[datetime, str]:
+        """Where it stands in a list of conversations."""
+        return self.updated_at, self.conversation_id
+
     def conversation(self) -> Conversation:
         """Describe it as it is now."""
         return Conversation(

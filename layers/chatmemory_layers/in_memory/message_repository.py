@@ -6,6 +6,7 @@ to one thread.
 """
 
 from datetime import datetime
+from operator import itemgetter
 from typing import final
 
 from attrs import define
@@ -13,6 +14,7 @@ from attrs import define
 from chatmemory.contracts import (
     Append,
     Appended,
+    ConversationListing,
     HistoryWork,
     MessageRepositoryTag,
     PageQuery,
@@ -93,15 +95,21 @@ class InMemoryMessageRepository:
         )
 
     def conversations(
-        self, *, limit: int, after: str | None
+        self, listing: ConversationListing, /
     ) -> Effect[tuple[Conversation, ...], RepositoryError]:
         """See ``MessageRepository.conversations``."""
 
         def listed() -> tuple[Conversation, ...]:
-            known = sorted(
-                key for key in self._histories if self._known(key) and (after is None or key > after)
-            )
-            return tuple(self._histories[key].conversation() for key in known[:limit])
+            known = (history.place for history in self._histories.values() if history.full)
+            places = [place for place in known if place[1].startswith(listing.prefix)]
+            after = listing.after
+            if listing.order == "id":
+                behind = [place for place in places if after is None or place[1] > after[1]]
+                behind.sort(key=itemgetter(1))
+            else:
+                behind = [place for place in places if after is None or place < after]
+                behind.sort(reverse=True)
+            return tuple(self._histories[key].conversation() for _, key in behind[: listing.limit])
 
         return Effect.sync(listed)
 

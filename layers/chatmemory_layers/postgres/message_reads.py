@@ -5,7 +5,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts import PageQuery
+from chatmemory.contracts import ConversationListing, PageQuery
 from chatmemory.messages import (
     ChatMessage,
     Conversation,
@@ -73,12 +73,25 @@ SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, 
 FROM conversation
 WHERE conversation_id = $1 AND message_count > 0
 """
-SELECT_CONVERSATIONS: Final = """
+# Ids that begin alike stand together: from the prefix on, those that have it come first.
+SELECT_CONVERSATIONS_BY_ID: Final = """
+SELECT * FROM (
+    SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
+        deleted_count, created_at_us, updated_at_us
+    FROM conversation
+    WHERE conversation_id >= greatest($1, $2) AND conversation_id <> $2 AND message_count > 0
+    ORDER BY conversation_id LIMIT $3
+) AS from_prefix
+WHERE starts_with(conversation_id, $1)
+ORDER BY conversation_id
+"""
+# Reads every conversation: an index by updated_at_us would have to be written by every append.
+SELECT_RECENT_CONVERSATIONS: Final = """
 SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
     deleted_count, created_at_us, updated_at_us
 FROM conversation
-WHERE conversation_id > $1 AND message_count > 0
-ORDER BY conversation_id LIMIT $2
+WHERE starts_with(conversation_id, $1) AND (updated_at_us, conversation_id) < ($4, $2) AND message_count > 0
+ORDER BY updated_at_us DESC, conversation_id DESC LIMIT $3
 """
 
 SELECT_SUMMARIZATION: Final = """
@@ -176,18 +189,14 @@ async def conversation(connection: Connection, conversation_id: str) -> Conversa
     return ConversationRow.read(rows[0]).value() if rows else None
 
 
-@final
-@frozen
-class Listing:
-    """A stretch of the list of conversations."""
-
-    limit: int
-    after: str | None
-
-
-async def conversations(connection: Connection, listing: Listing) -> tuple[Conversation, ...]:
+async def conversations(connection: Connection, listing: ConversationListing) -> tuple[Conversation, ...]:
     """See ``MessageRepository.conversations``; the column's collation is the order of code points."""
-    rows = await connection.fetch(SELECT_CONVERSATIONS, listing.after or "", listing.limit)
+    after_us, after_id = (_END, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
+    asked = (listing.prefix, after_id, listing.limit)
+    if listing.order == "recent":
+        rows = await connection.fetch(SELECT_RECENT_CONVERSATIONS, *asked, after_us)
+    else:
+        rows = await connection.fetch(SELECT_CONVERSATIONS_BY_ID, *asked)
     return tuple(ConversationRow.read(row).value() for row in rows)
 
 

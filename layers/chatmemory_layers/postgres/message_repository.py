@@ -13,6 +13,7 @@ from attrs import frozen
 from chatmemory.contracts import (
     Append,
     Appended,
+    ConversationListing,
     HistoryWork,
     MessageRepositoryTag,
     PageQuery,
@@ -55,12 +56,10 @@ class PostgresMessageRepository:
         return self._read("read conversation", message_reads.conversation, conversation_id)
 
     def conversations(
-        self, *, limit: int, after: str | None
+        self, listing: ConversationListing, /
     ) -> Effect[tuple[Conversation, ...], RepositoryError]:
         """See ``MessageRepository.conversations``."""
-        return self._read(
-            "list conversations", message_reads.conversations, message_reads.Listing(limit, after)
-        )
+        return self._read("list conversations", message_reads.conversations, listing)
 
     def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
         """See ``MessageRepository.summarize``."""

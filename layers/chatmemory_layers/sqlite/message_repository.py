@@ -13,6 +13,7 @@ from attrs import frozen
 from chatmemory.contracts import (
     Append,
     Appended,
+    ConversationListing,
     HistoryWork,
     MessageRepositoryTag,
     PageQuery,
@@ -61,10 +62,9 @@ class SqliteMessageRepository:
         )
 
     def conversations(
-        self, *, limit: int, after: str | None
+        self, listing: ConversationListing, /
     ) -> Effect[tuple[Conversation, ...], RepositoryError]:
         """See ``MessageRepository.conversations``."""
-        listing = message_reads.Listing(limit, after)
         return Effect.from_outcome(
             partial(self.database.read, "list conversations", message_reads.conversations, listing)
         )

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chatmemory import Conversation, Do, Effect, Layer, MessagePage, MessageRepositoryTag
-from chatmemory.contracts import Append, Appended, HistoryWork, MessageDraft, PageQuery, Summary, WorkIsDue
+from chatmemory.contracts import (
+    Append,
+    Appended,
+    ConversationListing,
+    HistoryWork,
+    MessageDraft,
+    PageQuery,
+    Summary,
+    WorkIsDue,
+)
 from chatmemory.errors import AppendError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.messages import ChatMessage, ClearReport, SummarizationMetadata, TimestampRange
 
@@ -80,12 +89,12 @@ class FolderRepository:
         return self._read("read a conversation", conversation_id, described, None)
 
     def conversations(
-        self, *, limit: int, after: str | None
+        self, listing: ConversationListing, /
     ) -> Effect[tuple[Conversation, ...], RepositoryError]:
         def listed() -> tuple[Conversation, ...]:
             states = [json.loads(path.read_text("utf-8")) for path in self.folder.glob("*.json")]
-            known = [state for state in states if state["rows"] and state["id"] > (after or "")]
-            return tuple(map(described, sorted(known, key=lambda state: state["id"])[:limit]))
+            known = [described(state) for state in states if state["rows"]]
+            return chosen_by(listing, known)
 
         return self._io("list conversations", listed)
 
@@ -249,6 +258,22 @@ def described(state: State) -> Conversation:
         created_at=when(state["created_at"]),
         updated_at=when(state["updated_at"]),
     )
+
+
+def chosen_by(listing: ConversationListing, known: list[Conversation]) -> tuple[Conversation, ...]:
+    places = {
+        (conversation.updated_at, conversation.conversation_id): conversation
+        for conversation in known
+        if conversation.conversation_id.startswith(listing.prefix)
+    }
+    after = listing.after
+    if listing.order == "id":
+        chosen = [place for place in places if after is None or place[1] > after[1]]
+        chosen.sort(key=lambda place: place[1])
+    else:
+        chosen = [place for place in places if after is None or place < after]
+        chosen.sort(reverse=True)
+    return tuple(places[place] for place in chosen[: listing.limit])
 
 
 def page_of(state: State, query: PageQuery) -> MessagePage:

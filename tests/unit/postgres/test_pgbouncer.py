@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from chatmemory.contracts import Forgetting, MemoryRepository, MemorySearch
+from chatmemory.contracts import ConversationListing, Forgetting, MemoryRepository, MemorySearch
 from chatmemory.laws.memory_samples import remembered, unit
 from chatmemory.memories import EmbeddingSpace, Namespace
 from chatmemory.settings import PostgresSettings
@@ -75,7 +75,7 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
                 await asyncio.gather(
                     repository.append(batch(own, id_)).or_raise(),
                     repository.append(batch("all", id_, is_due=True)).or_raise(),
-                    repository.conversations(limit=number, after=None).or_raise(),
+                    repository.conversations(ConversationListing(number, order="recent")).or_raise(),
                     repository.summarizations_of("all", id_).or_raise(),
                 )
                 assert await stored_ids(repository, own) == ids[: number + 1]
@@ -91,5 +91,7 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
         for client in range(CLIENTS):
             own = [id_ for id_ in everything if id_.startswith(f"{client}-")]
             assert own == [f"{client}-{number}" for number in range(BATCHES)]
-        assert (await repository.conversations(limit=99, after=None).or_raise())[0].conversation_id == "all"
+        assert (await repository.conversations(ConversationListing(99)).or_raise())[
+            0
+        ].conversation_id == "all"
         assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise()

@@ -1,4 +1,4 @@
-"""Every statement finds its rows through an index, and what names few of many does not walk through all of the user's."""
+"""Statements find their rows through an index, but for one, and what names few of many does not walk through all of the user's."""
 
 import re
 import sqlite3
@@ -51,10 +51,12 @@ MODULES = (
     word_search,
 )
 # What a statement itself makes, the index of words, and JSON that it is given may be read from end to end.
-SCANNED = re.compile(r"SCAN (?!chain$|stale$|\w+ VIRTUAL TABLE)")
+SCANNED = re.compile(r"SCAN (?!chain$|stale$|from_prefix$|\w+ VIRTUAL TABLE)")
 
 
 STATEMENTS = statements_of(*MODULES)
+# What conversations changed last is looked for among all: every append would have to write the index.
+READS_ALL = "message_reads.SELECT_RECENT_CONVERSATIONS"
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +72,14 @@ def plan(store: sqlite3.Connection, statement: str) -> list[str]:
     return [step for _, _, _, step in rows.fetchall()]
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@pytest.mark.parametrize("name", sorted(STATEMENTS.keys() - {READS_ALL}))
 def test_no_statement_reads_a_whole_table(store: sqlite3.Connection, name: str) -> None:
     assert [step for step in plan(store, STATEMENTS[name]) if SCANNED.search(step)] == []
+
+
+def test_what_changed_last_is_sought_in_the_order_of_the_file(store: sqlite3.Connection) -> None:
+    """By the index of ids, whatever the prefix, 100,000 conversations take six times as long."""
+    assert plan(store, STATEMENTS[READS_ALL])[0] == "SCAN chat_conversation"
 
 
 def test_a_statement_that_reads_a_whole_table_is_noticed(store: sqlite3.Connection) -> None:
