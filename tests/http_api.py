@@ -1,0 +1,81 @@
+"""The HTTP API for tests: in this process without a socket, or as the command ``chatmemory serve`` in one of its own.
+
+async with api(stacks.testing()) as client:
+    answer = await client.get("/memories")
+
+with served(tmp_path / "a.db") as server:
+    ...  # server.url, server.process
+"""
+
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, final
+
+import anyio
+import httpx
+from attrs import frozen
+
+from chatmemory.effect import Layer, ManagedRuntime
+from chatmemory.programs.http.app import application
+from chatmemory.server_settings import ServerSettings
+
+HERE = "http://127.0.0.1:8642"
+
+
+@asynccontextmanager
+async def api(
+    stack: Layer[Any, Any], settings: ServerSettings | None = None, *, token: str = ""
+) -> AsyncGenerator[httpx.AsyncClient]:
+    """Give a client of the application over *stack*, which sends *token* with every request."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    closing = anyio.Event()
+    async with ManagedRuntime(stack) as runtime:
+        app = application(runtime, settings or ServerSettings(), closing=closing)
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url=HERE, headers=headers) as client:
+            yield client
+        closing.set()
+
+
+@final
+@frozen
+class Served:
+    """A running server."""
+
+    url: str
+    process: "subprocess.Popen[str]"
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rstrip("/").rpartition(":")[2])
+
+
+@contextmanager
+def served(store: Path, *options: str, environment: Mapping[str, str] | None = None) -> Generator[Served]:
+    """Run ``chatmemory serve`` over the file *store* at a free port, until the end; it has to end well."""
+    command = [sys.executable, "-m", "chatmemory_layers.server_main", "serve", "--quiet", "--port", "0"]
+    command += ["--store", str(store), "--past-chats", str(store.with_name("past-chats.db")), *options]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=None if environment is None else dict(environment),
+    ) as process:
+        try:
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            assert first.startswith("chatmemory is at http://"), first
+            yield Served(first.split()[3], process)
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
