@@ -6,6 +6,7 @@ with behind_the_door(folder) as server, server.connected() as client:
 """
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -124,7 +125,7 @@ class Server:
 
 @contextmanager
 def started(*command: str | Path) -> Generator[Server]:
-    """Run *command*, whose first line is an address, with this Python; it is killed at the end if it still runs."""
+    """Run *command*, whose first line names its address, with this Python; it is killed at the end if it still runs."""
     with subprocess.Popen(
         [sys.executable, *command],
         stdout=subprocess.PIPE,
@@ -134,9 +135,9 @@ def started(*command: str | Path) -> Generator[Server]:
     ) as process:
         try:
             assert process.stdout is not None
-            url = process.stdout.readline().strip()
-            assert url, process.communicate(timeout=SECONDS)[1]
-            yield Server(process, url)
+            address = re.search(r"http://\S+", process.stdout.readline())
+            assert address, process.communicate(timeout=SECONDS)[1]
+            yield Server(process, address.group())
         finally:
             process.kill()
             process.communicate()
