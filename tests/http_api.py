@@ -10,7 +10,7 @@ with served(tmp_path / "a.db") as server:
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, final
@@ -21,7 +21,10 @@ from attrs import frozen
 
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.programs.http.app import application
+from chatmemory.programs.http.description import ServerFactsTag
 from chatmemory.server_settings import ServerSettings
+from chatmemory.settings import Settings
+from chatmemory_layers.server_facts import server_facts
 
 HERE = "http://127.0.0.1:8642"
 
@@ -33,7 +36,8 @@ async def api(
     """Give a client of the application over *stack*, which sends *token* with every request."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     closing = anyio.Event()
-    async with ManagedRuntime(stack) as runtime:
+    facts = Layer.succeed(ServerFactsTag, server_facts(Settings(server=settings or ServerSettings())))
+    async with ManagedRuntime(stack | facts) as runtime:
         app = application(runtime, settings or ServerSettings(), closing=closing)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url=HERE, headers=headers) as client:
@@ -56,15 +60,20 @@ class Served:
 
 @contextmanager
 def served(store: Path, *options: str, environment: Mapping[str, str] | None = None) -> Generator[Served]:
-    """Run ``chatmemory serve`` over the file *store* at a free port, until the end; it has to end well."""
+    """Run ``chatmemory serve`` over the file *store* at a free port, until the end."""
     command = [sys.executable, "-m", "chatmemory_layers.server_main", "serve", "--quiet", "--port", "0"]
     command += ["--store", str(store), "--past-chats", str(store.with_name("past-chats.db")), *options]
+    with listening(command, environment=environment) as server:
+        yield server
+
+
+@contextmanager
+def listening(
+    command: Sequence[str], *, cwd: Path | None = None, environment: Mapping[str, str] | None = None
+) -> Generator[Served]:
+    """Run *command*, which serves, until the end."""
     with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        env=None if environment is None else dict(environment),
+        command, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=cwd, env=environment
     ) as process:
         try:
             assert process.stdout is not None

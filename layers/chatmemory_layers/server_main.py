@@ -94,11 +94,14 @@ def _serve(settings: Settings) -> None:
 
 async def _answer(settings: Settings, listener: socket.socket) -> None:
     from chatmemory.programs.http.app import Services, application  # noqa: PLC0415  needs the extra
+    from chatmemory.programs.http.description import ServerFactsTag  # noqa: PLC0415  likewise
     from chatmemory_layers.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
     from chatmemory_layers.listening import url_of  # noqa: PLC0415  likewise
+    from chatmemory_layers.server_facts import server_facts  # noqa: PLC0415  likewise
     from chatmemory_layers.serving import serve as serve_at  # noqa: PLC0415  likewise
 
-    stack: Layer[Services, RepositoryError | ConfigError] = stacks.configured(settings)
+    facts = Layer.succeed(ServerFactsTag, server_facts(settings))
+    stack: Layer[Services, RepositoryError | ConfigError] = stacks.configured(settings) | facts
     with listener:
         async with ManagedRuntime(stack) as runtime:
             closing = anyio.Event()

@@ -18,8 +18,10 @@ from chatmemory.programs.http.content import ContentGuard
 from chatmemory.programs.http.context import CONTEXT
 from chatmemory.programs.http.conversations import CONVERSATIONS
 from chatmemory.programs.http.crowd import AtMost, Places
+from chatmemory.programs.http.description import ServerFactsTag
 from chatmemory.programs.http.extraction import EXTRACTION
 from chatmemory.programs.http.headers import HeaderGuard
+from chatmemory.programs.http.health import HEALTH
 from chatmemory.programs.http.hosts import HostGuard
 from chatmemory.programs.http.memories import MEMORIES
 from chatmemory.programs.http.operation import Operation
@@ -32,10 +34,10 @@ from chatmemory.programs.http.targets import TargetGuard
 from chatmemory.programs.http.unforeseen import UnforeseenGuard
 from chatmemory.server_settings import ServerSettings
 
-Services: TypeAlias = ChatMemoryService | LongTermMemoryService | ChatContextService
+Services: TypeAlias = ChatMemoryService | LongTermMemoryService | ChatContextService | ServerFactsTag
 """What the operations ask for."""
 
-OPERATIONS: Final[Sequence[Operation]] = (*CONVERSATIONS, *EXTRACTION, *MEMORIES, *CONTEXT)
+OPERATIONS: Final[Sequence[Operation]] = (*HEALTH, *CONVERSATIONS, *EXTRACTION, *MEMORIES, *CONTEXT)
 
 MOST_STREAMS: Final = 100
 """Answers without an end, at once."""

@@ -160,7 +160,7 @@ class Operation:
     @cached_property
     def signature(self) -> Signature:
         """The types of the handler."""
-        hints = get_type_hints(self.handler)
-        query, body = get_args(hints["call"])
-        answer, errors, *_ = get_args(hints["return"])
+        call, effect = get_type_hints(self.handler).values()
+        query, body = get_args(call)
+        answer, errors, *_ = get_args(effect)
         return Signature(query, body, answer, cast("tuple[type[Any], ...]", get_args(errors) or (errors,)))

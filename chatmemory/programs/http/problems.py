@@ -40,6 +40,7 @@ RefusalTag: TypeAlias = Literal[
     "PastChatsNotIndexedError",
     "SummaryNotFoundError",
     "OverloadedError",
+    "NotReadyError",
     "InternalError",
 ]
 
@@ -61,7 +62,12 @@ class Refusal:
     @property
     def retry_is_safe(self) -> bool:
         """True when the same request may well be answered later."""
-        return self.tag in {"RequestTimeoutError", "OverloadedError", "PastChatsNotIndexedError"}
+        return self.tag in {
+            "RequestTimeoutError",
+            "OverloadedError",
+            "NotReadyError",
+            "PastChatsNotIndexedError",
+        }
 
     def __str__(self) -> str:
         return self.detail
@@ -134,6 +140,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "PastChatsNotIndexedError": Kind(404, "No past chats are indexed yet"),
     "SummaryNotFoundError": Kind(404, "The message is no summary"),
     "OverloadedError": Kind(503, "Too many requests at once"),
+    "NotReadyError": Kind(503, "The store does not answer"),
     "InternalError": Kind(500, "The server made a mistake"),
 }
 

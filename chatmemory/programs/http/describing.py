@@ -1,0 +1,153 @@
+"""``GET /settings``: what the server runs on.  Whether a part works is found out by trying it, briefly."""
+
+from collections.abc import Sequence
+from typing import Final, Never, TypeAlias
+
+from returns.result import Failure, Success
+
+from chatmemory.contracts import EmbedderTag
+from chatmemory.contracts.past_chats import PastChatsService
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
+from chatmemory.programs.http.access import Grant
+from chatmemory.programs.http.description import (
+    AskedNamespace,
+    EmbedderDescription,
+    PastChatsDescription,
+    SaveFormDescription,
+    ServerDescription,
+    ServerFacts,
+    ServerFactsTag,
+    ServerWarning,
+    SkillsDescription,
+)
+from chatmemory.programs.http.operation import Call, NoParameters, Operation
+
+LONGEST_WAIT_SECONDS: Final = 2.0
+"""For each part: a person waits for the answer."""
+
+TRIED_TEXT: Final = "memory 记忆"
+NO_ANSWER: Final = f"no answer within {LONGEST_WAIT_SECONDS:g} s"
+
+Parts: TypeAlias = ServerFactsTag | EmbedderTag | PastChatsService
+
+
+def get_settings(call: Call[NoParameters, None]) -> Effect[ServerDescription, Never, Parts]:
+    """Say what the server runs on: store, embedder, skills, past chats; and warn of what does not run."""
+    return _described(call.grant)
+
+
+@Effect.gen
+async def _described(do: Do[Never, Parts], grant: Grant) -> ServerDescription:
+    facts = do.service(ServerFactsTag)
+    embedder, embedder_warning = await do(_tried_embedder())
+    skill_problem = await do(
+        facts.skill_problem.timeout(LONGEST_WAIT_SECONDS, lambda: NO_ANSWER).lash(Effect.succeed)
+    )
+    past_chats, past_chats_warning = await do(_tried_past_chats(grant, facts))
+    warnings = (
+        _store_warning(facts),
+        embedder_warning,
+        _skills_warning(facts, skill_problem),
+        _extraction_warning(facts),
+        past_chats_warning,
+    )
+    return ServerDescription(
+        version=facts.version,
+        namespace=AskedNamespace(grant.user, grant.app),
+        read_only=grant.read_only,
+        needs_token=facts.needs_token,
+        store=facts.store,
+        embedder=embedder,
+        extractor=facts.extractor,
+        skills=SkillsDescription(facts.skill_runner, runs=skill_problem is None),
+        strategy=facts.strategy,
+        past_chats=past_chats,
+        save_form=SaveFormDescription(),
+        warnings=tuple(filter(None, warnings)),
+    )
+
+
+@Effect.gen
+async def _tried_embedder(do: Do[Never, EmbedderTag]) -> tuple[EmbedderDescription, ServerWarning | None]:
+    embedder = do.service(EmbedderTag)
+    model = embedder.model
+    slow = EmbeddingError(model, "timeout", NO_ANSWER)
+    match await embedder.embed([TRIED_TEXT]).timeout(LONGEST_WAIT_SECONDS, lambda: slow):
+        case Success(rows):
+            return EmbedderDescription(model, int(rows.shape[1]), runs=True), None
+        case Failure(error):
+            return EmbedderDescription(model, None, runs=False), _embedder_warning(error)
+
+
+@Effect.gen
+async def _tried_past_chats(
+    do: Do[Never, PastChatsService], grant: Grant, facts: ServerFacts
+) -> tuple[PastChatsDescription, ServerWarning | None]:
+    if not grant.past_chats:
+        return PastChatsDescription(enabled=False, indexed=False, place=None), None
+    slow = GenericMemoryError(RepositoryError("open the index of past chats", "busy", NO_ANSWER))
+    looked = do.service(PastChatsService).conversations(limit=1)
+    match await looked.timeout(LONGEST_WAIT_SECONDS, lambda: slow):
+        case Success(_):
+            return PastChatsDescription(enabled=True, indexed=True, place=facts.past_chats_place), None
+        case Failure(error):
+            described = PastChatsDescription(enabled=True, indexed=False, place=facts.past_chats_place)
+            return described, _past_chats_warning(error)
+
+
+def _embedder_warning(error: EmbeddingError) -> ServerWarning:
+    if error.problem == "not_configured":
+        return ServerWarning("NoEmbedder", "warning", str(error))
+    return ServerWarning("EmbedderFails", "warning", str(error))
+
+
+def _past_chats_warning(error: PastChatsError) -> ServerWarning:
+    if isinstance(error, GenericMemoryError) and error.reason.problem == "missing":
+        return ServerWarning(
+            "PastChatsNotIndexed",
+            "info",
+            "chats with other tools can be searched here once they are indexed: run 'pastchats-memory index'",
+        )
+    return ServerWarning("PastChatsFail", "warning", f"past chats cannot be read: {error}")
+
+
+def _store_warning(facts: ServerFacts) -> ServerWarning | None:
+    if facts.store.place is not None:
+        return None
+    return ServerWarning(
+        "StoreInMemory",
+        "warning",
+        'everything is gone when the server ends: set memory.store.backend to "sqlite" or "postgres"',
+    )
+
+
+def _skills_warning(facts: ServerFacts, problem: str | None) -> ServerWarning | None:
+    if problem is not None:
+        return ServerWarning(
+            "SkillsFail",
+            "warning",
+            f"no skill runs ({problem}): nothing is summarized until one does; check memory.skill",
+        )
+    if facts.skill_runner != "extractive":
+        return None
+    return ServerWarning(
+        "NoSkillModel",
+        "info",
+        "summaries are made of sentences as they were said; for a model to write them,"
+        ' set memory.skill.runner to "openai_compatible"',
+    )
+
+
+def _extraction_warning(facts: ServerFacts) -> ServerWarning | None:
+    if facts.extractor != "rules":
+        return None
+    return ServerWarning(
+        "ExtractionByRules",
+        "info",
+        "memories are proposed by rules, for Chinese and English; for a model to propose them,"
+        ' set memory.extraction.extractor to "skill"',
+    )
+
+
+SETTINGS: Final[Sequence[Operation]] = (Operation("GET", "/settings", get_settings),)
