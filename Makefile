@@ -15,8 +15,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## */  make \1\t/p' Makefile | expand -t 16
 
-demo: $(VENV)/core.stamp  ## an agent's conversation kept and summarized, and facts that outlive theirs
-	@$(BIN)/python examples/demo.py
+demo: $(VENV)/server.stamp  ## past chats recalled, a conversation summarized, facts that outlive it; says how to open them
+	@$(BIN)/python examples/demo.py .demo
 
 test: $(VENV)/test.stamp  ## every test, PostgreSQL's among them
 	$(BIN)/python -m pytest
@@ -35,10 +35,10 @@ bench: $(VENV)/test.stamp  ## time it beside raw drivers, other libraries and pl
 	@for file in $(BENCHMARKS); do $(BIN)/python benchmarks/$$file.py || exit 1; done
 
 clean:  ## remove everything that can be made again
-	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .demo dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/core.stamp: EXTRAS :=
+$(VENV)/server.stamp: EXTRAS := [server]
 $(VENV)/test.stamp: EXTRAS := [test]
 $(VENV)/check.stamp: EXTRAS := [test,check]
 

@@ -11,12 +11,15 @@ from chatmemory import (
     LongTermMemoryService,
     ManagedRuntime,
     Namespace,
+    NewMemory,
     NewMessage,
     Stored,
 )
+from chatmemory.structure import read_json
 from chatmemory_layers import stacks
 
 MEI = Namespace("mei", "harbor")
+REMEMBERED = Path(__file__).with_name("remembered.jsonl")
 FIRST, SECOND = "getting-acquainted", "a-week-later"
 SAID = (
     ("user", "Hi, I'm Mei, a site reliability engineer. I work in Hangzhou."),
@@ -51,6 +54,13 @@ async def acquaintance(store: Path) -> None:
                     if isinstance(outcome, Stored):
                         kept = await memory.get(MEI, outcome.id).or_raise()
                         print(f"          -> {kept.category}: {kept.key} = {kept.value}")
+
+        earlier = [
+            read_json(line, NewMemory).unwrap()
+            for line in REMEMBERED.read_text(encoding="utf-8").splitlines()
+        ]
+        report = await memory.remember(MEI, earlier).or_raise()
+        print(f"{len(report.stored)} memories of earlier sessions are stored beside them")
 
     headline(
         "The program has ended.  Another one opens the file and asks, in other words, in two languages, offline"

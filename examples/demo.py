@@ -2,31 +2,61 @@
 
 First the histories of other tools are indexed and recalled (``past_chats.py``), then a conversation is kept and
 summarized (``on_call.py``), then facts outlive theirs (``acquaintance.py``).
+
+``python examples/demo.py FOLDER`` leaves its data in FOLDER, in the place of an earlier run's, and says how to open them
+in a browser; without a FOLDER nothing stays.
 """
 
 import asyncio
 import os
+import shlex
 import sys
 import tempfile
 from pathlib import Path
 
-from acquaintance import acquaintance
+from acquaintance import MEI, acquaintance
 from on_call import on_call
+from on_screen import headline
 from past_chats import past_chats
 
+STORE, PAST_CHATS = "agent.db", "past-chats.db"
 
-async def main(folder: Path) -> None:
-    """Play what goes on in one event loop, each part in a file of its own."""
-    await on_call(folder / "agent.db")
-    await acquaintance(folder / "acquaintance.db")
+
+def main(folder: Path) -> None:
+    """Play every part, each from a module of its own."""
+    past_chats(folder / PAST_CHATS)
+    asyncio.run(on_call(folder / STORE))
+    asyncio.run(acquaintance(folder / STORE))
+
+
+def again(folder: Path) -> None:
+    """Play in *folder*, without what an earlier run has left there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in (STORE, PAST_CHATS):
+        for left in folder.glob(f"{file}*"):  # with its journal
+            left.unlink()
+    main(folder)
+    headline(
+        "All this in a browser: a line of a conversation saved to memory, memories found, promoted, forgotten"
+    )
+    serve = [Path(sys.executable).with_name("chatmemory"), "serve", "--store", folder / STORE]
+    serve += ["--past-chats", folder / PAST_CHATS, "--user", MEI.user, "--app", MEI.app]
+    print(shlex.join(_from_here(part) for part in serve))
+
+
+def _from_here(part: str | Path) -> str:
+    here = Path.cwd()
+    return str(part.relative_to(here) if isinstance(part, Path) and part.is_relative_to(here) else part)
 
 
 if __name__ == "__main__":
     if isinstance(sys.stdout.encoding, str) and sys.stdout.encoding.lower() != "utf-8":
         sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # a pipe in the C locale speaks ASCII
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            past_chats(Path(folder) / "pastchats.db")
-            asyncio.run(main(Path(folder)))
+        if sys.argv[1:]:
+            again(Path(sys.argv[1]))
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                main(Path(folder))
     except BrokenPipeError:  # whoever reads has seen enough; Python's last flush must not complain either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,12 +1,16 @@
 """The demo runs, tells the truth, and can be read in a pipe."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
+
 from chatmemory import NewMessage
 from chatmemory.structure import read_json
+from tests.http_api import listening
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -46,10 +50,31 @@ def test_the_demo_recalls_past_chats_shows_a_summary_both_views_the_same_after_a
     assert "\n? 她爱喝什么?\n  我喜欢喝龙井茶   [" in shown
     assert "from getting-acquainted m3]" in shown
     assert shown.count("<recalled-data ") == 1
-    assert "2 memories, each counted as used once:" in shown
-    assert shown.count("[used 1 time]") == 2
+    assert "16 memories of earlier sessions are stored beside them" in shown
+    assert "5 memories, each counted as used once:" in shown
+    assert shown.count("[used 1 time]") == 5
     assert "\x1b" not in shown
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_demo_leaves_in_a_folder_is_opened_by_the_command_that_it_prints_last(
+    tmp_path: Path,
+) -> None:
+    for _ in range(2):  # a second run begins anew
+        run = subprocess.run(
+            [sys.executable, EXAMPLES / "demo.py", "数据"], capture_output=True, check=True, cwd=tmp_path
+        )
+    command = shlex.split(run.stdout.decode("utf-8").splitlines()[-1])
+    assert command[1:4] == ["serve", "--store", "数据/agent.db"]
+    with listening([*command, "--port", "0"], cwd=tmp_path) as server:
+        listed = httpx.get(f"{server.url}conversations").json()["conversations"]
+        assert {entry["conversation"]["conversationId"]: entry["opening"][:14] for entry in listed} == {
+            "a-week-later": "Morning, Harbo",
+            "getting-acquainted": "Hi, I'm Mei, a",
+            "on-call-2025-03-14": "Morning Harbor",
+        }
+        kept = httpx.get(f"{server.url}memories").json()["memories"]
+        assert len(kept) == 23
 
 
 def test_the_conversation_of_the_demo_is_a_long_one_with_tool_calls_in_two_languages() -> None:
