@@ -12,14 +12,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, final
+from tempfile import TemporaryFile
+from typing import Any, Final, TextIO, final
 from urllib.parse import urlsplit
 
 from attrs import define, frozen
 
-STARTING_SECONDS: Final = 20.0
 SECONDS: Final = 10.0
 """After which a test that waits for the server fails."""
 
@@ -85,8 +85,9 @@ class Client:
 class Server:
     """The process, and where it listens."""
 
-    process: "subprocess.Popen[str]"
+    process: subprocess.Popen[str]
     url: str
+    log: TextIO
 
     @contextmanager
     def connected(self) -> Generator[Client]:
@@ -119,31 +120,39 @@ class Server:
     def terminated(self) -> tuple[int, str]:
         """End it as an operator does; return its exit code and what it logged."""
         self.process.send_signal(signal.SIGTERM)
-        _, log = self.process.communicate(timeout=SECONDS)
-        return self.process.returncode, log
+        return self.process.wait(SECONDS), self.logged()
+
+    def logged(self) -> str:
+        self.log.seek(0)
+        return self.log.read()
 
 
 @contextmanager
 def started(*command: str | Path) -> Generator[Server]:
-    """Run *command*, whose first line names its address, with this Python; it is killed at the end if it still runs."""
-    with subprocess.Popen(
-        [sys.executable, *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    ) as process:
+    """Run *command*, whose first line names its address; it is killed at the end if it still runs."""
+    with (
+        TemporaryFile("w+", encoding="utf-8") as log,  # a pipe that nobody reads would stop it
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8") as process,
+    ):
         try:
             assert process.stdout is not None
             address = re.search(r"http://\S+", process.stdout.readline())
-            assert address, process.communicate(timeout=SECONDS)[1]
-            yield Server(process, address.group())
+            server = Server(process, address.group() if address else "", log)
+            assert address, server.logged()
+            yield server
         finally:
             process.kill()
-            process.communicate()
+            process.wait()
 
 
-def behind_the_door(folder: Path, **limits: float) -> "Any":
-    """Serve the small application of ``programs/behind_the_door.py`` over a store in *folder*."""
+def behind_the_door(
+    folder: Path, *, open_files: int | None = None, **limits: float
+) -> AbstractContextManager[Server]:
+    """Serve the small application of ``programs/behind_the_door.py`` over a store in *folder*.
+
+    It may open *open_files* files unless it asks the system for more.
+    """
     words = [f"{name}={value}" for name, value in limits.items()]
-    return started("-m", "tests.http.programs.behind_the_door", folder / "memory.db", *words)
+    limited = ("sh", "-c", f'ulimit -S -n {open_files}; exec "$@"', "sh") if open_files else ()
+    program = (sys.executable, "-m", "tests.http.programs.behind_the_door", folder / "memory.db")
+    return started(*limited, *program, *words)

@@ -14,7 +14,7 @@ from chatmemory.contracts import ChatContextService, ChatMemoryService, LongTerm
 from chatmemory.effect import ManagedRuntime
 from chatmemory.programs.http.access import Access, Grant
 from chatmemory.programs.http.answering import answer
-from chatmemory.programs.http.content import ContentGuard
+from chatmemory.programs.http.content import ContentGuard, Room
 from chatmemory.programs.http.context import CONTEXT
 from chatmemory.programs.http.conversations import CONVERSATIONS
 from chatmemory.programs.http.crowd import AtMost, Places
@@ -54,12 +54,12 @@ def application(
         closing: set it when the server is about to end, so that answers without an end of their own end.
     """
     access = Access(settings)
-    requests, streams = Places(settings.max_requests), Places(MOST_STREAMS)
+    requests, streams, room = Places(settings.max_requests), Places(MOST_STREAMS), Room()
     by_path: Mapping[str, dict[str, ASGIApp]] = defaultdict(dict)
     for operation in OPERATIONS:
         app: ASGIApp = _Answering(operation, runtime, closing)
         app = AtMost(app, places=streams if operation.is_stream else requests)
-        app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
+        app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, room=room)
         by_path[operation.path][operation.method] = _AccessGuard(app, operation, access)
     for path, file in page_files().items():
         by_path[path]["GET"] = file

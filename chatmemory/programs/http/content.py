@@ -31,6 +31,14 @@ class _GoneError(Exception):
 
 
 @final
+class Room:
+    """For the bodies that are arriving, all together."""
+
+    def __init__(self, free_bytes: int = 64_000_000) -> None:
+        self.free_bytes = free_bytes
+
+
+@final
 class ContentGuard:
     """Reads the body of a request, and gives it to *app* in one piece.
 
@@ -38,7 +46,7 @@ class ContentGuard:
         app: what answers.
         max_bytes: of one body.
         seconds: that it may take to arrive.
-        room_bytes: of all bodies that are arriving, together.
+        room: several guards may share one.
     """
 
     def __init__(
@@ -47,12 +55,12 @@ class ContentGuard:
         *,
         max_bytes: int = 1_000_000,
         seconds: float = 10.0,
-        room_bytes: int = 64_000_000,
+        room: Room | None = None,
     ) -> None:
         self.app = app
         self.max_bytes = max_bytes
         self.seconds = seconds
-        self.free_bytes = room_bytes
+        self.room = room or Room()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse; what is refused is not read on, and the server closes its connection."""
@@ -93,17 +101,17 @@ class ContentGuard:
                         raise _GoneError
                     body += message.get("body", b"")
                     more_body = message.get("more_body", False)
-                    self.free_bytes -= len(body) - held_bytes
+                    self.room.free_bytes -= len(body) - held_bytes
                     held_bytes = len(body)
                     if held_bytes > self.max_bytes:
                         raise self._too_large()
-                    if self.free_bytes < 0:
+                    if self.room.free_bytes < 0:
                         raise _RefusedError(NO_ROOM)
         except TimeoutError:
             text = f"the whole body must arrive within {self.seconds:g} s"
             raise _RefusedError(Refusal("RequestTimeoutError", text)) from None
         finally:
-            self.free_bytes += held_bytes
+            self.room.free_bytes += held_bytes
         return bytes(body)
 
     def _too_large(self) -> _RefusedError:

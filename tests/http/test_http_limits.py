@@ -1,0 +1,199 @@
+"""A client takes so much of the server and no more: slow ones, many of them, and those who vanish leave it to the others."""
+
+import resource
+import socket
+import threading
+from collections.abc import Generator, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.http.programs.behind_the_door import HUGE_BYTES
+from tests.http.served import Answer, Client, Server, behind_the_door
+
+GET = "GET / HTTP/1.1"
+HOST = "Host: localhost"
+POST = ("POST /conversations/c HTTP/1.1", HOST, "Content-Type: application/json")
+SLOW_CLIENTS = 1_000
+DROPPED = 50
+
+
+def dripped(client: Client, pieces: Iterable[bytes]) -> None:
+    """Send *pieces*, one each 50 ms, until the server does not take them."""
+    stopped = threading.Event()
+
+    def drip() -> None:
+        try:
+            for piece in pieces:
+                client.socket.sendall(piece)
+                if stopped.wait(0.05):
+                    return
+        except OSError:
+            return
+
+    thread = threading.Thread(target=drip)
+    thread.start()
+    try:
+        assert client.answer().problem == "408 RequestTimeoutError"
+        assert client.is_closed()
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def test_a_head_that_is_not_complete_in_time_is_not_waited_for(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, head_seconds=0.3) as server:
+        with server.connected() as silent:
+            assert silent.answer().problem == "408 RequestTimeoutError"
+        with server.connected() as slow:
+            dripped(slow, [b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ", *[b"x"] * 1_000])
+        with server.connected() as empty_lines:
+            dripped(empty_lines, [b"\r\n"] * 1_000)
+
+
+def test_the_next_head_has_no_more_time_than_the_first(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, head_seconds=0.3) as server, server.connected() as client:
+        client.send(GET, HOST)
+        assert client.answer().status == 200
+        dripped(client, [b"GET / HTTP/1.1\r\nX: ", *[b"x"] * 1_000])
+
+
+def test_a_body_that_drips_is_not_waited_for(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, body_seconds=0.3) as server, server.connected() as client:
+        client.send(*POST, "Content-Length: 1000")
+        dripped(client, [b"x"] * 1_000)
+
+
+@pytest.fixture
+def many_files() -> Generator[None]:
+    """Let the tests open a socket for each of many clients."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2 * SLOW_CLIENTS)), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_files")
+def test_a_thousand_slow_clients_do_not_stop_a_fast_one(tmp_path: Path) -> None:
+    lazy = behind_the_door(tmp_path, head_seconds=60, body_seconds=60, open_files=256)
+    with lazy as server, ExitStack() as stack:
+        slow = [stack.enter_context(server.connected()) for _ in range(SLOW_CLIENTS)]
+        for client, begun in zip(
+            slow, ["", GET, "\r\n".join([*POST, "Content-Length: 9", "", ""])] * 1_000, strict=False
+        ):
+            client.socket.sendall(begun.encode())
+        for _ in range(20):
+            assert server.post("/conversations/c", {"text": "快"}).status == 201
+        assert all(map(is_open, slow))
+
+
+def is_open(client: Client) -> bool:
+    client.socket.setblocking(False)
+    try:
+        return client.socket.recv(1) != b""
+    except BlockingIOError:
+        return True
+
+
+@pytest.mark.usefixtures("many_files")
+def test_a_thousand_slow_clients_are_let_go(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, head_seconds=0.5) as server, ExitStack() as stack:
+        slow = [stack.enter_context(server.connected()) for _ in range(SLOW_CLIENTS)]
+        assert {client.answer().problem for client in slow} == {"408 RequestTimeoutError"}
+
+
+def test_the_connection_that_is_idle_for_longest_gives_way_to_a_new_one(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, connections=3) as server, ExitStack() as stack:
+        busy, first, second = (stack.enter_context(server.connected()) for _ in range(3))
+        busy.send("GET /waiting HTTP/1.1", HOST)
+        for client in (first, second, first):  # it is the second now that waits for longest
+            client.send(GET, HOST)
+            assert client.answer().status == 200
+        assert server.asked("GET /go HTTP/1.1", HOST).status == 200
+        assert second.is_closed()
+        assert busy.answer().status == 200
+        first.send(GET, HOST)
+        assert first.answer().status == 200
+
+
+def test_an_answer_that_nobody_takes_is_not_kept_for_ever(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, answer_seconds=0.3, places=1) as server, server.connected() as client:
+        client.send("GET /huge HTTP/1.1", HOST)
+        assert client.incoming.readline().startswith(b"HTTP/1.1 200")
+        assert server.asked("GET /slow HTTP/1.1", HOST).status == 200  # its place is free, and 1 s goes by
+        assert len(client.incoming.read()) < HUGE_BYTES
+
+
+def test_more_requests_at_once_than_there_are_places_are_told_to_come_again(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, places=2) as server, ExitStack() as stack:
+        running = [stack.enter_context(server.connected()) for _ in range(2)]
+        for client in running:
+            client.send("GET /waiting HTTP/1.1", HOST)
+        refused = until_refused(server)
+        assert refused.problem == "503 OverloadedError"
+        assert refused.headers["retry-after"] == "1"
+        assert server.asked("GET /go HTTP/1.1", HOST).status == 200
+        assert [client.answer().status for client in running] == [200, 200]
+        assert server.asked("GET /waiting HTTP/1.1", HOST).status == 200
+
+
+def until_refused(server: Server) -> Answer:
+    """Ask until both places are taken."""
+    while (answer := server.asked(*POST, "Content-Length: 2", body=b"{}")).status == 422:
+        pass
+    return answer
+
+
+def test_streams_have_places_of_their_own(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, places=1) as server, server.connected() as stream:
+        stream.send("GET /stream HTTP/1.1", HOST)
+        while b"begun" not in stream.incoming.readline():
+            pass
+        assert server.asked("GET /stream HTTP/1.1", HOST).problem == "503 OverloadedError"
+        assert server.post("/conversations/c", {"text": "你好"}).status == 201
+        stream.close()
+        while server.asked("GET /stream HTTP/1.1", HOST, "Connection: close").status == 503:
+            pass  # until the server has noticed that the first one is gone
+
+
+def test_clients_that_vanish_leave_nothing_locked(tmp_path: Path) -> None:
+    whole = "\r\n".join([*POST, "Content-Length: 15", "", '{"text": "走了"}']).encode()
+    with behind_the_door(tmp_path, places=2) as server:
+        for number in range(DROPPED):
+            with server.connected() as client:
+                client.socket.setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
+                )  # reset, not closed
+                client.socket.sendall(whole[: len(whole) * (number + 1) // DROPPED])
+        for _ in range(2):
+            answer = server.post("/conversations/c", {"text": "还在"})
+            assert answer.status in {201, 503}  # 503: the last of them are still being answered
+        while server.post("/conversations/c", {"text": "还在"}).status != 201:
+            pass
+
+
+def test_a_mistake_of_the_server_is_told_to_nobody(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path) as server:
+        answer = server.asked("GET /mistake/secret-id?q=secret HTTP/1.1", HOST)
+        assert answer.problem == "500 InternalError"
+        with server.connected() as client:
+            client.send("GET /late-mistake HTTP/1.1", HOST)
+            assert b"half of the" in client.incoming.read()
+        _, log = server.terminated()
+    assert "RuntimeError at " in log
+    assert "GET /mistake/{secret} 500 " in log
+    assert "secret " not in answer.body.decode() + log
+    assert "secret-id" not in log
+    assert "Traceback" not in log
+
+
+def test_the_log_names_routes_and_no_ids(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path) as server:
+        assert server.post("/conversations/user-7?secret=1", {"text": "秘密"}).status == 201
+        assert server.asked("GET / HTTP/1.1", HOST).status == 200
+        _, log = server.terminated()
+    first, second = log.splitlines()
+    assert first.startswith("POST /conversations/{conversation} 201 ")
+    assert first.endswith(" ms 13 bytes")
+    assert second.startswith("GET / 200 ")
