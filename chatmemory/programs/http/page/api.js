@@ -1,0 +1,146 @@
+/**
+ * The API, one function per operation.  Each gives the JSON that was answered, or throws an `ApiProblem`.
+ *
+ * The last argument of each is `{signal}` for those who may lose interest; operations on memories also take `app`,
+ * which narrows them to one app.
+ */
+
+import { Observable } from "./observable.js";
+import { ApiProblem } from "./problem.js";
+
+const TOKEN = "chatmemory.token";
+
+/** Whether the server asks for a token that it was not given, or not the right one. */
+export const tokenWanted = new Observable(false);
+
+/** Use *token* from now on, until the browser's tab is closed. */
+export function useToken(token) {
+  sessionStorage.setItem(TOKEN, token);
+  tokenWanted.value = false;
+}
+
+/** The headers that say who asks. */
+export function credentials() {
+  const token = sessionStorage.getItem(TOKEN);
+  return token === null ? {} : { Authorization: `Bearer ${token}` };
+}
+
+export const settings = (options) => send("GET", "/settings", options);
+
+// Conversations
+
+const conversation = (id) => `/conversations/${encodeURIComponent(id)}`;
+
+export const listConversations = ({ limit, after, ...options } = {}) =>
+  send("GET", "/conversations", { query: { limit, after }, ...options });
+
+export const getConversation = (id, options) => send("GET", conversation(id), options);
+
+export const getMessages = (id, { view = "full", limit, olderThan, newerThan, ...options } = {}) =>
+  send("GET", `${conversation(id)}/messages`, { query: { view, limit, olderThan, newerThan }, ...options });
+
+export const addMessages = (id, messages, options) =>
+  send("POST", `${conversation(id)}/messages`, { body: { messages }, ...options });
+
+export const clearConversation = (id, options) => send("DELETE", `${conversation(id)}/messages`, options);
+
+export const getSummarization = (id, messageId, options) =>
+  send("GET", `${conversation(id)}/summaries/${encodeURIComponent(messageId)}`, options);
+
+/** Where the events of a conversation come from; `events.js` reads them. */
+export const eventsAddress = (id, newerThan) => address(`${conversation(id)}/events`, { newerThan });
+
+// Memories
+
+const memory = (id) => `/memories/${encodeURIComponent(id)}`;
+
+export const extract = (content, role, options) =>
+  send("POST", "/memory/extract", { body: { content, role }, ...options });
+
+export const listMemories = ({
+  limit, after, memoryType, category, sessionId, tag, containing, asOf, app, ...options
+} = {}) =>
+  send("GET", "/memories", {
+    query: { limit, after, memoryType, category, sessionId, tag, containing, asOf, app },
+    ...options,
+  });
+
+export const remember = (memories, { dedup, app, ...options } = {}) =>
+  send("POST", "/memories", { query: { app }, body: { memories, dedup }, ...options });
+
+export const recall = (question, { app, ...options } = {}) =>
+  send("POST", "/memories/recall", { query: { app }, body: question, ...options });
+
+export const getMemory = (id, { app, ...options } = {}) => send("GET", memory(id), { query: { app }, ...options });
+
+export const updateMemory = (id, changes, { app, ...options } = {}) =>
+  send("PATCH", memory(id), { query: { app }, body: changes, ...options });
+
+export const supersedeMemory = (id, newMemory, { app, ...options } = {}) =>
+  send("POST", `${memory(id)}/supersede`, { query: { app }, body: { memory: newMemory }, ...options });
+
+export const promoteMemory = (id, { app, ...options } = {}) =>
+  send("POST", `${memory(id)}/promote`, { query: { app }, body: {}, ...options });
+
+export const pinMemory = (id, pinned, { app, ...options } = {}) =>
+  send("PUT", `${memory(id)}/pin`, { query: { app }, body: { pinned }, ...options });
+
+/** `keepalive: true` lets it be sent while the page is being left. */
+export const forgetMemory = (id, { app, ...options } = {}) =>
+  send("DELETE", memory(id), { query: { app }, ...options });
+
+// Past chats
+
+export const pastChats = (options) => send("GET", "/past-chats", options);
+
+export const listPastConversations = ({ limit, after, project, format, ...options } = {}) =>
+  send("GET", "/past-chats/conversations", { query: { limit, after, project, format }, ...options });
+
+export const getPastTurns = (id, { limit, newerThan, ...options } = {}) =>
+  send("GET", `/past-chats/conversations/${encodeURIComponent(id)}`, { query: { limit, newerThan }, ...options });
+
+export const searchPastChats = (question, options) =>
+  send("POST", "/past-chats/search", { body: question, ...options });
+
+/**
+ * Send one request.
+ *
+ * `version`: the one that the change is meant for; `idempotencyKey`: the same for every repetition of one write.
+ */
+async function send(method, path, { query, body, version, idempotencyKey, signal, keepalive } = {}) {
+  const headers = { Accept: "application/json", ...credentials() };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (version !== undefined) headers["If-Match"] = `"${version}"`;
+  if (idempotencyKey !== undefined) headers["Idempotency-Key"] = idempotencyKey;
+  const request = { method, headers, signal, keepalive, body: body && JSON.stringify(body), cache: "no-store" };
+  let response;
+  try {
+    response = await fetch(address(path, query), request);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiProblem({ tag: "Unreachable", retry_is_safe: method === "GET" });
+  }
+  if (response.ok) return readJson(response);
+  throw await problemOf(response);
+}
+
+/** Return the `ApiProblem` of a refusal, and ask for a token where that is what is missing. */
+export async function problemOf(response) {
+  if (response.status === 401) tokenWanted.value = true;
+  const members = await readJson(response).catch(() => ({ title: response.statusText }));
+  return new ApiProblem({ ...members, status: response.status });
+}
+
+async function readJson(response) {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiProblem({ status: response.status, tag: "NoJson" });
+  }
+}
+
+function address(path, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return given.length ? `${path}?${new URLSearchParams(given)}` : path;
+}
