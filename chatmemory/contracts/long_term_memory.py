@@ -185,7 +185,11 @@ class LongTermMemory(Protocol):
         *,
         expected_version: int | None = None,
     ) -> Effect[Memory, MemoryChangeError]:
-        """Correct a memory in its place; a fact that has changed is for ``supersede``."""
+        """Correct a memory in its place; a fact that has changed is for ``supersede``.
+
+        With *expected_version* it fails with ``MemoryChangedError`` when the memory has changed since it was read, unless
+        it says by now what *changes* want: who repeats a correction whose answer was lost finds that it has succeeded.
+        """
         ...
 
     def supersede(

@@ -1,5 +1,6 @@
 """How single memories are looked after: read, listed, corrected, superseded, promoted, pinned and embedded again."""
 
+import json
 from datetime import datetime
 from typing import Final
 
@@ -17,6 +18,7 @@ from chatmemory.errors import (
     RecallError,
     memory_error,
 )
+from chatmemory.json_value import Json
 from chatmemory.longterm.memory_drafts import text_to_embed
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.re_embedding import ReEmbedding
@@ -92,9 +94,9 @@ class Tending(MemoryParts):
             [] if expected_version is None else limit_problems("$.expected_version", expected_version),
         )
         rewriting = self._rewrite(namespace, memory_id, changes, expected_version)
-        if expected_version is None:  # whatever it said, the correction holds
-            rewriting = rewriting.retry(Schedule.recurs(REWRITES), while_=_was_changed)
-        return await do(rewriting)
+        # Whatever the memory said, the correction holds; at a version, what came between may be this very correction.
+        tries = Schedule.recurs(REWRITES if expected_version is None else 1)
+        return await do(rewriting.retry(tries, while_=_was_changed))
 
     @Effect.gen
     async def _rewrite(
@@ -106,10 +108,13 @@ class Tending(MemoryParts):
         expected_version: int | None,
     ) -> Memory:
         memory = await do(self._find(namespace, memory_id))
+        said = _as_new(memory)
+        changed = evolve(said, **changes.given())
         if expected_version is not None and memory.version != expected_version:
+            if _say_the_same(changed, said):
+                return memory
             do.fail(MemoryChangedError(memory_id, expected_version, memory.version))
-        changed = evolve(_as_new(memory), **changes.given())
-        keep_vector = text_to_embed(changed) == text_to_embed(_as_new(memory))
+        keep_vector = text_to_embed(changed) == text_to_embed(said)
         drafted = await do(
             self.drafts.draft(memory.namespace, [changed], dedup="exact", embed=not keep_vector)
         )
@@ -206,6 +211,15 @@ def _as_new(memory: Memory) -> NewMemory:
         provenance=memory.provenance,
         created_at=memory.created_at,
     )
+
+
+def _say_the_same(one: NewMemory, other: NewMemory) -> bool:
+    return one == other and _as_json(one.value) == _as_json(other.value)
+
+
+def _as_json(value: Json) -> str:
+    # To Python 1, 1.0 and True are equal.
+    return json.dumps(value, sort_keys=True, default=dict)
 
 
 def _was_changed(error: MemoryChangeError) -> bool:

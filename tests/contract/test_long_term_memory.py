@@ -356,6 +356,25 @@ async def test_a_correction_of_a_version_that_has_passed_is_refused(memory: Long
     assert late == Failure(MemoryChangedError(memory_id, 1, 2))
 
 
+async def test_a_repeated_correction_is_no_conflict_with_its_own_success(memory: LongTermMemory) -> None:
+    memory_id = await remember_one(memory, "我爱喝咖啡")
+    changes = MemoryChanges(value={"杯": True}, tags=("饮料",))
+    changed = await memory.update(ALICE, memory_id, changes, expected_version=1).or_raise()
+    assert await memory.update(ALICE, memory_id, changes, expected_version=1).or_raise() == changed
+    other = MemoryChanges(value={"杯": 1}, tags=("饮料",))
+    late = await memory.update(ALICE, memory_id, other, expected_version=1)
+    assert late == Failure(MemoryChangedError(memory_id, 1, 2))
+
+
+async def test_the_same_correction_twice_at_once_succeeds_twice(memory: LongTermMemory) -> None:
+    memory_id = await remember_one(memory, "我爱喝咖啡")
+    correction = memory.update(ALICE, memory_id, MemoryChanges(content="我爱喝茶"), expected_version=1)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(correction.or_raise)
+    assert (await memory.get(ALICE, memory_id).or_raise()).version == 2
+
+
 async def test_corrections_that_meet_all_hold(memory: LongTermMemory) -> None:
     memory_id = await remember_one(memory, "I like jazz")
     async with anyio.create_task_group() as tasks:
