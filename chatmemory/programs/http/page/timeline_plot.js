@@ -1,0 +1,170 @@
+/**
+ * `TimelinePlot`: the drawing of the timeline, one lane per category over an axis of time.
+ *
+ * It is one stop of the tabulator: arrows go along a lane and from lane to lane, Enter opens.  A finger shows first what
+ * it touches, and opens it with a second touch.
+ */
+
+import { html, useLayoutEffect, useRef, useState } from "./vendor/preact-htm.js";
+import { hrefTo } from "./hash.js";
+import { LABEL_HEIGHT, layOut, MARGIN } from "./timeline_layout.js";
+import { Legend, MemoryShape } from "./timeline_shapes.js";
+import { said } from "./time.js";
+import { nameOf, ticksOf } from "./time_span.js";
+import { useWords } from "./words.js";
+import { shortened } from "./words/memories.js";
+import { timelineWords } from "./words/timeline.js";
+
+const AXIS_HEIGHT = 28;
+const TICK_ROOM = 76; // pixels that the label of a tick may take
+const NUMBER_ROOM = 22; // and the number above a bar
+
+/**
+ * *knownSince*: before it nothing is known.  *shown* is the mark that is looked at; *onShow* gets the mark, `dot` or `bar`,
+ * that one looks at now, and *onOpenBar* the bar that one opens.
+ */
+export function TimelinePlot({ points, span, knownSince, shown, onShow, onOpenBar }) {
+  const words = useWords(timelineWords);
+  const [frame, width] = useWidth();
+  return html`<div class="timeline-frame" ref=${frame}>
+    <p class="visually-hidden" id="timeline-keys">${words.keys}</p>
+    ${width > 0 &&
+    html`<${Drawing} ...${{ points, span, knownSince, shown, onShow, onOpenBar, width, words }} />`}
+  </div>`;
+}
+
+function Drawing({ points, span, knownSince, shown, onShow, onOpenBar, width, words }) {
+  const { lanes, height, x } = layOut(points, span, width);
+  const svg = useRef(null);
+  const pressed = useRef(null);
+  const filled = lanes.filter((lane) => lane.marks.length);
+  const keyOf = (lane, mark) => `${lane.category} ${mark.id}`;
+  const isThere = filled.some((lane) => lane.marks.some((mark) => keyOf(lane, mark) === shown?.key));
+  const stop = isThere ? shown.key : filled.length ? keyOf(filled[0], filled[0].marks[0]) : null;
+
+  const show = (lane, mark) => onShow({ ...mark, key: keyOf(lane, mark) });
+  const goTo = (lane, mark) => svg.current.querySelector(`[data-mark="${CSS.escape(keyOf(lane, mark))}"]`).focus();
+  const press = (lane, mark) => (event) => {
+    const target = neighbour(event.key, filled, lane, mark);
+    if (target) {
+      event.preventDefault();
+      goTo(...target);
+    } else if (mark.kind === "bar" && ["Enter", " "].includes(event.key)) {
+      event.preventDefault();
+      onOpenBar(mark);
+    }
+  };
+  const click = (mark) => (event) => {
+    const isFirstTouch = pressed.current?.isTouch && !pressed.current.wasShown;
+    if (isFirstTouch) event.preventDefault();
+    else if (mark.kind === "bar") onOpenBar(mark);
+  };
+  const handlers = (lane, mark) => ({
+    "data-mark": keyOf(lane, mark),
+    tabindex: keyOf(lane, mark) === stop ? 0 : -1,
+    onFocus: () => show(lane, mark),
+    onPointerEnter: (event) => event.pointerType === "touch" || show(lane, mark),
+    onPointerDown: (event) => {
+      pressed.current = { isTouch: event.pointerType === "touch", wasShown: shown?.key === keyOf(lane, mark) };
+    },
+    onClick: click(mark),
+    onKeyDown: press(lane, mark),
+  });
+
+  return html`<svg
+      ref=${svg}
+      class="timeline"
+      width=${width}
+      height=${height + AXIS_HEIGHT}
+      role="group"
+      aria-label=${words.plot(points.length, nameOf(span))}
+      aria-describedby="timeline-keys"
+    >
+      <${Axis} span=${span} x=${x} width=${width} height=${height} />
+      ${knownSince > span.from && html`<${Unknown} words=${words} until=${Math.min(x(knownSince), width - MARGIN)} height=${height} />`}
+      ${lanes.map(
+        (lane) => html`<g key=${lane.category} class=${`lane ${lane.category}`}>
+          <text class="lane-name" x=${MARGIN} y=${lane.top + LABEL_HEIGHT - 7}>
+            ${words[lane.category]} <tspan class="lane-count">${lane.count}</tspan>
+          </text>
+          <line class="lane-floor" x1=${MARGIN} x2=${width - MARGIN} y1=${lane.bottom} y2=${lane.bottom} />
+          ${lane.marks.map((mark) => {
+            const own = { key: mark.id, mark, isShown: keyOf(lane, mark) === shown?.key, ...handlers(lane, mark) };
+            return mark.kind === "dot" ? html`<${Dot} ...${own} />` : html`<${Bar} ...${own} />`;
+          })}
+        </g>`,
+      )}
+    </svg>
+    <${Legend} hasBars=${lanes.some((lane) => lane.isCounted)} />`;
+}
+
+function Dot({ mark, isShown, ...handlers }) {
+  const words = useWords(timelineWords);
+  const { memory, x, y, radius } = mark;
+  const label = words.dot({
+    when: said(new Date(mark.at), { dateStyle: "medium", timeStyle: "short" }),
+    kind: [words[memory.category ?? "none"], words[memory.memoryType], memory.pinned && words.pinned].filter(Boolean),
+    confidence: `${Math.round(memory.confidence * 100)}%`,
+    text: shortened(memory.content),
+  });
+  return html`<a class=${isShown ? "mark shown" : "mark"} href=${hrefTo(["memories", memory.id])} aria-label=${label} ...${handlers}>
+    <circle class="touch" cx=${x} cy=${y} r="8" />
+    <${MemoryShape} memory=${memory} x=${x} y=${y} radius=${radius} />
+  </a>`;
+}
+
+function Bar({ mark, isShown, ...handlers }) {
+  const words = useWords(timelineWords);
+  const { x, y, width, height, points } = mark;
+  const label = words.bar(points.length, nameOf(mark));
+  return html`<g class=${isShown ? "mark shown" : "mark"} role="button" aria-label=${label} ...${handlers}>
+    <rect class="bar" x=${x} y=${y} width=${width} height=${height} rx="2" />
+    ${width >= NUMBER_ROOM && html`<text class="bar-count" x=${x + width / 2} y=${y - 4}>${points.length}</text>`}
+  </g>`;
+}
+
+function Axis({ span, x, width, height }) {
+  const ticks = ticksOf(span, Math.max(1, Math.floor(width / TICK_ROOM)));
+  return html`<g class="axis" aria-hidden="true">
+    ${ticks.map(({ at, label }) => {
+      const place = x(at);
+      const anchor = place > width - TICK_ROOM / 2 ? "end" : place < TICK_ROOM / 2 ? "start" : "middle";
+      return html`<g key=${at.getTime()}>
+        <line x1=${place} x2=${place} y1="0" y2=${height + 5} />
+        <text x=${place} y=${height + 19} text-anchor=${anchor}>${label}</text>
+      </g>`;
+    })}
+  </g>`;
+}
+
+/** The part of the span from which nothing was loaded: no dot there does not mean no memory. */
+function Unknown({ words, until, height }) {
+  return html`<g class="unknown">
+    <rect x=${MARGIN} y="0" width=${Math.max(0, until - MARGIN)} height=${height} />
+    <text x=${MARGIN + 6} y=${height - 6}>${words.unknown}</text>
+  </g>`;
+}
+
+/** Where a key leads from a mark: `[lane, mark]`, or null. */
+function neighbour(key, lanes, lane, mark) {
+  const index = lane.marks.indexOf(mark);
+  const along = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: lane.marks.length - 1 }[key];
+  if (along !== undefined) return lane.marks[along] ? [lane, lane.marks[along]] : null;
+  const across = { ArrowDown: 1, ArrowUp: -1 }[key];
+  const other = across && lanes[lanes.indexOf(lane) + across];
+  if (!other) return null;
+  const distance = (candidate) => Math.abs(candidate.at - mark.at);
+  return [other, other.marks.reduce((best, candidate) => (distance(candidate) < distance(best) ? candidate : best))];
+}
+
+/** The width that an element has, now and later. */
+function useWidth() {
+  const element = useRef(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
+}
