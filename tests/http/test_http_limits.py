@@ -157,6 +157,19 @@ def test_streams_have_places_of_their_own(tmp_path: Path) -> None:
             pass  # until the server has noticed that the first one is gone
 
 
+def test_bodies_that_arrive_at_once_have_so_much_room_together(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, room_bytes=1_000) as server, server.connected() as slow:
+        slow.send(*POST, "Content-Length: 901", body=b"x" * 900)
+        other = (*POST, "Content-Length: 200")
+        while (answer := server.asked(*other, body=b"x" * 200)).status == 422:
+            pass  # until the first body has arrived
+        assert answer.problem == "503 OverloadedError"
+        assert server.asked(*POST, "Content-Length: 2", body=b"{}").status == 422
+        slow.socket.sendall(b"x")
+        assert slow.answer().status == 422
+        assert server.asked(*other, body=b"x" * 200).status == 422
+
+
 def test_clients_that_vanish_leave_nothing_locked(tmp_path: Path) -> None:
     whole = "\r\n".join([*POST, "Content-Length: 15", "", '{"text": "走了"}']).encode()
     with behind_the_door(tmp_path, places=2) as server:

@@ -17,7 +17,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
 from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage
-from chatmemory.programs.http.content import ContentGuard
+from chatmemory.programs.http.content import ContentGuard, Room
 from chatmemory.programs.http.crowd import AtMost, Places
 from chatmemory.programs.http.headers import HeaderGuard
 from chatmemory.programs.http.hosts import HostGuard
@@ -98,8 +98,8 @@ class Endpoints:
         return StreamingResponse(pieces())
 
 
-def guarded(app: ASGIApp, body_seconds: float) -> ASGIApp:
-    content = ContentGuard(app, max_bytes=1_000_000, seconds=body_seconds)
+def guarded(app: ASGIApp, body_seconds: float, room_bytes: float) -> ASGIApp:
+    content = ContentGuard(app, max_bytes=1_000_000, seconds=body_seconds, room=Room(int(room_bytes)))
     outside = TargetGuard(HostGuard(OriginGuard(content), names=["memory.example", "fe80::7"]))
     return RequestLog(HeaderGuard(UnforeseenGuard(outside)))
 
@@ -137,9 +137,8 @@ async def main(store: str, *words: str) -> None:
     listener = open_listener("127.0.0.1", 0, needs_token=False).unwrap()
     async with ManagedRuntime(embedded(Path(store))) as runtime:
         endpoints = Endpoints(await runtime.service(ChatMemoryService), closing)
-        app = guarded(
-            Router(routes(endpoints, int(given.get("places", 64)))), given.get("body_seconds", 10.0)
-        )
+        router = Router(routes(endpoints, int(given.get("places", 64))))
+        app = guarded(router, given.get("body_seconds", 10.0), given.get("room_bytes", 64_000_000))
         sys.stdout.write(f"{url_of(listener)}\n")
         sys.stdout.flush()
         await serve(app, listener, closing=closing, limits=limits)
