@@ -1,0 +1,92 @@
+"""``Api``: what a program tells the server while somebody looks at its page."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+from urllib.parse import quote
+
+import httpx
+
+MOST: Final = 200
+"""Of anything in one request."""
+
+
+@final
+class Api:
+    """Writes what a test needs, and reads what the page has done."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+
+    @property
+    def url(self) -> str:
+        """Where the server is, and its page."""
+        return str(self.client.base_url)
+
+    def say(self, conversation_id: str, *messages: Mapping[str, object]) -> None:
+        """Add *messages* to a conversation."""
+        for start in range(0, len(messages), MOST):
+            self._done(
+                "POST",
+                f"{_conversation(conversation_id)}/messages",
+                {"messages": messages[start : start + MOST]},
+            )
+
+    def messages(self, conversation_id: str) -> Sequence[Mapping[str, Any]]:
+        """Return the newest messages of a conversation, oldest first."""
+        said: Sequence[Mapping[str, Any]] = self._done(
+            "GET", f"{_conversation(conversation_id)}/messages?view=full"
+        )["messages"]
+        return said
+
+    def remember(self, *memories: Mapping[str, object], app: str = "") -> Sequence[str]:
+        """Store *memories* and return their ids."""
+        where = f"/memories?app={quote(app)}" if app else "/memories"
+        report = self._done("POST", where, {"memories": memories, "dedup": "none"})
+        return [outcome["id"] for outcome in report["outcomes"]]
+
+    def memories(self, **narrowed: str) -> Sequence[Mapping[str, Any]]:
+        """Return what is remembered, newest first."""
+        answer = self.client.get("/memories", params={"limit": str(MOST), **narrowed}).raise_for_status()
+        found: Sequence[Mapping[str, Any]] = answer.json()["memories"]
+        return found
+
+    def memory(self, memory_id: str) -> Mapping[str, Any] | None:
+        """Return one memory, None when it is not there."""
+        answer = self.client.get(_memory(memory_id))
+        found: Mapping[str, Any] = answer.json()
+        return None if answer.status_code == 404 else found
+
+    def correct(self, memory_id: str, **changes: object) -> None:
+        """Change a memory, as somebody else would."""
+        self._done("PATCH", _memory(memory_id), changes)
+
+    def extract(self, content: str, role: str = "user") -> Mapping[str, Any]:
+        """Return what would be proposed for a message."""
+        found: Mapping[str, Any] = self._done("POST", "/memory/extract", {"content": content, "role": role})
+        return found
+
+    def recall(self, query: str) -> Sequence[Mapping[str, Any]]:
+        """Return the memories that belong to *query*, best first."""
+        return [hit["memory"] for hit in self._done("POST", "/memories/recall", {"query": query})["hits"]]
+
+    def empty(self) -> None:
+        """Clear every conversation and forget every memory."""
+        while listed := self._done("GET", f"/conversations?limit={MOST}")["conversations"]:
+            for entry in listed:
+                self._done("DELETE", f"{_conversation(entry['conversation']['conversationId'])}/messages")
+        while found := self.memories():
+            for memory in found:
+                self._done("DELETE", _memory(memory["id"]))
+
+    def _done(self, method: str, path: str, body: object = None) -> Any:
+        answer = self.client.request(method, path, json=body) if body else self.client.request(method, path)
+        assert answer.is_success, f"{method} {path}: {answer.text}"
+        return answer.json()
+
+
+def _conversation(conversation_id: str) -> str:
+    return f"/conversations/{quote(conversation_id, safe='')}"
+
+
+def _memory(memory_id: str) -> str:
+    return f"/memories/{quote(memory_id, safe='')}"

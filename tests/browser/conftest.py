@@ -1,0 +1,54 @@
+"""The page as people use it: in a real Chromium, before a real server with a store of its own.
+
+One browser and one server serve all tests of this folder; each test finds the store empty and the window new.
+"""
+
+import sys
+from collections.abc import Generator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+
+from playwright.sync_api import Browser
+
+from tests.browser.api import Api
+from tests.browser.chromium import open_chromium
+from tests.browser.visiting import Visits
+from tests.http.served import Server, started
+
+COMMAND: Final = Path(sys.executable).with_name("chatmemory")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Generator[Browser]:
+    with open_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
+    folder = tmp_path_factory.mktemp("served")
+    stores = ("--store", folder / "memory.db", "--past-chats", folder / "pastchats.db")
+    with started(COMMAND, "serve", "--port", "0", *stores) as server:
+        yield server
+
+
+@pytest.fixture
+def api(server: Server) -> Generator[Api]:
+    with httpx.Client(base_url=server.url, trust_env=False) as client:
+        api = Api(client)
+        api.empty()
+        yield api
+
+
+@pytest.fixture
+def visit(chromium: Browser, server: Server, api: Api) -> Generator[Visits]:
+    """Open windows on a store that is empty as yet."""
+    del api
+    with ExitStack() as windows:
+        yield Visits(chromium, server.url, windows)
