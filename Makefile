@@ -28,8 +28,9 @@ check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/mypy --strict
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-schemas: $(VENV)/test.stamp  ## write schemas/*.schema.json anew from the classes
+schemas: $(VENV)/test.stamp  ## write schemas/*.json anew from the classes
 	$(BIN)/python -m chatmemory.json_schema schemas
+	$(BIN)/python -m chatmemory.programs.http.openapi schemas/openapi.json
 
 bench: $(VENV)/test.stamp  ## time it beside raw drivers, other libraries and plain Python
 	@for file in $(BENCHMARKS); do $(BIN)/python benchmarks/$$file.py || exit 1; done

@@ -13,7 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, NamedTuple, Union, final, get_args, get_origin, is_typeddict
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    final,
+    get_args,
+    get_origin,
+    is_typeddict,
+)
 
 import attrs
 
@@ -30,7 +41,18 @@ from chatmemory.errors import (
     PromptNotFoundError,
     VersionConflictError,
 )
-from chatmemory.memories import UNCHANGED, ForgetReceipt, Memory, MemoryPage, NewMemory, RememberReport
+from chatmemory.longterm.unit_vectors import MAX_DIMENSIONS
+from chatmemory.memories import (
+    UNCHANGED,
+    Embedding,
+    ForgetReceipt,
+    Memory,
+    MemoryChanges,
+    MemoryPage,
+    NewMemory,
+    Provenance,
+    RememberReport,
+)
 from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.messages import (
@@ -53,7 +75,7 @@ from chatmemory.printed_past_chats import (
     PrintedStatistics,
     PrintedTurns,
 )
-from chatmemory.proposals import Extraction, MemoryUpdate
+from chatmemory.proposals import Extraction, MemoryUpdate, StatedFact
 from chatmemory.recall import Recall
 from chatmemory.settings import Settings
 from chatmemory.structure import (
@@ -120,17 +142,53 @@ _KEYWORD_OF_COMPARISON: Final = {
     "<=": "maximum",
     "<": "exclusiveMaximum",
 }
-_RULES: Final[Mapping[tuple[object, str], JsonObject]] = {
-    (NewMessage, "id"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
-    (NewMessage, "content"): {"maxLength": MAX_CONTENT_CHARACTERS},
-    (NewMemory, "id"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
-    (NewMemory, "content"): {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS},
-    (NewMemory, "key"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
-    (NewMemory, "session_id"): {"minLength": 1, "maxLength": MAX_ID_CHARACTERS},
-    (NewMemory, "confidence"): {"minimum": 0, "maximum": 1},
-    (NewMemory, "tags"): {"maxItems": MAX_TAGS},
+AN_ID: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_ID_CHARACTERS}
+TAGS: Final[JsonObject] = {"items": {"type": "string", **AN_ID}, "maxItems": MAX_TAGS, "uniqueItems": True}
+
+_MESSAGE_TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
+_MEMORY_TEXT: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS, "pattern": r"\S"}
+_CONFIDENCE: Final[JsonObject] = {"minimum": 0, "maximum": 1}
+
+Rules: TypeAlias = Mapping[tuple[object, str], JsonObject]
+"""What obeys them: a field of a class."""
+
+RULES: Final[Rules] = {
+    (NewMessage, "id"): AN_ID,
+    (NewMessage, "content"): _MESSAGE_TEXT,
+    (NewMemory, "id"): AN_ID,
+    (NewMemory, "content"): _MEMORY_TEXT,
+    (NewMemory, "key"): AN_ID,
+    (NewMemory, "session_id"): AN_ID,
+    (NewMemory, "confidence"): _CONFIDENCE,
+    (NewMemory, "tags"): TAGS,
+    (MemoryChanges, "content"): _MEMORY_TEXT,
+    (MemoryChanges, "key"): AN_ID,
+    (MemoryChanges, "confidence"): _CONFIDENCE,
+    (MemoryChanges, "tags"): TAGS,
+    (Provenance, "message_ids"): {"items": {"type": "string", **AN_ID}},
+    (Embedding, "model"): AN_ID,
+    (Embedding, "vector"): {"minItems": 1, "maxItems": MAX_DIMENSIONS, "contains": {"not": {"const": 0}}},
+    (StatedFact, "key"): AN_ID,
+    (StatedFact, "confidence"): _CONFIDENCE,
 }
 """Rules that ``message_rules.py`` and ``memory_rules.py`` keep, and no attrs validator."""
+
+_RULES_OF_CLASSES: Final[Mapping[object, JsonObject]] = {
+    NewMessage: {
+        "if": {"properties": {"role": {"const": "summary"}}, "required": ["role"]},
+        "then": {
+            "properties": {
+                "metadata": {
+                    "type": "object",
+                    "properties": {"summaryMetadataId": {"type": "string"}},
+                    "required": ["summaryMetadataId"],
+                }
+            },
+            "required": ["metadata"],
+        },
+    }
+}
+"""Those that several fields obey together."""
 
 
 def json_schema(kind: object, *, key_of: Callable[[str], str] = key_of) -> JsonObject:
@@ -143,7 +201,7 @@ def json_schema(kind: object, *, key_of: Callable[[str], str] = key_of) -> JsonO
     Raises:
         TypeError: a field has a type or a validator that has no words in JSON Schema yet.
     """
-    description = _Description(key_of)
+    description = Description(key_of=key_of)
     described = description.of_class(kind) if isinstance(kind, type) else description.of_type(kind)
     definitions = dict(sorted(description.definitions.items()))
     return {"$schema": DIALECT, **described, **({"$defs": definitions} if definitions else {})}
@@ -160,14 +218,25 @@ def schema_files() -> Mapping[str, str]:
 
 
 @final
-class _Description:
-    """Describes kinds, and gathers the *definitions* of what they are made of."""
+class Description:
+    """Describes kinds, and gathers the *definitions* of what they are made of.
 
-    def __init__(self, key_of: Callable[[str], str]) -> None:
+    Args:
+        key_of: makes the key of a field's name.
+        place: of the definitions in the document.
+        rules: that no attrs validator keeps.
+    """
+
+    def __init__(
+        self, *, key_of: Callable[[str], str] = key_of, place: str = "#/$defs/", rules: Rules = RULES
+    ) -> None:
         self._key_of = key_of
+        self._place = place
+        self._rules = rules
         self.definitions: dict[str, Json] = {}
 
     def of_type(self, kind: Any) -> JsonObject:
+        """Describe *kind*; a class of ours by naming its definition."""
         if kind in _SCALARS:
             return _SCALARS[kind]
         if is_any_json(kind):
@@ -176,7 +245,7 @@ class _Description:
             if kind.__name__ not in self.definitions:
                 self.definitions[kind.__name__] = {}  # taken, should the class contain itself
                 self.definitions[kind.__name__] = self.of_class(kind)
-            return {"$ref": f"#/$defs/{kind.__name__}"}
+            return {"$ref": f"{self._place}{kind.__name__}"}
         if may_be_unchanged(kind):
             return self.of_type(without_unchanged(kind))
         arguments = get_args(kind)
@@ -198,22 +267,26 @@ class _Description:
                 raise TypeError(msg)
 
     def of_class(self, kind: type[Any]) -> JsonObject:
+        """Describe *kind* here."""
         summary, notes = _docstring(kind)
-        members = _members_of_typed_dict(kind) if is_typeddict(kind) else _members_of_attrs(kind)
+        # A dictionary is written as it is.
+        key_of = str if is_typeddict(kind) else self._key_of
+        members = _members_of_typed_dict(kind) if is_typeddict(kind) else _members_of_attrs(kind, self._rules)
         return {
             "title": kind.__name__,
             "description": summary,
             "type": "object",
             "properties": {
-                self._key_of(member.name): {
+                key_of(member.name): {
                     **({"description": notes[member.name]} if member.name in notes else {}),
                     **self.of_type(member.type),
                     **member.rules,
                 }
                 for member in members
             },
-            "required": [self._key_of(member.name) for member in members if member.is_required],
+            "required": [key_of(member.name) for member in members if member.is_required],
             "additionalProperties": False,
+            **_RULES_OF_CLASSES.get(kind, {}),
         }
 
 
@@ -226,14 +299,13 @@ class _Member(NamedTuple):
     is_required: bool
 
 
-def _members_of_attrs(kind: type[Any]) -> Sequence[_Member]:
+def _members_of_attrs(kind: type[Any], rules: Rules) -> Sequence[_Member]:
     return [
         _Member(
             field.name,
             field.type,
-            {**_rule(field), **_RULES.get((kind, field.name), {}), **_default(field)},
-            # A tag is always there to tell values apart, though Python fills it in.
-            is_required=field.default is attrs.NOTHING or field.name == "tag",
+            {**_rule(field), **rules.get((kind, field.name), {}), **_default(field)},
+            is_required=field.default is attrs.NOTHING or _is_tag(field),
         )
         for field in attrs.fields(kind)
         if field.type not in STAYS_INSIDE
@@ -258,6 +330,8 @@ def _of_validator(validator: Any) -> JsonObject:
         return {_KEYWORD_OF_COMPARISON[validator.compare_op]: validator.bound}
     if hasattr(validator, "min_length"):
         return {"minLength": validator.min_length}
+    if hasattr(validator, "max_length"):
+        return {"maxLength": validator.max_length}
     msg = f"no JSON Schema for {validator!r}"
     raise TypeError(msg)
 
@@ -265,9 +339,14 @@ def _of_validator(validator: Any) -> JsonObject:
 def _default(field: "attrs.Attribute[Any]") -> JsonObject:
     default: Any = field.default
     is_made = isinstance(default, attrs.Factory)  # type: ignore[arg-type]  # a class at run time, a function to the checker
-    if is_made or default is attrs.NOTHING or default is UNCHANGED or field.name == "tag":
+    if is_made or default is attrs.NOTHING or default is UNCHANGED or _is_tag(field):
         return {}
     return {"default": unstructure(default)}
+
+
+def _is_tag(field: "attrs.Attribute[Any]") -> bool:
+    """Tell whether *field* tells values apart: then it is always there, though Python fills it in."""
+    return field.name == "tag" and get_origin(field.type) is Literal
 
 
 def _docstring(kind: type[Any]) -> tuple[str, Mapping[str, str]]:

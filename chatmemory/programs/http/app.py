@@ -24,6 +24,7 @@ from chatmemory.programs.http.headers import HeaderGuard
 from chatmemory.programs.http.health import HEALTH
 from chatmemory.programs.http.hosts import HostGuard
 from chatmemory.programs.http.memories import MEMORIES
+from chatmemory.programs.http.openapi import OPENAPI
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.http.origins import OriginGuard
 from chatmemory.programs.http.page_files import page_files
@@ -37,7 +38,7 @@ from chatmemory.server_settings import ServerSettings
 Services: TypeAlias = ChatMemoryService | LongTermMemoryService | ChatContextService | ServerFactsTag
 """What the operations ask for."""
 
-OPERATIONS: Final[Sequence[Operation]] = (*HEALTH, *CONVERSATIONS, *EXTRACTION, *MEMORIES, *CONTEXT)
+OPERATIONS: Final[Sequence[Operation]] = (*HEALTH, *OPENAPI, *CONVERSATIONS, *EXTRACTION, *MEMORIES, *CONTEXT)
 
 MOST_STREAMS: Final = 100
 """Answers without an end, at once."""

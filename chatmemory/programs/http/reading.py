@@ -19,8 +19,11 @@ from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.operation import Call, Empty, Operation
 from chatmemory.structure import read_json, structure_parameters
 
-LONGEST_KEY: Final = 255
-"""Characters of an ``Idempotency-Key``."""
+A_VERSION: Final = r'"[0-9]{1,9}"'
+"""Of a conversation or a memory, as an ``ETag`` is written."""
+A_KEY: Final = r"[!-~]{1,255}"
+AN_EVENT: Final = r"[0-9]{1,9}"
+"""The number of a message."""
 
 
 async def read_call(
@@ -98,8 +101,8 @@ def _expected_version(operation: Operation, request: Request, problems: list[Pro
     if not operation.takes_version:
         problems.append(Problem("$.headers.If-Match", f"{operation.name} does not look at it: leave it out"))
         return None
-    if version := re.fullmatch(r'"([0-9]{1,18})"', sent):
-        return int(version[1])
+    if re.fullmatch(A_VERSION, sent):
+        return int(sent.strip('"'))
     problems.append(Problem("$.headers.If-Match", 'expected the ETag of a read, such as "12"'))
     return None
 
@@ -107,16 +110,18 @@ def _expected_version(operation: Operation, request: Request, problems: list[Pro
 def _key(operation: Operation, request: Request, problems: list[Problem]) -> str | None:
     if (sent := request.headers.get("idempotency-key")) is None or not operation.takes_key:
         return None  # what takes no key can be repeated as it is
-    if 1 <= len(sent) <= LONGEST_KEY:
+    if re.fullmatch(A_KEY, sent):
         return sent
-    problems.append(Problem("$.headers.Idempotency-Key", f"expected 1 to {LONGEST_KEY} characters"))
+    problems.append(
+        Problem("$.headers.Idempotency-Key", "expected 1 to 255 visible characters of ASCII, without spaces")
+    )
     return None
 
 
 def _last_event(request: Request, problems: list[Problem]) -> int | None:
     if (sent := request.headers.get("last-event-id")) is None:
         return None
-    if re.fullmatch(r"[0-9]{1,18}", sent):
+    if re.fullmatch(AN_EVENT, sent):
         return int(sent)
     problems.append(
         Problem("$.headers.Last-Event-ID", "expected the id of an event, the number of a message")

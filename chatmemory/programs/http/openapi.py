@@ -1,0 +1,267 @@
+"""``GET /openapi.json``: the OpenAPI document, written from the operations and the types of their handlers.
+
+``python -m chatmemory.programs.http.openapi FILE`` writes it.  Its schemas are those of ``json_schema.py``, its prose is
+that of the docstrings, its failures are those of ``problems.py``.
+"""
+
+import inspect
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import NoneType
+from typing import Any, Final, Never
+
+import attrs
+
+from chatmemory.effect import Effect
+from chatmemory.effect.structuring import key_of
+from chatmemory.json_schema import AN_ID, RULES, TAGS, Description
+from chatmemory.memory_rules import MAX_CONTAINED_CHARACTERS
+from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS, MAX_LIMIT
+from chatmemory.messages import Json, JsonObject
+from chatmemory.programs.http.answering import UNCHANGED_WITH_ITS_VERSION, VERSIONED
+from chatmemory.programs.http.context import ContextRequest
+from chatmemory.programs.http.conversations import Following, MessageList
+from chatmemory.programs.http.memories import MemoryList, Question, Said, Turn
+from chatmemory.programs.http.operation import Call, Empty, InApp, NoParameters, Operation
+from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument, Refusal
+from chatmemory.programs.http.reading import A_KEY, A_VERSION, AN_EVENT
+
+API_VERSION: Final = "1"
+SCHEMAS: Final = "#/components/schemas/"
+RESPONSES: Final = "#/components/responses/"
+
+ABOUT: Final = (
+    "Memory of conversations, and beyond them. Names are camelCase, instants ISO 8601 in UTC. An id in a path is one "
+    "segment, percent-encoded. What fails is answered with a problem document (RFC 9457); its `tag` says what it is, "
+    "`retry_is_safe` whether the same request may be made again. A server without tokens needs no `Authorization`."
+)
+
+_A_NUMBER: Final[JsonObject] = {"minimum": 0, "maximum": MAX_LIMIT}
+_AN_APP: Final[JsonObject] = {"maxLength": MAX_ID_CHARACTERS}
+_TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
+
+_RULES_OF_REQUESTS: Final = {
+    **RULES,
+    (InApp, "app"): _AN_APP,
+    (MessageList, "older_than"): _A_NUMBER,
+    (MessageList, "newer_than"): _A_NUMBER,
+    (Following, "newer_than"): _A_NUMBER,
+    (MemoryList, "app"): _AN_APP,
+    (MemoryList, "session_id"): AN_ID,
+    (MemoryList, "tag"): AN_ID,
+    (MemoryList, "containing"): {"minLength": 1, "maxLength": MAX_CONTAINED_CHARACTERS},
+    (Question, "query"): _TEXT,
+    (Question, "tags"): TAGS,
+    (Turn, "session_id"): AN_ID,
+    (Turn, "user_message_id"): AN_ID,
+    (Turn, "assistant_message_id"): AN_ID,
+    (Said, "session_id"): AN_ID,
+    (Said, "message_id"): AN_ID,
+    (ContextRequest, "conversation_id"): AN_ID,
+    (ContextRequest, "message_id"): AN_ID,
+}
+"""Rules that the services keep, and no attrs validator."""
+
+AT_THE_DOOR: Final = (
+    "MalformedRequestError",
+    "UnauthorizedError",
+    "ForbiddenError",
+    "OriginRefusedError",
+    "RequestTimeoutError",
+    "ContentTooLargeError",
+    "UnsupportedMediaTypeError",
+    "HostRefusedError",
+    "DataValidationError",
+    "InternalError",
+    "OverloadedError",
+)
+"""What every operation may answer, before its handler is asked."""
+
+_HEADERS_OF_PROBLEMS: Final[dict[int, JsonObject]] = {
+    401: {"WWW-Authenticate": {"schema": {"type": "string"}}},
+    503: {"Retry-After": {"description": "seconds", "schema": {"type": "string", "pattern": "^[0-9]+$"}}},
+}
+_ETAG: Final[JsonObject] = {
+    "description": "The version, for `If-Match`.",
+    "required": True,
+    "schema": {"type": "string", "pattern": f"^{A_VERSION}$"},
+}
+
+
+def openapi_document(operations: Iterable[Operation]) -> JsonObject:
+    """Return the document of *operations*."""
+    description = Description(place=SCHEMAS, rules=_RULES_OF_REQUESTS)
+    paths: dict[str, dict[str, Json]] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation, description)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "chatmemory", "version": API_VERSION, "description": ABOUT},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": {"ProblemDocument": _problem_schema(description), **_sorted(description.definitions)},
+            "responses": {
+                str(status): _problem_response(status, tags) for status, tags in _by_status(AT_THE_DOOR)
+            },
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _described(operation: Operation, description: Description) -> JsonObject:
+    summary, _, prose = (inspect.getdoc(operation.handler) or "").replace("``", "`").partition("\n\n")
+    _, body, *_ = operation.signature
+    return {
+        "operationId": key_of(operation.name),
+        "tags": [operation.path.split("/")[1]],
+        "summary": " ".join(summary.split()),
+        **({"description": prose} if prose else {}),
+        **({"security": []} if operation.is_open else {}),
+        "parameters": [
+            *_path_parameters(operation),
+            *_query_parameters(operation, description),
+            *_header_parameters(operation),
+        ],
+        **({} if body is NoneType else {"requestBody": _request_body(body, description)}),
+        "responses": _responses(operation, description),
+    }
+
+
+def _path_parameters(operation: Operation) -> Iterator[JsonObject]:
+    for name in operation.path_parameters:
+        yield {"name": name, "in": "path", "required": True, "schema": {"type": "string", **AN_ID}}
+
+
+def _query_parameters(operation: Operation, description: Description) -> Iterator[JsonObject]:
+    described: Any = description.of_class(operation.signature.query)
+    for name, schema in described["properties"].items():
+        prose = schema.pop("description", None)
+        yield {
+            "name": name,
+            "in": "query",
+            **({"description": prose} if prose else {}),
+            "required": name in described["required"],
+            "schema": _without_null(schema),
+        }
+
+
+def _without_null(schema: dict[str, Any]) -> JsonObject:
+    """Return the schema of what is given at all: a parameter that is None is left out."""
+    if schema.get("default", ...) is None:
+        del schema["default"]
+    inner: JsonObject = {}
+    match schema.pop("anyOf", None):
+        case [given, {"type": "null"}]:
+            inner = given
+        case _:
+            pass
+    return {**inner, **schema}
+
+
+def _header_parameters(operation: Operation) -> Iterator[JsonObject]:
+    if operation.takes_version:
+        about = "The ETag of what was read; 412 when it has changed since."
+        yield _header("If-Match", about, pattern=f"^{A_VERSION}$")
+    if operation.method == "GET" and operation.signature.answer in UNCHANGED_WITH_ITS_VERSION:
+        yield _header("If-None-Match", "The ETag of what is known; 304 when it is still the same.")
+    if operation.takes_key:
+        about = "The same for every repetition of one write, which then happens once."
+        yield _header("Idempotency-Key", about, pattern=f"^{A_KEY}$")
+    if operation.is_stream:
+        yield _header("Last-Event-ID", "The id of the last event that has come.", pattern=f"^{AN_EVENT}$")
+
+
+def _header(name: str, about: str, **rules: Json) -> JsonObject:
+    return {"name": name, "in": "header", "description": about, "schema": {"type": "string", **rules}}
+
+
+def _request_body(kind: type[Any], description: Description) -> JsonObject:
+    schema = description.of_type(kind)
+    return {"required": kind is not Empty, "content": {"application/json": {"schema": schema}}}
+
+
+def _responses(operation: Operation, description: Description) -> JsonObject:
+    answer, errors = operation.signature.answer, operation.signature.errors
+    door = [tag for tag in AT_THE_DOOR if not (operation.is_open and tag == "UnauthorizedError")]
+    tags = [str(attrs.fields_dict(error)["tag"].default) for error in errors if error not in {Never, Refusal}]
+    at_the_door = dict(_by_status(AT_THE_DOOR))
+    problems = {
+        str(status): {"$ref": f"{RESPONSES}{status}"}
+        if at_the_door.get(status) == named
+        else _problem_response(status, named)
+        for status, named in _by_status([*door, *tags])
+    }
+    headers: JsonObject = {"headers": {"ETag": _ETAG}} if answer in VERSIONED else {}
+    content: JsonObject = (
+        {"text/event-stream": {"schema": {"type": "string"}}}
+        if operation.is_stream
+        else {"application/json": {"schema": description.of_type(answer)}}
+    )
+    responses: dict[str, Json] = {
+        str(operation.status): {"description": _prose(answer), **headers, "content": content}
+    }
+    if operation.method == "GET" and answer in UNCHANGED_WITH_ITS_VERSION:
+        responses["304"] = {"description": "It is still the same.", **headers}
+    return {**responses, **problems}
+
+
+def _prose(answer: Any) -> str:
+    about = inspect.getdoc(answer) if attrs.has(answer) else None
+    return (about or "As asked.").partition("\n\n")[0].replace("``", "`")
+
+
+def _by_status(tags: Iterable[str]) -> Sequence[tuple[int, Sequence[str]]]:
+    """Group *tags* by the status that they are answered with, in its order."""
+    by_status: dict[int, list[str]] = {}
+    for tag in dict.fromkeys(tags):
+        by_status.setdefault(KINDS[tag].status, []).append(tag)
+        if tag == "GenericMemoryError":
+            by_status.setdefault(UNAVAILABLE.status, []).append(tag)
+    return sorted(by_status.items())
+
+
+def _problem_response(status: int, tags: Sequence[str]) -> JsonObject:
+    headers = _HEADERS_OF_PROBLEMS.get(status)
+    return {
+        "description": "\n".join(f"`{tag}`: {_title(tag, status)}" for tag in tags),
+        **({"headers": headers} if headers else {}),
+        "content": {MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMAS}ProblemDocument"}}},
+    }
+
+
+def _title(tag: str, status: int) -> str:
+    kind = KINDS[tag]
+    return kind.title if kind.status == status else UNAVAILABLE.title
+
+
+def _problem_schema(description: Description) -> JsonObject:
+    schema: dict[str, Any] = dict(description.of_class(ProblemDocument))
+    schema["properties"]["tag"]["enum"] = sorted(KINDS)
+    return schema
+
+
+def _sorted(definitions: Mapping[str, Json]) -> JsonObject:
+    return dict(sorted(definitions.items()))
+
+
+@cache
+def openapi_text() -> str:
+    """Return the document of this server as the text of a file."""
+    from chatmemory.programs.http.app import OPERATIONS  # noqa: PLC0415  which names this one too
+
+    return json.dumps(openapi_document(OPERATIONS), ensure_ascii=False, indent=2) + "\n"
+
+
+def get_openapi(_: Call[NoParameters, None]) -> Effect[JsonObject, Never]:
+    """Return this document."""
+    return Effect.succeed(json.loads(openapi_text()))
+
+
+OPENAPI: Final[Sequence[Operation]] = (Operation("GET", "/openapi.json", get_openapi, is_open=True),)
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(openapi_text(), encoding="utf-8")

@@ -1,0 +1,115 @@
+"""The OpenAPI document says what the operations are."""
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+
+from chatmemory.programs.http.app import OPERATIONS
+from chatmemory.programs.http.openapi import openapi_document, openapi_text
+from chatmemory.programs.http.operation import Operation
+from chatmemory.programs.http.problems import KINDS, RefusalTag
+
+COMMITTED = Path(__file__).parents[2] / "schemas" / "openapi.json"
+DOCUMENT: Any = openapi_document(OPERATIONS)
+
+
+def described(operation: Operation) -> Any:
+    return DOCUMENT["paths"][operation.path][operation.method.lower()]
+
+
+def test_the_committed_document_is_that_of_the_operations() -> None:
+    assert COMMITTED.read_text(encoding="utf-8") == openapi_text(), (
+        "run `make schemas` and commit what it writes"
+    )
+
+
+async def test_the_server_gives_its_document_to_everybody(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/openapi.json")
+    assert (answer.status_code, answer.json()) == (200, json.loads(openapi_text()))
+
+
+def test_the_document_is_one_of_openapi() -> None:
+    from schemathesis.specs.openapi.definitions import OPENAPI_31  # noqa: PLC0415  slow to import
+
+    Draft202012Validator(OPENAPI_31).validate(DOCUMENT)
+
+
+@pytest.mark.parametrize("name", DOCUMENT["components"]["schemas"])
+def test_every_schema_in_it_is_a_schema(name: str) -> None:
+    Draft202012Validator.check_schema(DOCUMENT["components"]["schemas"][name])
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_an_operation_is_described_whole(operation: Operation) -> None:
+    said = described(operation)
+    assert said["summary"]
+    assert str(operation.status) in said["responses"]
+    assert {"400", "403", "408", "413", "415", "421", "422", "500", "503"} <= set(said["responses"])
+    assert ("401" in said["responses"]) is not operation.is_open
+    in_path = [given["name"] for given in said["parameters"] if given["in"] == "path"]
+    assert in_path == list(operation.path_parameters)
+    headers = {given["name"] for given in said["parameters"] if given["in"] == "header"}
+    assert ("If-Match" in headers, "Idempotency-Key" in headers) == (
+        operation.takes_version,
+        operation.takes_key,
+    )
+    assert ("requestBody" in said) is (operation.method in {"POST", "PUT", "PATCH"})
+
+
+def test_there_is_nothing_in_it_but_operations() -> None:
+    named = {said["operationId"] for path in DOCUMENT["paths"].values() for said in path.values()}
+    assert len(named) == len(OPERATIONS)
+
+
+def test_every_tag_is_named_in_it() -> None:
+    tags = DOCUMENT["components"]["schemas"]["ProblemDocument"]["properties"]["tag"]["enum"]
+    assert set(get_args(RefusalTag)) < set(tags) == set(KINDS)
+
+
+def test_what_an_operation_can_fail_with_is_said_by_its_tags() -> None:
+    responses = DOCUMENT["paths"]["/memories/{memoryId}"]["patch"]["responses"]
+    assert responses["404"]["description"].startswith("`MemoryNotFoundError`: ")
+    assert responses["412"]["description"].startswith("`MemoryChangedError`: ")
+    assert "`GenericMemoryError`" in responses["503"]["description"]
+
+
+def test_a_version_is_in_the_head_of_an_answer_that_has_one() -> None:
+    paths = DOCUMENT["paths"]
+    read = paths["/conversations/{conversationId}/messages"]["get"]["responses"]
+    assert "ETag" in read["200"]["headers"]
+    assert "content" not in read["304"]
+    assert "304" not in paths["/memories/{memoryId}"]["get"]["responses"]  # its use counts without a version
+
+
+def test_new_messages_are_an_event_stream() -> None:
+    followed = DOCUMENT["paths"]["/conversations/{conversationId}/events"]["get"]
+    assert set(followed["responses"]["200"]["content"]) == {"text/event-stream"}
+
+
+@pytest.mark.parametrize(
+    ("change", "is_right"),
+    [
+        ({}, True),
+        ({"limit": 200}, True),
+        ({"limit": 201}, False),
+        ({"limit": None}, True),
+        ({"query": 1}, False),
+        ({"tags": ["a", "a"]}, False),
+        ({"tags": [""]}, False),
+        ({"asOf": "2025-03-14T12:00:00Z"}, True),
+        ({"asof": "2025-03-14T12:00:00Z"}, False),
+    ],
+    ids=json.dumps,
+)
+async def test_document_and_server_agree_about_a_question(
+    client: httpx.AsyncClient, change: dict[str, Any], is_right: bool
+) -> None:
+    question = {"query": "喜欢", **change}
+    schema = {**DOCUMENT, "$ref": "#/components/schemas/Question"}
+    assert Draft202012Validator(schema).is_valid(question) is is_right
+    answer = await client.post("/memories/recall", json=question)
+    assert answer.status_code == (200 if is_right else 422)
