@@ -6,6 +6,7 @@ Bodies are bounded by ``chatmemory.programs.http.content``.
 """
 
 import asyncio
+import logging
 from http import HTTPStatus
 from typing import Any, Final, cast, final
 
@@ -16,6 +17,8 @@ from uvicorn.server import ServerState
 
 from chatmemory.programs.http.headers import HEADERS
 from chatmemory.programs.http.problems import Refusal, problem_response
+
+log = logging.getLogger("chatmemory.http")
 
 LEAVING_SECONDS: Final = 1.0
 """How long a client may take the answer of a connection that is read no further; closing it at once could destroy it."""
@@ -162,6 +165,7 @@ class HttpConnection(HttpToolsProtocol):
     def _refuse(self, refusal: Refusal) -> None:
         response = problem_response(refusal)
         status = HTTPStatus(response.status_code)
+        log.info("(no request) %d", status)
         lines = [f"HTTP/1.1 {status} {status.phrase}".encode()]
         lines += [
             b"%s: %s" % header for header in (*response.raw_headers, *HEADERS, (b"connection", b"close"))

@@ -36,7 +36,7 @@ async def serve(
 ) -> None:
     """Answer clients at *listener*, which is closed at the end; streams that end by themselves look at *closing*."""
     given = limits or ConnectionLimits()
-    limits = evolve(given, connections=min(given.connections, _most_files() - OTHER_FILES))
+    limits = evolve(given, connections=max(1, min(given.connections, _most_files() - OTHER_FILES)))
     connection = partial(HttpConnection, limits=limits)
     config = uvicorn.Config(
         app,
@@ -44,7 +44,7 @@ async def serve(
         ws="none",
         lifespan="off",
         log_config=None,
-        log_level="warning",
+        log_level="error",  # http_connection tells of what is no request
         access_log=False,  # it would show paths
         server_header=False,
         proxy_headers=False,

@@ -11,7 +11,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Generator, Mapping
+import time
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -125,6 +126,14 @@ class Server:
     def logged(self) -> str:
         self.log.seek(0)
         return self.log.read()
+
+
+def eventually(ask: Callable[[], Answer], status: int) -> Answer:
+    """Ask again and again until the answer has *status*."""
+    until = time.monotonic() + SECONDS
+    while (answer := ask()).status != status:
+        assert time.monotonic() < until, answer
+    return answer
 
 
 @contextmanager

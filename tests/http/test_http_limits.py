@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.http.programs.behind_the_door import HUGE_BYTES
-from tests.http.served import Answer, Client, Server, behind_the_door
+from tests.http.served import Answer, Client, Server, behind_the_door, eventually
 
 GET = "GET / HTTP/1.1"
 HOST = "Host: localhost"
@@ -130,7 +130,7 @@ def test_more_requests_at_once_than_there_are_places_are_told_to_come_again(tmp_
         running = [stack.enter_context(server.connected()) for _ in range(2)]
         for client in running:
             client.send("GET /waiting HTTP/1.1", HOST)
-        refused = until_refused(server)
+        refused = eventually(lambda: asked_for_nothing(server), 503)
         assert refused.problem == "503 OverloadedError"
         assert refused.headers["retry-after"] == "1"
         assert server.asked("GET /go HTTP/1.1", HOST).status == 200
@@ -138,11 +138,13 @@ def test_more_requests_at_once_than_there_are_places_are_told_to_come_again(tmp_
         assert server.asked("GET /waiting HTTP/1.1", HOST).status == 200
 
 
-def until_refused(server: Server) -> Answer:
-    """Ask until both places are taken."""
-    while (answer := server.asked(*POST, "Content-Length: 2", body=b"{}")).status == 422:
-        pass
-    return answer
+def asked_for_nothing(server: Server) -> Answer:
+    return server.asked(*POST, "Content-Length: 2", body=b"{}")
+
+
+def asked_on(client: Client, *lines: str) -> Answer:
+    client.send(*lines, HOST)
+    return client.answer()
 
 
 def test_streams_have_places_of_their_own(tmp_path: Path) -> None:
@@ -153,18 +155,17 @@ def test_streams_have_places_of_their_own(tmp_path: Path) -> None:
         assert server.asked("GET /stream HTTP/1.1", HOST).problem == "503 OverloadedError"
         assert server.post("/conversations/c", {"text": "你好"}).status == 201
         stream.close()
-        while server.asked("GET /stream HTTP/1.1", HOST, "Connection: close").status == 503:
-            pass  # until the server has noticed that the first one is gone
+        with server.connected() as another:
+            eventually(lambda: asked_on(another, "GET /stream HTTP/1.1"), 200)  # the first one is gone
 
 
 def test_bodies_that_arrive_at_once_have_so_much_room_together(tmp_path: Path) -> None:
     with behind_the_door(tmp_path, room_bytes=1_000) as server, server.connected() as slow:
         slow.send(*POST, "Content-Length: 901", body=b"x" * 900)
         other = (*POST, "Content-Length: 200")
-        while (answer := server.asked(*other, body=b"x" * 200)).status == 422:
-            pass  # until the first body has arrived
-        assert answer.problem == "503 OverloadedError"
-        assert server.asked(*POST, "Content-Length: 2", body=b"{}").status == 422
+        refused = eventually(lambda: server.asked(*other, body=b"x" * 200), 503)
+        assert refused.problem == "503 OverloadedError"
+        assert asked_for_nothing(server).status == 422
         slow.socket.sendall(b"x")
         assert slow.answer().status == 422
         assert server.asked(*other, body=b"x" * 200).status == 422
@@ -179,11 +180,8 @@ def test_clients_that_vanish_leave_nothing_locked(tmp_path: Path) -> None:
                     socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
                 )  # reset, not closed
                 client.socket.sendall(whole[: len(whole) * (number + 1) // DROPPED])
-        for _ in range(2):
-            answer = server.post("/conversations/c", {"text": "还在"})
-            assert answer.status in {201, 503}  # 503: the last of them are still being answered
-        while server.post("/conversations/c", {"text": "还在"}).status != 201:
-            pass
+        # 503: the last of them are still being answered.
+        eventually(lambda: server.post("/conversations/c", {"text": "还在"}), 201)
 
 
 def test_a_mistake_of_the_server_is_told_to_nobody(tmp_path: Path) -> None:
@@ -205,8 +203,10 @@ def test_the_log_names_routes_and_no_ids(tmp_path: Path) -> None:
     with behind_the_door(tmp_path) as server:
         assert server.post("/conversations/user-7?secret=1", {"text": "秘密"}).status == 201
         assert server.asked("GET / HTTP/1.1", HOST).status == 200
+        assert server.asked("secret").status == 400
         _, log = server.terminated()
-    first, second = log.splitlines()
+    first, second, third = log.splitlines()
     assert first.startswith("POST /conversations/{conversation} 201 ")
     assert first.endswith(" ms 13 bytes")
     assert second.startswith("GET / 200 ")
+    assert third == "(no request) 400"
