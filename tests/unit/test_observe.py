@@ -113,6 +113,15 @@ def test_past_chats_are_observed_too(caplog: pytest.LogCaptureFixture, tmp_path:
     assert str(tmp_path) not in str(told)
 
 
+async def test_of_a_list_it_is_told_how_long_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger="chatmemory"):
+        async with opened() as memory:
+            await memory.add_messages("会议", HELLO).or_raise()
+            await memory.list_conversations(order="recent").or_raise()
+    _, listed = (record.__dict__ for record in caplog.records if record.name == "chatmemory")
+    assert (listed["operation"], listed["conversations"]) == ("list_conversations", 1)
+
+
 async def test_an_operation_is_one_span_with_numbers(spans: InMemorySpanExporter) -> None:
     async with opened() as memory:
         await traced(memory, spans).add_messages("c", HELLO).or_raise()
