@@ -3,6 +3,7 @@
 import resource
 import socket
 import threading
+import time
 from collections.abc import Generator, Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.http.programs.behind_the_door import HUGE_BYTES
-from tests.http.served import Answer, Client, Server, behind_the_door, eventually
+from tests.http.served import SECONDS, Answer, Client, Server, behind_the_door, eventually
 
 GET = "GET / HTTP/1.1"
 HOST = "Host: localhost"
@@ -182,6 +183,16 @@ def test_clients_that_vanish_leave_nothing_locked(tmp_path: Path) -> None:
                 client.socket.sendall(whole[: len(whole) * (number + 1) // DROPPED])
         # 503: the last of them are still being answered.
         eventually(lambda: server.post("/conversations/c", {"text": "还在"}), 201)
+
+
+def test_half_a_body_is_no_body_even_if_it_is_json(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path) as server:
+        with server.connected() as client:
+            client.send(*POST, "Content-Length: 99", body='{"text": "半句"}'.encode())
+        until = time.monotonic() + SECONDS
+        while "(no answer)" not in server.logged():
+            assert time.monotonic() < until, server.logged()
+        assert server.post("/conversations/c", {"text": "整句"}).json == {"version": 1}
 
 
 def test_a_mistake_of_the_server_is_told_to_nobody(tmp_path: Path) -> None:

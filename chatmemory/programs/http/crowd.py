@@ -5,7 +5,7 @@ Nobody waits in line here: requests that run at once share one event loop, which
 
 from typing import Final, final
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.programs.http.problems import Refusal, problem_response
 
@@ -22,10 +22,7 @@ class Places:
 
 @final
 class AtMost:
-    """Lets a request pass to *app* while one of the *places* is free, which several applications may share.
-
-    The place is free again before the end of the answer is sent: a client that is slow to take it occupies none.
-    """
+    """Lets a request pass to *app* while one of the *places* is free, which several applications may share."""
 
     def __init__(self, app: ASGIApp, *, places: Places) -> None:
         self.app = app
@@ -40,19 +37,7 @@ class AtMost:
             await problem_response(REFUSED)(scope, receive, send)
             return
         self.places.free -= 1
-        is_held = True
-
-        def leave() -> None:
-            nonlocal is_held
-            self.places.free += is_held
-            is_held = False
-
-        async def send_and_leave(message: Message) -> None:
-            if message["type"] == "http.response.body" and not message.get("more_body", False):
-                leave()
-            await send(message)
-
         try:
-            await self.app(scope, receive, send_and_leave)
+            await self.app(scope, receive, send)
         finally:
-            leave()
+            self.places.free += 1
