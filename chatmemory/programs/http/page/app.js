@@ -12,7 +12,7 @@ import { Icon } from "./icons.js";
 import { Memories } from "./memories.js";
 import { Notices } from "./notices.js";
 import { PastChats } from "./past_chats.js";
-import { Empty, IconButton, ProblemNote } from "./pieces.js";
+import { Heading, IconButton, ProblemNote } from "./pieces.js";
 import { applyPreferences, language, shownLanguage, theme, THEMES } from "./preferences.js";
 import { Settings } from "./settings.js";
 import { Timeline } from "./timeline.js";
@@ -59,7 +59,7 @@ function View({ name, path, query }) {
   const words = useWords(shellWords);
   const [error, forgetError] = useErrorBoundary();
   if (error) return html`<div class="page"><${ProblemNote} problem=${error} again=${forgetError} /></div>`;
-  if (!Object.hasOwn(VIEWS, name)) return html`<${Empty} title=${words.nowhere} />`;
+  if (!Object.hasOwn(VIEWS, name)) return html`<div class="page"><${Heading}>${words.nowhere}<//></div>`;
   return html`<${VIEWS[name]} path=${path} query=${query} />`;
 }
 

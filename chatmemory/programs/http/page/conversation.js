@@ -3,7 +3,8 @@
  */
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
-import { clearConversation } from "./api.js";
+import { clearConversation, getConversation } from "./api.js";
+import { useAnswer } from "./asking.js";
 import { Confirmation } from "./dialog.js";
 import { fold } from "./folding.js";
 import { goTo, hrefTo } from "./hash.js";
@@ -21,7 +22,7 @@ const NEAR_END_PX = 80; // whoever reads the last lines wants to see what comes 
 
 export function Conversation({ id, wanted, onMessage, onCleared }) {
   const words = useWords(conversationWords);
-  const mayWrite = useServer()?.readOnly === false;
+  const mayWrite = useServer()?.readOnly !== true;
   const news = useRef();
   news.current = (message) => (message ? onMessage(message) : onCleared());
   const shown = useMemo(() => new MessageWindow(id, (message) => news.current(message)), [id]);
@@ -41,7 +42,7 @@ export function Conversation({ id, wanted, onMessage, onCleared }) {
   return html`<div class="pane conversation" ref=${pane}>
     <header class="pane-head">
       <a class="back" href=${hrefTo(["conversations"])} aria-label=${words.back}><${Icon} name="back" /></a>
-      <${Heading} level="2">${id}<//>
+      <${Heading}>${id}<//>
       <${LinkState} state=${state} />
       ${mayWrite && state.messages.length > 0 &&
       html`<${IconButton} icon="trash" label=${words.clear} isBare onClick=${() => setClearing(true)} />`}
@@ -50,9 +51,9 @@ export function Conversation({ id, wanted, onMessage, onCleared }) {
     <ol class="messages">
       ${entries.map((entry) => html`<${Entry} key=${entry.summaryId ?? entry.message.id} entry=${entry} context=${context} />`)}
     </ol>
-    <${End} state=${state} newer=${() => shown.newer()} toLatest=${toLatest} again=${() => shown.open(wanted)} />
+    <${End} state=${state} newer=${() => shown.newer()} toLatest=${toLatest} again=${() => shown.again()} />
     ${saved && html`<${SaveDialog} said=${saved} onClose=${() => setSaved(null)} />`}
-    ${isClearing && html`<${Clearing} id=${id} count=${state.messages.length} onClose=${() => setClearing(false)}
+    ${isClearing && html`<${Clearing} id=${id} onClose=${() => setClearing(false)}
       onDone=${onCleared} />`}
   </div>`;
 }
@@ -87,8 +88,9 @@ function End({ state, newer, toLatest, again }) {
   `;
 }
 
-function Clearing({ id, count, onClose, onDone }) {
+function Clearing({ id, onClose, onDone }) {
   const words = useWords(conversationWords);
+  const { value, problem } = useAnswer((options) => getConversation(id, options), [id]);
   const done = (report) => {
     onClose();
     notify({ text: words.cleared(report.messages) });
@@ -96,7 +98,10 @@ function Clearing({ id, count, onClose, onDone }) {
     goTo(["conversations"], {}, { replace: true });
   };
   return html`<${Confirmation} title=${words.clearTitle} label=${words.clear} act=${() => clearConversation(id)}
-    onDone=${done} onClose=${onClose}><p>${words.clearWhat(count)}</p><//>`;
+    onDone=${done} onClose=${onClose}>
+    ${value && html`<p>${words.clearWhat(value.messageCount)}</p>`}
+    ${problem && html`<${ProblemNote} problem=${problem} />`}
+  <//>`;
 }
 
 /**

@@ -7,7 +7,7 @@ import { listConversations } from "./api.js";
 import { usePages } from "./asking.js";
 import { Conversation } from "./conversation.js";
 import { hrefTo } from "./hash.js";
-import { Empty, Heading, PagesEnd, useTitle } from "./pieces.js";
+import { Empty, Heading, IconButton, PagesEnd, useTitle } from "./pieces.js";
 import { Time } from "./time.js";
 import { useWords } from "./words.js";
 import { conversationWords } from "./words/conversations.js";
@@ -34,7 +34,10 @@ export function Conversations({ path, query }) {
     });
   return html`<div class=${`panes ${chosen ? "has-detail" : ""}`}>
     <section class="pane pane-list" aria-label=${words.title}>
-      <${Heading} isHere=${!chosen}>${words.title}<//>
+      <header class="list-head">
+        <${Heading} level=${chosen ? 2 : 1} isHere=${!chosen}>${words.title}<//>
+        <${IconButton} icon="again" label=${words.refresh} isBare onClick=${pages.again} />
+      </header>
       <${List} pages=${pages} chosen=${chosen} />
     </section>
     <section class="pane-detail" aria-label=${chosen ?? words.choose}>

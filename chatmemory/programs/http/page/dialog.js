@@ -9,11 +9,12 @@ import { pieceWords } from "./words/pieces.js";
 
 /**
  * A modal dialog for as long as it is drawn.  *onClose* is called when the person leaves it: by Esc or by the cross.
- * The element with `autofocus` has the focus first; *isBusy* is for those who cannot see that something is under way.
+ * The heading has the focus first; *isBusy* is for those who cannot see that something is under way.
  */
 export function Dialog({ title, onClose, isBusy = false, class: name = "", children }) {
   const words = useWords(pieceWords);
   const dialog = useRef(null);
+  const heading = useRef(null);
   const id = useId();
   const cancel = (event) => {
     event.preventDefault(); // drawing it or not is what opens and closes it
@@ -23,6 +24,8 @@ export function Dialog({ title, onClose, isBusy = false, class: name = "", child
     const opener = document.activeElement;
     const element = dialog.current;
     element.showModal();
+    // The heading rather than the first field: on a phone a field would bring the keyboard up over the others.
+    heading.current.focus();
     return () => {
       element.close();
       (opener?.isConnected && opener !== document.body ? opener : document.querySelector("main"))?.focus();
@@ -30,7 +33,7 @@ export function Dialog({ title, onClose, isBusy = false, class: name = "", child
   }, []);
   return html`<dialog ref=${dialog} class=${name} aria-labelledby=${id} aria-busy=${isBusy} onCancel=${cancel}>
     <header>
-      <h2 id=${id}>${title}</h2>
+      <h2 ref=${heading} id=${id} tabIndex="-1">${title}</h2>
       <${IconButton} icon="close" label=${words.close} isBare onClick=${onClose} />
     </header>
     ${children}
@@ -56,7 +59,7 @@ export function Confirmation({ title, children, label, act, onDone, onClose }) {
   return html`<${Dialog} title=${title} onClose=${onClose} isBusy=${state.isBusy} class="confirmation">
     <div class="dialog-body">${children}${state.problem && html`<${ProblemNote} problem=${state.problem} />`}</div>
     <footer>
-      <button type="button" autofocus onClick=${onClose}>${words.cancel}</button>
+      <button type="button" onClick=${onClose}>${words.cancel}</button>
       <button type="button" class="danger" disabled=${state.isBusy} onClick=${confirm}>${label}</button>
     </footer>
   <//>`;

@@ -26,6 +26,7 @@ export class MessageWindow {
   #onNews;
   #latest = 0; // the seq of the newest message that was ever heard of
   #stop = () => {};
+  #latestWork = () => {};
   #following = null;
 
   /** *onNews(message)* hears of every message that is stored while the window is open; null: all were cleared. */
@@ -65,6 +66,11 @@ export class MessageWindow {
         this.#change({ messages: all.slice(-MOST), hasOlder, isAtEnd, ...(isAtEnd && { unseen: 0 }) });
       };
     });
+  }
+
+  /** Do once more what has failed. */
+  again() {
+    this.#latestWork();
   }
 
   close() {
@@ -108,6 +114,7 @@ export class MessageWindow {
 
   /** Do *work*, which gives what is to be done with its result; only the latest work counts. */
   #run(busy, work) {
+    this.#latestWork = () => this.#run(busy, work);
     this.#stop();
     this.#change({ busy, problem: undefined, read: 0 });
     this.#stop = until(work, {

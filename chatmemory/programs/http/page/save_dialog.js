@@ -70,7 +70,7 @@ export function SaveDialog({ said, onClose }) {
       <div class="dialog-body">
         <${Status} form=${form} />
         <${Proposals} form=${form} onChoose=${(chosen) => setForm((before) => chosenForm(before, chosen))} />
-        <${MemoryFields} fields=${form.fields} categoryRequired
+        <${MemoryFields} fields=${form.fields} needsCategory
           onChange=${(changes) => setForm((before) => editedForm(before, changes))} />
         ${isEmpty && !problem && html`<p class="field-problem" role="status">${words.valueNeeded}</p>`}
         ${saving.skipped && html`<${Note} kind="warning">${saving.skipped}<//>`}

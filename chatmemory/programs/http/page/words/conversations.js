@@ -2,6 +2,7 @@
 
 export const conversationWords = {
   title: ["Conversations", "会话"],
+  refresh: ["Look for new conversations", "刷新会话列表"],
   none: ["No conversation yet", "暂无会话"],
   noneYet: [
     "Conversations appear here as soon as a program stores messages, by the API or in Python.",
