@@ -9,7 +9,8 @@ import { html, useEffect, useState } from "./vendor/preact-htm.js";
 import { getSummarization } from "./api.js";
 import { useAnswer } from "./asking.js";
 import { hrefTo } from "./hash.js";
-import { Badge, IconButton, Loading, Note } from "./pieces.js";
+import { Icon } from "./icons.js";
+import { Badge, Loading, Note } from "./pieces.js";
 import { Time } from "./time.js";
 import { useWords } from "./words.js";
 import { conversationWords } from "./words/conversations.js";
@@ -44,10 +45,12 @@ function Message({ message, context, children }) {
   </li>`;
 }
 
-/** Offers to keep what was said. */
+/** Offers to keep what was said; a phone has room for the first word only. */
 export function SaveButton({ onClick }) {
   const words = useWords(conversationWords);
-  return html`<${IconButton} icon="save" label=${words.save} class="bare save" onClick=${onClick} />`;
+  return html`<button type="button" class="bare save" aria-label=${words.save} onClick=${onClick}>
+    <${Icon} name="save" /><span class="wide">${words.save}</span><span class="narrow">${words.saveShort}</span>
+  </button>`;
 }
 
 /** What somebody said, as text; the end of a very long one is shown when it is asked for. */

@@ -20,6 +20,7 @@ export const conversationWords = {
   showAll: [(count) => `Show all ${count} characters`, (count) => `显示全部 ${count} 个字符`],
   permalink: [(number) => `Link to message ${number}`, (number) => `第 ${number} 条消息的链接`],
   save: ["Save to long-term memory", "保存到长期记忆"],
+  saveShort: ["Save", "保存"],
   covers: ["The messages that it stands for", "所概括的消息"],
   coveredElsewhere: ["Messages that a later summary stands for", "已被后续摘要概括的消息"],
   coversDeleted: ["They were deleted when the summary was written.", "这些消息在生成摘要时已被删除。"],

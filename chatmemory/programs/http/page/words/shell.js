@@ -19,8 +19,8 @@ export const shellWords = {
     "此服务器仅响应持有令牌的访问者。令牌只保存到此标签页关闭为止。",
   ],
   tokenWhere: [
-    "Tokens stand in the server's settings, under [server.tokens].",
-    "令牌写在服务器设置的 [server.tokens] 中。",
+    "Tokens stand in the server's settings, in [server] and [server.tokens].",
+    "令牌写在服务器设置的 [server] 和 [server.tokens] 中。",
   ],
   token: ["Token", "令牌"],
   tokenRefused: ["The server did not accept this token.", "服务器未接受此令牌。"],
