@@ -1,0 +1,143 @@
+"""Conversations over HTTP, on every stack: list, read, add, clear."""
+
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from chatmemory.settings import StrategySettings
+from chatmemory_layers import stacks
+from tests.http_api import api
+
+IDS = ["c", "会议/第一", "a b?c#d", "%2F", "..x", 'o\'brien "quoted"']
+
+
+def at(conversation_id: str, *rest: str) -> str:
+    return "/".join(["/conversations", quote(conversation_id, safe=""), *rest])
+
+
+def said(*texts: str, role: str = "user") -> dict[str, Any]:
+    return {"messages": [{"role": role, "content": text} for text in texts]}
+
+
+async def add(client: httpx.AsyncClient, conversation_id: str, *texts: str) -> Any:
+    answer = await client.post(at(conversation_id, "messages"), json=said(*texts))
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("conversation_id", IDS)
+async def test_a_conversation_comes_into_being_with_its_first_message(
+    every_client: httpx.AsyncClient, conversation_id: str
+) -> None:
+    unknown = await every_client.get(at(conversation_id))
+    assert (unknown.status_code, unknown.json()["tag"]) == (404, "ConversationNotFoundError")
+    report = await add(every_client, conversation_id, "你好", "hello")
+    assert (len(report["stored"]), report["duplicates"], report["history"]["status"]) == (2, [], "idle")
+    found = await every_client.get(at(conversation_id))
+    assert found.headers["etag"] == f'"{report["version"]}"'
+    assert (found.json()["conversationId"], found.json()["messageCount"]) == (conversation_id, 2)
+    page = (await every_client.get(at(conversation_id, "messages"))).json()
+    assert [message["content"] for message in page["messages"]] == ["你好", "hello"]
+
+
+async def test_what_changed_last_is_listed_first_with_its_opening(every_client: httpx.AsyncClient) -> None:
+    opening = {
+        "messages": [{"role": "system", "content": "be kind"}, {"role": "user", "content": "早\n上好"}]
+    }
+    await every_client.post(at("一", "messages"), json=opening)
+    await add(every_client, "二", "x" * 500)
+    await add(every_client, "三")
+    listed = (await every_client.get("/conversations")).json()
+    openings = {one["conversation"]["conversationId"]: one["opening"] for one in listed["conversations"]}
+    assert openings["一"] == "早 上好"
+    assert len(openings["二"]) <= 121
+    assert "三" not in openings  # nothing was said there
+    assert listed["next"] is None
+
+
+async def test_a_walk_through_the_list_meets_each_conversation_once(every_client: httpx.AsyncClient) -> None:
+    for number in range(5):
+        await add(every_client, f"会{number}", "hello")
+    met: list[str] = []
+    after: str | None = ""
+    while after is not None:
+        query = {"limit": 2, **({"after": after} if after else {})}
+        page = (await every_client.get("/conversations", params=query)).json()
+        met += [one["conversation"]["conversationId"] for one in page["conversations"]]
+        after = page["next"]
+    assert sorted(met) == [f"会{number}" for number in range(5)]
+
+
+async def test_a_long_conversation_is_read_page_by_page_both_ways(every_client: httpx.AsyncClient) -> None:
+    await add(every_client, "长", *map(str, range(10)))
+    newest = (await every_client.get(at("长", "messages"), params={"limit": 4})).json()
+    assert [message["content"] for message in newest["messages"]] == ["6", "7", "8", "9"]
+    before = {"limit": 4, "olderThan": newest["older"]}
+    older = (await every_client.get(at("长", "messages"), params=before)).json()
+    assert [message["content"] for message in older["messages"]] == ["2", "3", "4", "5"]
+    await add(every_client, "长", "10")
+    behind = {"newerThan": newest["newer"]}
+    newer = (await every_client.get(at("长", "messages"), params=behind)).json()
+    assert [message["content"] for message in newer["messages"]] == ["10"]
+
+
+async def test_a_stale_writer_is_told_so(every_client: httpx.AsyncClient) -> None:
+    await add(every_client, "c", "one")
+    etag = (await every_client.get(at("c"))).headers["etag"]
+    await add(every_client, "c", "two")
+    stale = await every_client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
+    assert (stale.status_code, stale.json()["tag"]) == (412, "VersionConflictError")
+    etag = (await every_client.get(at("c", "messages"))).headers["etag"]
+    fresh = await every_client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
+    assert fresh.status_code == 201
+
+
+async def test_what_has_not_changed_is_not_sent_again(every_client: httpx.AsyncClient) -> None:
+    await add(every_client, "c", "one")
+    for path in (at("c"), at("c", "messages")):
+        read = await every_client.get(path)
+        known = {"If-None-Match": read.headers["etag"]}
+        unchanged = await every_client.get(path, headers=known)
+        assert (unchanged.status_code, unchanged.content) == (304, b"")
+    await add(every_client, "c", "two")
+    assert (await every_client.get(at("c"), headers=known)).status_code == 200
+
+
+async def test_a_cleared_conversation_is_gone(every_client: httpx.AsyncClient) -> None:
+    await add(every_client, "c", "one", "two")
+    cleared = (await every_client.delete(at("c", "messages"))).json()
+    assert (cleared["messages"], cleared["summaries"]) == (2, 0)
+    assert (await every_client.get(at("c", "messages"))).status_code == 404
+    assert (await every_client.delete(at("c", "messages"))).json()["tag"] == "ConversationNotFoundError"
+
+
+async def test_a_message_of_another_content_keeps_its_id_to_itself(every_client: httpx.AsyncClient) -> None:
+    async def write(content: str) -> httpx.Response:
+        message = {"role": "user", "content": content, "id": "m1"}
+        return await every_client.post(at("c", "messages"), json={"messages": [message]})
+
+    assert (await write("one")).json()["stored"] == ["m1"]
+    assert (await write("one")).json()["duplicates"] == ["m1"]
+    taken = await write("two")
+    assert (taken.status_code, taken.json()["tag"]) == (409, "MessageConflictError")
+
+
+async def test_a_message_that_is_no_summary_has_no_origin(every_client: httpx.AsyncClient) -> None:
+    (message_id,) = (await add(every_client, "c", "one"))["stored"]
+    nothing = await every_client.get(at("c", "summaries", message_id))
+    assert (nothing.status_code, nothing.json()["tag"]) == (404, "SummaryNotFoundError")
+
+
+async def test_a_summary_names_what_it_stands_for() -> None:
+    often = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
+    async with api(stacks.testing(strategy=often)) as client:
+        report = await add(client, "会", *(f"第{number}天我喜欢喝茶。" for number in range(6)))
+        (summary_id,) = report["history"]["summaryIds"]
+        origin = (await client.get(at("会", "summaries", summary_id))).json()
+        full = (await client.get(at("会", "messages"), params={"view": "full"})).json()["messages"]
+        covered = [message["id"] for message in full if message["coveredBy"] == summary_id]
+        assert covered == origin["summarizedMessageIds"]
+        model = (await client.get(at("会", "messages"))).json()["messages"]
+        assert [message["role"] for message in model][:1] == ["summary"]

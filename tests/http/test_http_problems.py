@@ -1,0 +1,104 @@
+"""What fails is said by a problem document of its tag."""
+
+from typing import Any, get_args
+
+import httpx
+import pytest
+
+from chatmemory.errors import (
+    ConversationNotFoundError,
+    DataValidationError,
+    EmbeddingError,
+    GenericMemoryError,
+    MemoryChangedError,
+    MemoryConflictError,
+    MemoryNotFoundError,
+    MessageConflictError,
+    Problem,
+    PromptNotFoundError,
+    RepositoryError,
+    VersionConflictError,
+)
+from chatmemory.programs.http.problems import (
+    KINDS,
+    ApiError,
+    Refusal,
+    RefusalTag,
+    problem_document,
+    problem_response,
+)
+
+ERRORS: list[ApiError] = [
+    DataValidationError((Problem("$.body.content", "too long"),)),
+    ConversationNotFoundError("会"),
+    MessageConflictError("会", ("m1",)),
+    VersionConflictError("会", 1, 2),
+    MemoryNotFoundError("m"),
+    MemoryConflictError(("m",)),
+    MemoryChangedError("m", 1, 2),
+    PromptNotFoundError("聊天.json#1"),
+    GenericMemoryError(RepositoryError("append", "damaged")),
+    *(Refusal(tag, "do this") for tag in get_args(RefusalTag)),
+]
+
+
+def test_every_tag_has_a_kind_and_an_example_here() -> None:
+    assert {error.tag for error in ERRORS} == set(KINDS)
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.tag)
+def test_a_problem_says_what_it_is_and_what_to_do(error: ApiError) -> None:
+    response = problem_response(error)
+    said = problem_document(error)
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.status_code == said["status"] == KINDS[error.tag].status
+    assert said["type"] == f"urn:chatmemory:problem:{error.tag}"
+    assert (said["title"], said["detail"]) == (KINDS[error.tag].title, str(error))
+    assert (said["tag"], said["retry_is_safe"]) == (error.tag, error.retry_is_safe)
+
+
+@pytest.mark.parametrize("problem", ["busy", "unavailable", "full", "outcome_unknown"])
+def test_what_passes_is_told_to_come_again(problem: Any) -> None:
+    response = problem_response(GenericMemoryError(RepositoryError("append", problem)))
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+
+
+def test_a_cause_is_nobodys_business() -> None:
+    cause = OSError("/home/mei/secret.db")
+    failed = problem_response(GenericMemoryError(EmbeddingError("e", "raised", "OSError", cause=cause)))
+    assert b"secret" not in failed.body
+
+
+BROKEN: list[tuple[str, str, dict[str, Any], list[str]]] = [
+    ("GET", "/conversations?limit=-1&order=up", {}, ["$.query.limit", "$.query.order"]),
+    ("GET", "/memories?limit=1&limit=2", {}, ["$.query.limit"]),
+    ("GET", "/memories?asOf=yesterday", {}, ["$.query.asOf"]),
+    ("POST", "/memory/extract", {"json": {"role": "boss", "text": ""}}, ["$.body.role", "$.body.content", "$.body.text"]),
+    ("POST", "/memory/extract", {"json": ["content"]}, ["$.body"]),
+    ("PUT", "/memories/m/pin", {"json": {"pinned": "yes"}}, ["$.body.pinned"]),
+    ("PATCH", "/memories/m", {"json": {}, "headers": {"If-Match": "12"}}, ["$.headers.If-Match"]),
+    ("DELETE", "/memories/m", {"headers": {"If-Match": '"12"'}}, ["$.headers.If-Match"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path", "sent", "paths"), BROKEN, ids=lambda part: str(part)[:40])
+async def test_everything_that_is_wrong_with_a_request_is_said_at_once(
+    client: httpx.AsyncClient, method: str, path: str, sent: dict[str, Any], paths: list[str]
+) -> None:
+    answer = await client.request(method, path, **sent)
+    assert (answer.status_code, answer.json()["tag"]) == (422, "DataValidationError")
+    assert sorted(problem["path"] for problem in answer.json()["problems"]) == sorted(paths)
+
+
+@pytest.mark.parametrize("path", ["/", "/nothing", "/memories/", "/memories/a/b", "/conversations/a/b"])
+async def test_where_there_is_nothing_nothing_is_written(client: httpx.AsyncClient, path: str) -> None:
+    answer = await client.put(path, json={})
+    assert answer.json()["tag"] in {"NotFoundError", "MethodNotAllowedError"}
+
+
+async def test_a_method_that_a_path_does_not_take_is_refused_with_those_that_it_takes(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await client.put("/memories", json={})
+    assert (answer.status_code, answer.json()["tag"]) == (405, "MethodNotAllowedError")
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "POST"}
