@@ -53,7 +53,8 @@ def _is_loopback(address: tuple[Any, ...]) -> bool:
 
 
 def _listen(family: int, address: tuple[Any, ...]) -> Outcome[socket.socket, ConfigError]:
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol named, asyncio turns off Nagle's algorithm, which would hold back the end of each answer for 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
