@@ -1,0 +1,106 @@
+"""``ReopenedIndex``: an index of past chats that is opened when it is asked, and again when another file takes its place.
+
+A person indexes, moves or restores it while a server runs; SQLite itself does not notice.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar, final
+
+from attrs import define
+
+from chatmemory.contracts.past_chats import PastChatsService
+from chatmemory.effect import Effect, EffectFailed, Failure, ManagedRuntime, Outcome
+from chatmemory.effect.config_error import ConfigError
+from chatmemory.embedding_settings import EmbeddingSettings
+from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
+from chatmemory.past_chats_settings import PastChatsSettings
+from chatmemory_layers.past_chats_stacks import finding
+from chatmemory_layers.sqlite.file_connection import find_again
+from chatmemory_layers.sqlite.prompt_store import store_path
+
+A = TypeVar("A")
+
+
+@final
+@define(eq=False)
+class _Opened:
+    """A file that is open, and how many ask it now."""
+
+    runtime: ManagedRuntime[PastChatsService]
+    is_there: Callable[[], bool]
+    users: int = 0
+
+
+@final
+class ReopenedIndex:
+    """Runs effects on the index that the settings name; all of it belongs to one event loop."""
+
+    def __init__(self, settings: PastChatsSettings, embedding: EmbeddingSettings) -> None:
+        """Be ready; nothing is opened yet."""
+        self._settings = settings
+        self._embedding = embedding
+        self._opened: _Opened | None = None
+        self._turn = asyncio.Lock()
+
+    async def run(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Outcome[A, PastChatsError]:
+        """Run *effect* on the file that is there now; while there is none, it fails as ``missing``."""
+        async with self._turn:
+            await asyncio.sleep(
+                0
+            )  # whoever was cancelled while others had their turn is heard here, and gets none
+            try:
+                opened = await self._present()
+            except EffectFailed as failed:
+                return Failure(self._lifted(failed.error))
+            opened.users += 1
+        try:
+            return await opened.runtime.run(effect)
+        finally:
+            opened.users -= 1
+            if self._is_over(opened):
+                await _close(opened)
+
+    async def close(self) -> None:
+        """Let go of the file."""
+        opened, self._opened = self._opened, None
+        if opened is not None and self._is_over(opened):
+            await _close(opened)
+
+    async def _present(self) -> _Opened:
+        if self._opened is None or not self._opened.is_there():
+            await self.close()
+            self._opened = await self._open()
+        return self._opened
+
+    async def _open(self) -> _Opened:
+        # In this order: when the file is replaced between the two, the next call sees it.
+        is_there = _find_again(self._settings)
+        runtime = ManagedRuntime(finding(self._settings, self._embedding))
+        await runtime.__aenter__()
+        return _Opened(runtime, is_there)
+
+    def _is_over(self, opened: _Opened) -> bool:
+        """Tell whether the file was let go of and its last user has gone."""
+        return opened is not self._opened and not opened.users
+
+    def _lifted(self, error: object) -> PastChatsError:
+        match error:
+            case RepositoryError():
+                return GenericMemoryError(error)
+            case ConfigError():  # of the embedder: the store has no settings that could be wrong
+                model = self._embedding.model or self._embedding.provider
+                return GenericMemoryError(EmbeddingError(model, "not_configured", str(error)))
+            case _:
+                raise EffectFailed(error)
+
+
+def _find_again(settings: PastChatsSettings) -> Callable[[], bool]:
+    try:
+        return find_again(store_path(settings))
+    except OSError:  # opening says so better
+        return lambda: False
+
+
+async def _close(opened: _Opened) -> None:
+    await opened.runtime.__aexit__(None, None, None)

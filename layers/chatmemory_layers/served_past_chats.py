@@ -1,0 +1,118 @@
+"""``served_past_chats``: past chats for a program with an event loop, which they never block.
+
+They live in a thread of their own.  The index need not be there when the program starts: see ``reopened_index.py``.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeVar, final
+
+from chatmemory.contracts.past_chats import PastChats, PastChatsService, SearchMode
+from chatmemory.effect import Effect, Layer
+from chatmemory.embedding_settings import EmbeddingSettings
+from chatmemory.errors import PastChatsError
+from chatmemory.json_value import JsonObject
+from chatmemory.past_chats import Finding, PastChatsStatistics, PastConversationPage, PastTurnPage
+from chatmemory.past_chats_settings import PastChatsSettings
+from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
+from chatmemory.prompt_hits import PastRecall, PromptSearchResult
+from chatmemory_layers.loop_thread import LoopThread, open_loop_thread
+from chatmemory_layers.past_chats_stacks import OFFLINE
+from chatmemory_layers.reopened_index import ReopenedIndex
+
+A = TypeVar("A")
+
+THREAD_NAME = "past chats"
+
+
+@final
+class ServedPastChats:
+    """The service, asked across threads; its promises stand in ``contracts.PastChats``."""
+
+    def __init__(self, thread: LoopThread, index: ReopenedIndex) -> None:
+        """Ask *index* in *thread*, where it lives."""
+        self._thread = thread
+        self._index = index
+
+    def search(
+        self,
+        query: str,
+        /,
+        *,
+        which: PromptFilter = EVERYTHING,
+        limit: int = 10,
+        mode: SearchMode = "hybrid",
+    ) -> Effect[PromptSearchResult, PastChatsError]:
+        """See ``PastChats.search``."""
+        return self._ask(lambda chats: chats.search(query, which=which, limit=limit, mode=mode))
+
+    def recall(
+        self,
+        query: str,
+        /,
+        *,
+        which: PromptFilter = EVERYTHING,
+        limit: int = 5,
+        tokens: int | None = None,
+        without: Sequence[str] = (),
+    ) -> Effect[PastRecall, PastChatsError]:
+        """See ``PastChats.recall``."""
+        return self._ask(
+            lambda chats: chats.recall(query, which=which, limit=limit, tokens=tokens, without=without)
+        )
+
+    def show(
+        self, source: str, /, *, before: int = 3, after: int = 3
+    ) -> Effect[tuple[Prompt, ...], PastChatsError]:
+        """See ``PastChats.show``."""
+        return self._ask(lambda chats: chats.show(source, before=before, after=after))
+
+    def conversations(
+        self, which: PromptFilter = EVERYTHING, /, *, limit: int = 50, after: str | None = None
+    ) -> Effect[PastConversationPage, PastChatsError]:
+        """See ``PastChats.conversations``."""
+        return self._ask(lambda chats: chats.conversations(which, limit=limit, after=after))
+
+    def turns(
+        self, conversation_id: str, /, *, newer_than: int = -1, limit: int = 100
+    ) -> Effect[PastTurnPage, PastChatsError]:
+        """See ``PastChats.turns``."""
+        return self._ask(lambda chats: chats.turns(conversation_id, newer_than=newer_than, limit=limit))
+
+    def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
+        """See ``PastChats.statistics``."""
+        return self._ask(lambda chats: chats.statistics())
+
+    def export(
+        self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
+    ) -> Effect[int, PastChatsError]:
+        """See ``PastChats.export``; *to* is called in the thread of past chats."""
+        return self._ask(lambda chats: chats.export(which, to=to))
+
+    def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
+        """See ``PastChats.check``."""
+        return self._ask(lambda chats: chats.check())
+
+    def _ask(self, ask: Callable[[PastChats], Effect[A, PastChatsError]]) -> Effect[A, PastChatsError]:
+        effect = PastChatsService.use(ask)
+        return Effect.from_outcome(lambda: self._thread.run(self._index.run(effect)))
+
+
+@asynccontextmanager
+async def _open_served(
+    settings: PastChatsSettings, embedding: EmbeddingSettings
+) -> AsyncGenerator[PastChats]:
+    index = ReopenedIndex(settings, embedding)
+    async with open_loop_thread(THREAD_NAME) as thread:
+        try:
+            yield ServedPastChats(thread, index)
+        finally:
+            await thread.run(index.close())
+
+
+def served_past_chats(
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
+) -> Layer[PastChatsService]:
+    """Find in the index that the settings name, whenever it is there; write nothing."""
+    return Layer.scoped(PastChatsService, partial(_open_served, settings, embedding))

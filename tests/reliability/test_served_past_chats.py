@@ -1,0 +1,248 @@
+"""Past chats in a program with an event loop: in a thread of their own, over a file that comes, goes and changes."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatmemory.contracts.past_chats import PastChats, PastChatsService
+from chatmemory.effect import Effect, ManagedRuntime
+from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError
+from chatmemory.messages import JsonObject
+from chatmemory.prompt_hits import PromptSearchResult
+from chatmemory.settings import EmbeddingSettings, PastChatsSettings
+from chatmemory_layers.past_chats_stacks import finding
+from chatmemory_layers.served_past_chats import THREAD_NAME, served_past_chats
+from tests.embeddings_endpoint import embeddings
+from tests.http_server import Reply, Request, http_server
+from tests.indexed import open_index, role_list
+from tests.past_chats_command import Agent
+
+LOCKED = (("user", "数据库被锁住了怎么办？"), ("assistant", "开启 WAL 模式，并设置 busy_timeout。"))
+RETRIES = (("user", "How should webhook retries work?"), ("assistant", "With exponential backoff."))
+HASHED = EmbeddingSettings(provider="hashed")
+
+
+@asynccontextmanager
+async def serving(path: Path, embedding: EmbeddingSettings = HASHED) -> AsyncGenerator[PastChats]:
+    # The SQLite of open_index: two of them in one process take each other's locks away.
+    settings = PastChatsSettings(path=str(path), use_sqlite_vec=False)
+    async with ManagedRuntime(served_past_chats(settings, embedding)) as runtime:
+        yield await runtime.service(PastChatsService)
+
+
+def make_index(folder: Path, *turns: tuple[str, str]) -> Path:
+    """Index one session, and return the file."""
+    folder.mkdir()
+    with open_index(folder) as indexed:
+        indexed.write("session.jsonl", *turns)
+        indexed.index()
+    return indexed.database
+
+
+async def texts(chats: PastChats, query: str = "怎么办 webhook") -> list[str]:
+    found = (await chats.search(query)).unwrap()
+    return [hit.prompt.content for hit in found.hits]
+
+
+async def problem(chats: PastChats) -> str:
+    """Return why nothing is found."""
+    error = (await chats.statistics()).failure()
+    assert isinstance(error, GenericMemoryError)
+    return error.reason.problem
+
+
+async def test_it_answers_as_past_chats_do_elsewhere(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED, *RETRIES)
+    with ManagedRuntime(finding(PastChatsSettings(path=str(path), use_sqlite_vec=False), HASHED)) as runtime:
+        plain = runtime.run_sync(PastChatsService.get()).unwrap()
+        name = plain.conversations().run_sync().unwrap().conversations[0].conversation_id
+        asked: list[Callable[[PastChats], Effect[Any, PastChatsError]]] = [
+            lambda chats: chats.search("retries 锁", limit=3, mode="lexical"),
+            lambda chats: chats.recall("webhook retries", tokens=300),
+            lambda chats: chats.show(name),
+            lambda chats: chats.show("nowhere"),
+            lambda chats: chats.conversations(limit=1),
+            lambda chats: chats.turns(name, newer_than=0, limit=2),
+            lambda chats: chats.turns("nobody"),
+            lambda chats: chats.statistics(),
+        ]
+        expected = [ask(plain).run_sync() for ask in asked]
+    async with serving(path) as chats:
+        assert [await ask(chats) for ask in asked] == expected
+        assert all(finding.severity != "error" for finding in (await chats.check()).unwrap())
+
+
+async def test_an_index_that_comes_later_is_found_and_one_that_goes_is_missed(tmp_path: Path) -> None:
+    path = tmp_path / "past.db"
+    async with serving(path) as chats:
+        assert await problem(chats) == "missing"
+        path.touch()  # somebody has begun to make it
+        assert await problem(chats) == "missing"
+        make_index(tmp_path / "a", *LOCKED).replace(path)
+        assert await texts(chats) == [text for _, text in LOCKED]
+        make_index(tmp_path / "b", *RETRIES).replace(path)
+        assert set(await texts(chats)) == {text for _, text in RETRIES}
+        path.unlink()
+        assert await problem(chats) == "missing"
+
+
+async def test_damage_is_told_from_absence_and_mended_while_the_program_runs(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: -8 * 1024])
+    async with serving(path) as chats:
+        assert await problem(chats) == "damaged"
+        path.write_bytes(whole)
+        assert len(await texts(chats)) == 2
+
+
+async def test_what_another_process_indexes_meanwhile_is_found_again_and_again(tmp_path: Path) -> None:
+    agent = Agent(tmp_path)
+    histories = tmp_path / "histories"
+    histories.mkdir()
+    settings = PastChatsSettings(path=str(agent.db))
+    async with ManagedRuntime(served_past_chats(settings)) as runtime:
+        chats = await runtime.service(PastChatsService)
+        for number in range(4):
+            chat = [
+                ("user", f"question {number} about the lighthouse 灯塔"),
+                ("assistant", f"answer {number}"),
+            ]
+            (histories / f"{number}.json").write_text(role_list(chat), encoding="utf-8")
+            await asyncio.to_thread(agent.answer, f"pastchats-memory index {histories}")
+            for mode in ("lexical", "hybrid"):
+                found = (await chats.search("灯塔 lighthouse", mode=mode)).unwrap()  # type: ignore[arg-type]
+                assert f"question {number} about the lighthouse 灯塔" in contents(found)
+            assert (await chats.statistics()).unwrap().conversations == number + 1
+            assert len((await chats.conversations()).unwrap().conversations) == number + 1
+        await asyncio.to_thread(agent.answer, "pastchats-memory forget --role user --role assistant --yes")
+        assert contents((await chats.search("灯塔 lighthouse")).unwrap()) == []
+
+
+def contents(found: PromptSearchResult) -> list[str]:
+    return [hit.prompt.content for hit in found.hits]
+
+
+class Reader:
+    """Takes an export, and holds the thread of past chats at its first turn until it is released."""
+
+    def __init__(self) -> None:
+        self.has_begun = threading.Event()
+        self.released = threading.Event()
+        self.taken: list[str] = []
+
+    def take(self, _: JsonObject) -> None:
+        self.taken.append(threading.current_thread().name)
+        self.has_begun.set()
+        assert self.released.wait(10)
+
+
+async def test_the_event_loop_goes_on_and_callers_wait_for_their_turn(tmp_path: Path) -> None:
+    async with serving(make_index(tmp_path / "a", *LOCKED)) as chats:
+        reader = Reader()
+        export = asyncio.ensure_future(chats.export(to=reader.take))
+        await asyncio.to_thread(reader.has_begun.wait)  # the loop is here while the thread is held
+        waiting = asyncio.ensure_future(texts(chats))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        reader.released.set()
+        assert len(await waiting) == 2
+        assert (await export).unwrap() == 2
+        assert set(reader.taken) == {THREAD_NAME}
+
+
+async def test_a_caller_who_is_cancelled_leaves_nothing_locked_and_nothing_to_do(tmp_path: Path) -> None:
+    async with serving(make_index(tmp_path / "a", *LOCKED)) as chats:
+        held, queued = Reader(), Reader()
+        running = [
+            asyncio.ensure_future(chats.export(to=held.take)),
+            *(asyncio.ensure_future(chats.export(to=queued.take)) for _ in range(50)),
+        ]
+        await asyncio.to_thread(held.has_begun.wait)
+        for task in running:
+            task.cancel()
+        assert {type(end) for end in await asyncio.gather(*running, return_exceptions=True)} == {
+            asyncio.CancelledError
+        }
+        held.released.set()
+        assert len(await texts(chats)) == 2
+        assert queued.taken == []
+
+
+async def test_a_caller_who_is_cancelled_while_the_file_is_opened_spoils_nothing(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED)
+    for turns_of_the_loop in range(6):
+        async with serving(path) as chats:
+            opening = asyncio.ensure_future(chats.statistics())
+            for _ in range(turns_of_the_loop):
+                await asyncio.sleep(0)
+            opening.cancel()
+            assert len(await texts(chats)) == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted as Linux shows them")
+async def test_its_thread_and_its_files_go_with_the_layer(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED)
+    async with serving(path) as chats:
+        assert len(await texts(chats)) == 2
+        make_index(tmp_path / "b", *RETRIES).replace(path)
+        assert len(await texts(chats)) == 2
+        assert len([name for name in open_files() if name.startswith(str(path))]) > 0
+    assert [name for name in open_files() if name.startswith(str(tmp_path))] == []
+    assert THREAD_NAME not in {thread.name for thread in threading.enumerate()}
+
+
+def open_files() -> list[str]:
+    return [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+
+
+async def test_an_endpoint_for_vectors_is_asked_from_there(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED)
+    async with http_server(embeddings([0.6, 0.8])) as server:
+        embedding = EmbeddingSettings(provider="openai_compatible", base_url=server.url, model="small")
+        async with serving(path, embedding) as chats:
+            found = await asyncio.gather(*(texts(chats, "数据库") for _ in range(5)))
+        assert len(server.requests) == 5
+        assert all("数据库被锁住了怎么办？" in each for each in found)
+
+
+async def test_an_endpoint_that_says_nothing_holds_up_who_asks_it_and_nobody_else(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED)
+    is_asked = asyncio.Event()
+
+    def say_nothing(_: Request) -> Reply:
+        is_asked.set()
+        return Reply(misbehaviour="hang")
+
+    async with http_server(say_nothing) as server:
+        embedding = EmbeddingSettings(
+            provider="openai_compatible",
+            base_url=server.url,
+            model="small",
+            timeout_seconds=60,
+            max_retries=0,
+        )
+        async with serving(path, embedding) as chats:
+            asking = asyncio.ensure_future(texts(chats))
+            await is_asked.wait()
+            assert len((await chats.conversations()).unwrap().conversations) == 1
+            # Its file may even be replaced: the one that is asked stays open for whoever still waits for it.
+            make_index(tmp_path / "b", *RETRIES).replace(path)
+            assert (await chats.statistics()).unwrap().prompts == 2
+            assert not asking.done()
+            asking.cancel()
+
+
+async def test_an_embedder_that_cannot_be_set_up_is_said_so(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED)
+    async with serving(path, EmbeddingSettings(provider="openai_compatible", base_url="nonsense")) as chats:
+        outcome = await chats.statistics()
+        error = outcome.failure()
+        assert isinstance(error, GenericMemoryError)
+        assert isinstance(error.reason, EmbeddingError)
+        assert (error.reason.problem, "baseUrl" in str(error)) == ("not_configured", True)
