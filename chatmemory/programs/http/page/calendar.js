@@ -5,15 +5,15 @@
 
 const MINUTE = 60_000;
 
-/** From fine to coarse, each with a length that its spans roughly have, in milliseconds. */
+/** From fine to coarse, each with the length of its longest spans, in milliseconds. */
 export const UNITS = {
   hour: 60 * MINUTE,
   quarterDay: 6 * 60 * MINUTE,
   day: 24 * 60 * MINUTE,
   week: 7 * 24 * 60 * MINUTE,
-  month: 30 * 24 * 60 * MINUTE,
-  quarter: 91 * 24 * 60 * MINUTE,
-  year: 365 * 24 * 60 * MINUTE,
+  month: 31 * 24 * 60 * MINUTE,
+  quarter: 92 * 24 * 60 * MINUTE,
+  year: 366 * 24 * 60 * MINUTE,
 };
 
 const FINEST_FIRST = Object.keys(UNITS);

@@ -21,7 +21,7 @@ import { memoryWords } from "./words/memories.js";
 const PAGE = 50;
 
 export function Memories({ path, query }) {
-  const canChange = useServer()?.readOnly === false;
+  const canChange = !useServer()?.readOnly; // as long as that is not known, the server has the say
   const View = path.length ? OneMemory : AllMemories;
   return html`<${View} key=${path[0]} id=${path[0]} query=${query} canChange=${canChange} />`;
 }
@@ -57,7 +57,8 @@ function Newest({ query, canChange, written }) {
     [memoryType, category, app, written],
   );
   const isFiltered = Boolean(memoryType || category || app);
-  return html`<section aria-label=${words.list}>
+  return html`<section>
+    <h2 class="visually-hidden">${words.list}</h2>
     <${MemoryList} memories=${pages.items} onChange=${replaceIn(pages)} canChange=${canChange} />
     ${isEnd(pages) && html`<${Empty} title=${isFiltered ? words.nothingFits : words.nothing} />`}
     <${PagesEnd} pages=${pages} />
@@ -131,7 +132,7 @@ function OneMemory({ id, canChange }) {
       ? html`<${Empty} title=${words.isForgotten} />`
       : html`<ul class="memories">
           <li>
-            <${MemoryCard} memory=${answer.value} onChange=${(memory) => answer.change(() => memory)} canChange=${canChange} isOpen />
+            <${MemoryCard} memory=${answer.value} onChange=${(memory) => answer.change(() => memory)} canChange=${canChange} level=${2} isOpen />
           </li>
         </ul>`)}
   </div>`;

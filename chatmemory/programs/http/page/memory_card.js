@@ -8,7 +8,7 @@ import { forget } from "./forgetting.js";
 import { hrefTo } from "./hash.js";
 import { EditMemory } from "./memory_dialogs.js";
 import { notify } from "./notices.js";
-import { Origin, originOf } from "./origin.js";
+import { Origin } from "./origin.js";
 import { Badge, IconButton, ProblemNote, useId } from "./pieces.js";
 import { useExplanation } from "./problem.js";
 import { Time } from "./time.js";
@@ -19,13 +19,13 @@ const SHOWN_CHARACTERS = 1000; // of a longer text, until one asks for all of it
 
 /**
  * *onChange* gets the memory as it is after a change.  *children* stand below the text: why it was recalled, for example.
- * *isOpen*: with its details unfolded.
+ * *isOpen*: with its details unfolded.  *level*: of its heading.
  */
-export function MemoryCard({ memory, onChange, canChange = true, isOpen = false, children }) {
+export function MemoryCard({ memory, onChange, canChange = true, isOpen = false, level = 3, children }) {
   const words = useWords(memoryWords);
   const id = useId();
   return html`<article class="card memory" aria-labelledby=${id} tabIndex="-1">
-    ${memory.key && html`<h3>${memory.key}</h3>`}
+    ${memory.key && html`<${`h${level}`}>${memory.key}<//>`}
     <${LongText} id=${id} text=${memory.content} />
     <p class="badges">
       <${Badge} kind=${memory.category ?? "quiet"}>${words[memory.category ?? "none"]}<//>
@@ -34,7 +34,11 @@ export function MemoryCard({ memory, onChange, canChange = true, isOpen = false,
       ${memory.supersededAt && html`<${Badge} kind="superseded">${words.superseded}<//>`}
       ${memory.namespace.app && html`<${Badge}>${memory.namespace.app}<//>`}
       ${memory.tags.map((tag) => html`<span class="tag" key=${tag}>#${tag}</span>`)}
-      <a class="when" href=${hrefTo(["memories", memory.id])}><${Time} at=${memory.createdAt} /></a>
+      <span class="quiet small">${words.sure(Math.round(memory.confidence * 100))}</span>
+      <span class="whence">
+        <${Origin} memory=${memory} />
+        <a class="when" href=${hrefTo(["memories", memory.id])}><${Time} at=${memory.createdAt} /></a>
+      </span>
     </p>
     ${children}
     <div class="memory-foot">
@@ -62,12 +66,10 @@ function Details({ memory }) {
     ${value !== null &&
     html`<dt>${words.value}</dt>
       <dd>${typeof value === "string" ? value : html`<pre>${JSON.stringify(value, null, 2)}</pre>`}</dd>`}
-    <dt>${words.confidence}</dt>
-    <dd>${Math.round(memory.confidence * 100)}%</dd>
     <dt>${words.source}</dt>
     <dd>${words[memory.source]}</dd>
     ${provenance.extractor && html`<dt>${words.extractor}</dt><dd>${words.extractedBy(provenance.extractor)}</dd>`}
-    ${(originOf(memory) || provenance.path) && html`<dt>${words.from}</dt><dd><${Origin} memory=${memory} /></dd>`}
+    ${provenance.path && html`<dt>${words.path}</dt><dd><code>${provenance.path}</code></dd>`}
     <dt>${words.created}</dt>
     <dd><${Time} at=${memory.createdAt} isExact /></dd>
     <dt>${words.lastUsed}</dt>

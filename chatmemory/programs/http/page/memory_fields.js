@@ -86,7 +86,7 @@ export function MemoryFields({ fields, onChange, needsCategory = false, notes = 
           aria-valuetext=${confidence}
           onInput=${(event) => onChange({ confidence: Number(event.target.value) })}
         />
-        <output for=${own.id}>${confidence}</output>
+        <span class="slider-value" aria-hidden="true">${confidence}</span>
       </span>`}
     <//>
     ${notes.confidence}

@@ -23,8 +23,5 @@ export function originOf({ sessionId, provenance }) {
 export function Origin({ memory }) {
   const words = useWords(memoryWords);
   const origin = originOf(memory);
-  const { path } = memory.provenance;
-  if (!origin) return path ? html`<code class="path">${path}</code>` : null;
-  return html`<a href=${hrefTo(origin.path, origin.query)}>${words[origin.kind]}</a>
-    ${path && html` <code class="path">${path}</code>`}`;
+  return origin && html`<a href=${hrefTo(origin.path, origin.query)}>${words[origin.kind]}</a>`;
 }

@@ -20,7 +20,7 @@ export function RecallSignals({ score, signals }) {
 }
 
 /** One signal; a similarity below 0 has an empty meter, and its number says so. */
-function Signal({ name, value, missing, isStrong = false }) {
+export function Signal({ name, value, missing, isStrong = false }) {
   const isMissing = value === null;
   return html`<div class=${isStrong ? "signal strong" : "signal"}>
     <dt>${name}</dt>

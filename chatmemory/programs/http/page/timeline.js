@@ -81,7 +81,7 @@ function RangeChoice({ range, onChange }) {
     <legend class="visually-hidden">${words.range}</legend>
     ${RANGES.map(
       (choice) => html`<label key=${choice}>
-        <input type="radio" name="range" class="visually-hidden" checked=${choice === range} onChange=${() => onChange(choice)} />
+        <input type="radio" name="range" checked=${choice === range} onChange=${() => onChange(choice)} />
         <span>${words[choice]}</span>
       </label>`,
     )}

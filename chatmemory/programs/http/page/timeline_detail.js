@@ -11,7 +11,7 @@ import { useWords } from "./words.js";
 import { shortened } from "./words/memories.js";
 import { timelineWords } from "./words/timeline.js";
 
-const NAMED = 3; // memories of a bar that are named here
+const NAMED = 2; // memories of a bar that are named here
 
 /** *mark*: the dot or the bar, null for none; *isEmpty*: there is none to look at. */
 export function TimelineDetail({ mark, isEmpty, isZoomable, onOpenBar }) {
@@ -41,7 +41,7 @@ function OneOf({ memory }) {
       ${memory.pinned && html`<${Badge} kind="pinned">${words.pinned}<//>`}
       <span class="quiet small">${words.confidence} ${Math.round(memory.confidence * 100)}%</span>
       <span class="quiet small"><${Time} at=${memory.createdAt} isExact /></span>
-      <a class="when" href=${hrefTo(["memories", memory.id])}>${words.open}</a>
+      <a class="onward" href=${hrefTo(["memories", memory.id])}>${words.open}</a>
     </p>
   `;
 }

@@ -9,12 +9,12 @@ import { unitFor, unitsIn } from "./calendar.js";
 export const LANES = ["preference", "fact", "pattern", "none"];
 export const LABEL_HEIGHT = 22;
 export const SMALLEST_RADIUS = 3;
-export const LARGEST_RADIUS = 5.5;
+export const LARGEST_RADIUS = 5;
 export const MARGIN = 10; // of the plot at both sides: a dot at its border is whole
 
 const SLOT = 16; // of a dot with the ring of a pinned one around it
 const FEWEST_ROWS = 2;
-const MOST_ROWS = 7; // a higher stack is counted instead
+const MOST_ROWS = 5; // a higher stack is counted instead
 const NARROWEST_BAR = 16;
 
 /** The lanes of *points*, `{at, memory}` in the order of time and all within the span, in a plot of that *width*. */
@@ -35,7 +35,7 @@ export function layOut(points, span, width) {
     height = bottom;
     const marks = dots
       ? dots.map((dot) => ({ ...dot, y: bottom - (dot.row + 0.5) * SLOT }))
-      : buckets.map((bucket) => barOf(bucket, { x, bottom, most }));
+      : buckets.map((bucket) => barOf(bucket, { category, x, bottom, most, span }));
     return { category, count, isCounted: !dots, top, bottom, marks };
   });
   return { lanes: placed, height, x };
@@ -62,7 +62,7 @@ function stacked(points, x) {
     const row = free < 0 ? lastInRow.length : free;
     if (row >= MOST_ROWS) return null;
     lastInRow[row] = place;
-    dots.push({ kind: "dot", id: memory.id, at, memory, x: place, row, radius: radiusOf(memory.confidence) });
+    dots.push({ kind: "dot", key: `dot ${memory.id}`, at, memory, x: place, row, radius: radiusOf(memory.confidence) });
   }
   return dots;
 }
@@ -78,17 +78,18 @@ function bucketed(points, span, unit) {
   return buckets.filter((bucket) => bucket.points.length > 0);
 }
 
-function barOf(bucket, { x, bottom, most }) {
-  const left = Math.max(x(bucket.from), MARGIN);
+function barOf(bucket, { category, x, bottom, most, span }) {
+  const left = x(Math.max(bucket.from, span.from));
+  const right = x(Math.min(bucket.until, span.until));
   const height = (bucket.points.length / most) * (MOST_ROWS - 1) * SLOT; // one row is left for the number above it
   return {
     ...bucket,
     kind: "bar",
-    id: `bar ${bucket.from.getTime()}`,
+    key: `bar ${category} ${bucket.from.getTime()}`,
     at: bucket.from.getTime(),
     x: left,
     y: bottom - height,
-    width: Math.max(2, x(bucket.until) - left - 2),
+    width: Math.max(2, right - left - 2),
     height,
   };
 }

@@ -36,42 +36,39 @@ export function TimelinePlot({ points, span, knownSince, shown, onShow, onOpenBa
 function Drawing({ points, span, knownSince, shown, onShow, onOpenBar, width, words }) {
   const { lanes, height, x } = layOut(points, span, width);
   const svg = useRef(null);
-  const pressed = useRef(null);
-  const filled = lanes.filter((lane) => lane.marks.length);
-  const keyOf = (lane, mark) => `${lane.category} ${mark.id}`;
-  const isThere = filled.some((lane) => lane.marks.some((mark) => keyOf(lane, mark) === shown?.key));
-  const stop = isThere ? shown.key : filled.length ? keyOf(filled[0], filled[0].marks[0]) : null;
-
-  const show = (lane, mark) => onShow({ ...mark, key: keyOf(lane, mark) });
-  const goTo = (lane, mark) => svg.current.querySelector(`[data-mark="${CSS.escape(keyOf(lane, mark))}"]`).focus();
-  const press = (lane, mark) => (event) => {
-    const target = neighbour(event.key, filled, lane, mark);
-    if (target) {
-      event.preventDefault();
-      goTo(...target);
-    } else if (mark.kind === "bar" && ["Enter", " "].includes(event.key)) {
-      event.preventDefault();
-      onOpenBar(mark);
-    }
+  const touched = useRef(null); // the mark that a finger shows first, and opens the next time
+  const marks = lanes.flatMap((lane) => lane.marks);
+  const stop = (marks.find((mark) => mark.key === shown?.key) ?? marks[0])?.key;
+  const press = (mark) => (event) => {
+    const next = neighbour(event.key, lanes, mark);
+    if (next) svg.current.querySelector(`[data-mark="${CSS.escape(next.key)}"]`).focus();
+    else if (mark.kind === "bar" && ["Enter", " "].includes(event.key)) onOpenBar(mark);
+    else return;
+    event.preventDefault();
   };
   const click = (mark) => (event) => {
-    const isFirstTouch = pressed.current?.isTouch && !pressed.current.wasShown;
-    if (isFirstTouch) event.preventDefault();
+    if (touched.current === mark.key) event.preventDefault();
     else if (mark.kind === "bar") onOpenBar(mark);
+    touched.current = null;
   };
-  const handlers = (lane, mark) => ({
-    "data-mark": keyOf(lane, mark),
-    tabindex: keyOf(lane, mark) === stop ? 0 : -1,
-    onFocus: () => show(lane, mark),
-    onPointerEnter: (event) => event.pointerType === "touch" || show(lane, mark),
+  const own = (mark) => ({
+    key: mark.key,
+    mark,
+    isShown: mark.key === shown?.key,
+    "data-mark": mark.key,
+    tabindex: mark.key === stop ? 0 : -1,
+    onFocus: () => onShow(mark),
+    onPointerEnter: (event) => event.pointerType === "touch" || onShow(mark),
     onPointerDown: (event) => {
-      pressed.current = { isTouch: event.pointerType === "touch", wasShown: shown?.key === keyOf(lane, mark) };
+      touched.current = event.pointerType === "touch" && mark.key !== shown?.key ? mark.key : null;
     },
     onClick: click(mark),
-    onKeyDown: press(lane, mark),
+    onKeyDown: press(mark),
   });
 
-  return html`<svg
+  return html`
+    <${Legend} hasBars=${lanes.some((lane) => lane.isCounted)} />
+    <svg
       ref=${svg}
       class="timeline"
       width=${width}
@@ -88,14 +85,11 @@ function Drawing({ points, span, knownSince, shown, onShow, onOpenBar, width, wo
             ${words[lane.category]} <tspan class="lane-count">${lane.count}</tspan>
           </text>
           <line class="lane-floor" x1=${MARGIN} x2=${width - MARGIN} y1=${lane.bottom} y2=${lane.bottom} />
-          ${lane.marks.map((mark) => {
-            const own = { key: mark.id, mark, isShown: keyOf(lane, mark) === shown?.key, ...handlers(lane, mark) };
-            return mark.kind === "dot" ? html`<${Dot} ...${own} />` : html`<${Bar} ...${own} />`;
-          })}
+          ${lane.marks.map((mark) => html`<${mark.kind === "dot" ? Dot : Bar} ...${own(mark)} />`)}
         </g>`,
       )}
     </svg>
-    <${Legend} hasBars=${lanes.some((lane) => lane.isCounted)} />`;
+  `;
 }
 
 function Dot({ mark, isShown, ...handlers }) {
@@ -145,17 +139,19 @@ function Unknown({ words, until, height }) {
   </g>`;
 }
 
-/** Where a key leads from a mark: `[lane, mark]`, or null. */
-function neighbour(key, lanes, lane, mark) {
-  const index = lane.marks.indexOf(mark);
-  const along = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: lane.marks.length - 1 }[key];
-  if (along !== undefined) return lane.marks[along] ? [lane, lane.marks[along]] : null;
-  const across = { ArrowDown: 1, ArrowUp: -1 }[key];
-  const other = across && lanes[lanes.indexOf(lane) + across];
-  if (!other) return null;
-  const distance = (candidate) => Math.abs(candidate.at - mark.at);
-  return [other, other.marks.reduce((best, candidate) => (distance(candidate) < distance(best) ? candidate : best))];
+/** The mark to which a key leads from a mark; undefined when there is none. */
+function neighbour(key, lanes, mark) {
+  const filled = lanes.filter((lane) => lane.marks.length);
+  const lane = filled.findIndex(({ marks }) => marks.includes(mark));
+  const { marks } = filled[lane];
+  const index = marks.indexOf(mark);
+  const along = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: marks.length - 1 };
+  if (key in along) return marks[along[key]];
+  const across = { ArrowDown: lane + 1, ArrowUp: lane - 1 };
+  return filled[across[key]]?.marks.reduce((best, other) => (distance(other, mark) < distance(best, mark) ? other : best));
 }
+
+const distance = (one, other) => Math.abs(one.at - other.at);
 
 /** The width that an element has, now and later. */
 function useWidth() {

@@ -8,15 +8,16 @@ import { radiusOf } from "./timeline_layout.js";
 import { useWords } from "./words.js";
 import { timelineWords } from "./words/timeline.js";
 
-const RING = 2.5; // pixels between the shape and its ring
+const RING = 2; // pixels between the shape and its ring
 const EXAMPLE = { memoryType: "long_term", pinned: false, confidence: 1 };
 
 export function MemoryShape({ memory, x, y, radius }) {
-  const reach = radius * 1.25; // so that a diamond covers about as much as a disc
-  return html`${memory.memoryType === "long_term"
+  const isDisc = memory.memoryType === "long_term";
+  const reach = isDisc ? radius : radius * 1.25; // so that a diamond covers about as much as a disc
+  return html`${isDisc
       ? html`<circle class="disc" cx=${x} cy=${y} r=${radius} />`
       : html`<path class="diamond" d=${`M${x} ${y - reach}l${reach} ${reach}-${reach} ${reach}-${reach}-${reach}z`} />`}
-    ${memory.pinned && html`<circle class="ring" cx=${x} cy=${y} r=${radius + RING} />`}`;
+    ${memory.pinned && html`<circle class="ring" cx=${x} cy=${y} r=${reach + RING} />`}`;
 }
 
 export function Legend({ hasBars }) {
