@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar, Union, cast, get_args, get_origin
+from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 import attrs
 from cattrs import Converter
@@ -28,6 +28,8 @@ from chatmemory.message_rules import instant_problem
 from chatmemory.messages import Json, JsonObject
 
 T = TypeVar("T")
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # json.dumps makes one for every call
 
 STAYS_INSIDE = (BaseException | None,)
 """Types of fields that no JSON shows: an exception is no data, and its text may hold a secret."""
@@ -61,7 +63,8 @@ def read_json(text: str | bytes, kind: type[T]) -> Outcome[T, DataValidationErro
 
 def write_json(value: object, *, indent: int | None = None) -> str:
     """Return *value* as JSON text in which Chinese stays readable."""
-    return json.dumps(unstructure(value), ensure_ascii=False, allow_nan=False, indent=indent)
+    encoder = _ENCODER if indent is None else json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=indent)
+    return encoder.encode(unstructure(value))
 
 
 @cache

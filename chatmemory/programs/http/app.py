@@ -126,12 +126,14 @@ class _ByMethod:
 
     def __init__(self, apps: Mapping[str, ASGIApp]) -> None:
         self._apps = apps
+        allowed = ", ".join(apps)
+        self._refused = problem_response(
+            Refusal("MethodNotAllowedError", f"use {allowed} here", {"Allow": allowed})
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        allowed = ", ".join(self._apps)
-        refusal = Refusal("MethodNotAllowedError", f"use {allowed} here", {"Allow": allowed})
-        await self._apps.get(method, problem_response(refusal))(scope, receive, send)
+        await self._apps.get(method, self._refused)(scope, receive, send)
 
 
 @final
