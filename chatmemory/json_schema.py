@@ -149,6 +149,15 @@ _MESSAGE_TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
 _MEMORY_TEXT: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS, "pattern": r"\S"}
 _CONFIDENCE: Final[JsonObject] = {"minimum": 0, "maximum": 1}
 
+_LARGEST: Final = 3.4e38  # that 32 bits hold, and the least that is more than zero for sure
+_LEAST: Final = 1.2e-38
+_VECTOR: Final[JsonObject] = {
+    "items": {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST},
+    "minItems": 1,
+    "maxItems": MAX_DIMENSIONS,
+    "contains": {"anyOf": [{"minimum": _LEAST}, {"maximum": -_LEAST}]},
+}
+
 Rules: TypeAlias = Mapping[tuple[object, str], JsonObject]
 """What obeys them: a field of a class."""
 
@@ -167,7 +176,7 @@ RULES: Final[Rules] = {
     (MemoryChanges, "tags"): TAGS,
     (Provenance, "message_ids"): {"items": {"type": "string", **AN_ID}},
     (Embedding, "model"): AN_ID,
-    (Embedding, "vector"): {"minItems": 1, "maxItems": MAX_DIMENSIONS, "contains": {"not": {"const": 0}}},
+    (Embedding, "vector"): _VECTOR,
     (StatedFact, "key"): AN_ID,
     (StatedFact, "confidence"): _CONFIDENCE,
 }

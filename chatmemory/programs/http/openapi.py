@@ -23,9 +23,9 @@ from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS, 
 from chatmemory.messages import Json, JsonObject
 from chatmemory.programs.http.answering import UNCHANGED_WITH_ITS_VERSION, VERSIONED
 from chatmemory.programs.http.context import ContextRequest
-from chatmemory.programs.http.conversations import Following, MessageList
+from chatmemory.programs.http.conversations import ConversationList, Following, MessageList
 from chatmemory.programs.http.memories import MemoryList, Question, Said, Turn
-from chatmemory.programs.http.operation import Call, Empty, InApp, NoParameters, Operation
+from chatmemory.programs.http.operation import Call, InApp, NoParameters, Operation
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument, Refusal
 from chatmemory.programs.http.reading import A_KEY, A_VERSION, AN_EVENT
 
@@ -39,6 +39,9 @@ ABOUT: Final = (
     "`retry_is_safe` whether the same request may be made again. A server without tokens needs no `Authorization`."
 )
 
+A_CURSOR: Final[JsonObject] = {"format": "cursor"}
+"""What only a page before can name."""
+
 _A_NUMBER: Final[JsonObject] = {"minimum": 0, "maximum": MAX_LIMIT}
 _AN_APP: Final[JsonObject] = {"maxLength": MAX_ID_CHARACTERS}
 _TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
@@ -46,10 +49,12 @@ _TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
 _RULES_OF_REQUESTS: Final = {
     **RULES,
     (InApp, "app"): _AN_APP,
+    (ConversationList, "after"): A_CURSOR,
     (MessageList, "older_than"): _A_NUMBER,
     (MessageList, "newer_than"): _A_NUMBER,
     (Following, "newer_than"): _A_NUMBER,
     (MemoryList, "app"): _AN_APP,
+    (MemoryList, "after"): A_CURSOR,
     (MemoryList, "session_id"): AN_ID,
     (MemoryList, "tag"): AN_ID,
     (MemoryList, "containing"): {"minLength": 1, "maxLength": MAX_CONTAINED_CHARACTERS},
@@ -165,7 +170,7 @@ def _without_null(schema: dict[str, Any]) -> JsonObject:
 def _header_parameters(operation: Operation) -> Iterator[JsonObject]:
     if operation.takes_version:
         about = "The ETag of what was read; 412 when it has changed since."
-        yield _header("If-Match", about, pattern=f"^{A_VERSION}$")
+        yield _header("If-Match", about, pattern=f"^{A_VERSION}$", example='"12"')
     if operation.method == "GET" and operation.signature.answer in UNCHANGED_WITH_ITS_VERSION:
         yield _header("If-None-Match", "The ETag of what is known; 304 when it is still the same.")
     if operation.takes_key:
@@ -175,13 +180,19 @@ def _header_parameters(operation: Operation) -> Iterator[JsonObject]:
         yield _header("Last-Event-ID", "The id of the last event that has come.", pattern=f"^{AN_EVENT}$")
 
 
-def _header(name: str, about: str, **rules: Json) -> JsonObject:
-    return {"name": name, "in": "header", "description": about, "schema": {"type": "string", **rules}}
+def _header(name: str, about: str, *, example: str | None = None, **rules: Json) -> JsonObject:
+    return {
+        "name": name,
+        "in": "header",
+        "description": about,
+        "schema": {"type": "string", **rules},
+        **({} if example is None else {"example": example}),
+    }
 
 
 def _request_body(kind: type[Any], description: Description) -> JsonObject:
     schema = description.of_type(kind)
-    return {"required": kind is not Empty, "content": {"application/json": {"schema": schema}}}
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
 def _responses(operation: Operation, description: Description) -> JsonObject:

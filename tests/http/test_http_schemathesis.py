@@ -1,0 +1,39 @@
+"""Requests made of the OpenAPI document, right ones and wrong ones, against a real server: every check of schemathesis.
+
+A few seconds with the other tests; as long as ``CHATMEMORY_SCHEMATHESIS_SECONDS`` says, with every phase, when it is set.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.http_api import served
+
+HERE = Path(__file__).parent
+SECONDS = os.environ.get("CHATMEMORY_SCHEMATHESIS_SECONDS", "")
+TOKEN = "schemathesis-is-let-in"
+RUN = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
+BRIEFLY = ["--phases", "fuzzing", "--max-examples", "3"]
+TO_START_AND_END_SECONDS = 120
+
+
+def test_no_request_that_the_document_can_think_of_breaks_a_promise(tmp_path: Path) -> None:
+    with served(tmp_path / "a.db", environment={**os.environ, "CHATMEMORY_SERVER_TOKEN": TOKEN}) as server:
+        run = subprocess.run(
+            [
+                *(sys.executable, "-c", RUN, "--config-file", HERE / "schemathesis.toml", "--no-color"),
+                *("run", f"{server.url}openapi.json", "--checks", "all"),
+                *("--header", f"Authorization: Bearer {TOKEN}"),
+                *(["--max-time", SECONDS] if SECONDS else BRIEFLY),
+            ],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=float(SECONDS or 0) + TO_START_AND_END_SECONDS,
+            check=False,
+        )
+    assert run.returncode == 0, run.stdout + run.stderr
+    sys.stdout.write(run.stdout)
