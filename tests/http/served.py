@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from attrs import define, frozen
 
-SECONDS: Final = 10.0
+SECONDS: Final = 30.0
 """After which a test that waits for the server fails."""
 
 

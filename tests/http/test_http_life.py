@@ -3,6 +3,7 @@
 import random
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import suppress
@@ -12,9 +13,11 @@ import pytest
 from returns.result import Failure, Success
 
 from chatmemory_layers.listening import open_listener, url_of
-from tests.http.served import Client, Server, behind_the_door
+from chatmemory_layers.serving import CANCEL_SECONDS, DRAIN_SECONDS
+from tests.http.served import SECONDS, Client, Server, behind_the_door, started
 from tests.reliability.store import open_store
 
+COMMAND = Path(sys.executable).with_name("chatmemory")
 HOST = "Host: localhost"
 POST = ("POST /conversations/c HTTP/1.1", HOST, "Content-Type: application/json")
 WRITERS = 4
@@ -96,7 +99,7 @@ def test_a_signal_ends_the_server_after_what_it_has_begun(tmp_path: Path, sign: 
             assert idle.is_closed()
             assert begun.is_closed()
             assert running.answer().status == 200
-        assert server.process.wait(timeout=5) == 0
+        assert server.process.wait(SECONDS) == 0
 
 
 def test_a_stream_is_told_to_end(tmp_path: Path) -> None:
@@ -108,13 +111,27 @@ def test_a_stream_is_told_to_end(tmp_path: Path) -> None:
         assert b"data: closing" in stream.incoming.read()
 
 
-def test_what_never_ends_is_ended(tmp_path: Path) -> None:
+def test_whoever_follows_a_conversation_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    stores = ("--store", tmp_path / "memory.db", "--past-chats", tmp_path / "past-chats.db")
+    body = '{"messages": [{"role": "user", "content": "再见"}]}'.encode()
+    with started(COMMAND, "serve", "--port", "0", *stores) as server, server.connected() as follower:
+        lines = ("POST /conversations/c/messages HTTP/1.1", *POST[1:], f"Content-Length: {len(body)}")
+        assert server.asked(*lines, body=body).status == 201
+        follower.send("GET /conversations/c/events?newerThan=0 HTTP/1.1", HOST)
+        while "再见".encode() not in follower.incoming.readline():
+            pass
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(SECONDS) == 0
+
+
+def test_what_never_ends_is_ended_within_5_seconds(tmp_path: Path) -> None:
+    assert DRAIN_SECONDS + CANCEL_SECONDS < 5
     with behind_the_door(tmp_path) as server, server.connected() as endless, server.connected() as slow:
         endless.send("GET /waiting HTTP/1.1", HOST)
         slow.send(*POST, "Content-Length: 9")
         assert server.asked("GET / HTTP/1.1", HOST).status == 200
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=5) == 0
+        assert server.process.wait(SECONDS) == 0
 
 
 def test_a_second_signal_ends_the_server_at_once(tmp_path: Path) -> None:
@@ -126,7 +143,7 @@ def test_a_second_signal_ends_the_server_at_once(tmp_path: Path) -> None:
             while True:  # until it accepts nothing more
                 server.asked("GET / HTTP/1.1", HOST)
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=2) == -signal.SIGTERM
+        assert server.process.wait(SECONDS) == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
@@ -139,7 +156,7 @@ async def test_no_acknowledged_write_is_lost(tmp_path: Path, sign: signal.Signal
         threading.Timer(random.uniform(0.1, 0.5), server.process.send_signal, [sign]).start()
         for writer in writers:
             writer.join()
-        assert server.process.wait(timeout=5) == (0 if sign == signal.SIGTERM else -sign)
+        assert server.process.wait(SECONDS) == (0 if sign == signal.SIGTERM else -sign)
     async with open_store(str(tmp_path / "memory.db")) as memory:
         stored = {message.content for message in await memory.get_messages("c").or_raise()}
     assert acknowledged

@@ -16,6 +16,8 @@ from tests.http.served import SECONDS, Answer, Client, Server, behind_the_door, 
 GET = "GET / HTTP/1.1"
 HOST = "Host: localhost"
 POST = ("POST /conversations/c HTTP/1.1", HOST, "Content-Type: application/json")
+BEGUN = (b"", b"GET / HTTP/1.1", "\r\n".join([*POST, "Content-Length: 9", "", ""]).encode())
+"""What a slow client has sent."""
 SLOW_CLIENTS = 1_000
 DROPPED = 50
 
@@ -54,7 +56,7 @@ def test_a_head_that_is_not_complete_in_time_is_not_waited_for(tmp_path: Path) -
 
 
 def test_the_next_head_has_no_more_time_than_the_first(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, head_seconds=0.3) as server, server.connected() as client:
+    with behind_the_door(tmp_path, head_seconds=1) as server, server.connected() as client:
         client.send(GET, HOST)
         assert client.answer().status == 200
         dripped(client, [b"GET / HTTP/1.1\r\nX: ", *[b"x"] * 1_000])
@@ -75,15 +77,19 @@ def many_files() -> Generator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+def test_a_body_that_is_shorter_than_announced_is_not_waited_for(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, body_seconds=0.3) as server:
+        answer = server.asked(*POST, "Content-Length: 99", body='{"text": "你好"}'.encode())
+        assert answer.problem == "408 RequestTimeoutError"
+
+
 @pytest.mark.usefixtures("many_files")
 def test_a_thousand_slow_clients_do_not_stop_a_fast_one(tmp_path: Path) -> None:
     lazy = behind_the_door(tmp_path, head_seconds=60, body_seconds=60, open_files=256)
     with lazy as server, ExitStack() as stack:
         slow = [stack.enter_context(server.connected()) for _ in range(SLOW_CLIENTS)]
-        for client, begun in zip(
-            slow, ["", GET, "\r\n".join([*POST, "Content-Length: 9", "", ""])] * 1_000, strict=False
-        ):
-            client.socket.sendall(begun.encode())
+        for number, client in enumerate(slow):
+            client.socket.sendall(BEGUN[number % len(BEGUN)])
         for _ in range(20):
             assert server.post("/conversations/c", {"text": "快"}).status == 201
         assert all(map(is_open, slow))
