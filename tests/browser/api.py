@@ -38,6 +38,17 @@ class Api:
         )["messages"]
         return said
 
+    def conversations(self) -> Sequence[Mapping[str, Any]]:
+        """Return the conversations with their openings, last changed first."""
+        listed: Sequence[Mapping[str, Any]] = self._done("GET", f"/conversations?limit={MOST}")[
+            "conversations"
+        ]
+        return listed
+
+    def clear(self, conversation_id: str) -> None:
+        """Delete what was said in a conversation."""
+        self._done("DELETE", f"{_conversation(conversation_id)}/messages")
+
     def remember(self, *memories: Mapping[str, object], app: str = "") -> Sequence[str]:
         """Store *memories* and return their ids."""
         where = f"/memories?app={quote(app)}" if app else "/memories"
@@ -71,9 +82,9 @@ class Api:
 
     def empty(self) -> None:
         """Clear every conversation and forget every memory."""
-        while listed := self._done("GET", f"/conversations?limit={MOST}")["conversations"]:
+        while listed := self.conversations():
             for entry in listed:
-                self._done("DELETE", f"{_conversation(entry['conversation']['conversationId'])}/messages")
+                self.clear(entry["conversation"]["conversationId"])
         while found := self.memories():
             for memory in found:
                 self._done("DELETE", _memory(memory["id"]))

@@ -31,10 +31,23 @@ def chromium() -> Generator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    folder = tmp_path_factory.mktemp("served")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server of a module keeps everything: ``memory.db`` and ``pastchats.db``."""
+    return tmp_path_factory.mktemp("served")
+
+
+@pytest.fixture(scope="module")
+def configuration() -> str:
+    """The settings of the server, as TOML; a module with others has a fixture of this name."""
+    return ""
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path, configuration: str) -> Generator[Server]:
+    file = folder / "chatmemory.toml"
+    file.write_text(configuration)
     stores = ("--store", folder / "memory.db", "--past-chats", folder / "pastchats.db")
-    with started(COMMAND, "serve", "--port", "0", *stores) as server:
+    with started(COMMAND, "serve", "--port", "0", "--config", file, *stores) as server:
         yield server
 
 

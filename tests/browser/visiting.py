@@ -113,6 +113,7 @@ class Visits:
             visitor = Visitor(self.url, context.new_page())
             visitor.notice_troubles()
             yield visitor
-            assert visitor.unexpected() == []
+            troubles = visitor.unexpected()
+            assert not troubles, "\n".join(troubles)
         finally:
             context.close()

@@ -1,0 +1,73 @@
+"""The chat history page where history is summarized: each summary is folded over what it stands for."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.api import Api
+from tests.browser.visiting import Visits
+
+TALK = tuple(
+    {"id": f"m{number}", "role": "user", "content": f"第 {number} 点：服务器端口改为 80{number:02}。"}
+    for number in range(14)
+)
+
+
+@pytest.fixture(scope="module")
+def configuration() -> str:
+    """Summarize whenever six messages have no summary yet."""
+    return '[memory.chat.strategy]\ntype = "summarize"\nsummarizeEveryN = 6\nkeepLast = 2\n'
+
+
+@pytest.fixture
+def shown(visit: Visits, api: Api) -> Locator:
+    """A conversation that was summarized more than once."""
+    for message in TALK:
+        api.say("talk", message)
+    page = visit().go("conversations/talk")
+    return page.get_by_role("region", name="talk")
+
+
+def entries(shown: Locator) -> Locator:
+    """Return what can be seen of the conversation, one link for each message and summary."""
+    return shown.get_by_role("link", name="Link to message")
+
+
+def test_a_summary_is_folded_over_what_it_stands_for(shown: Locator, api: Api) -> None:
+    summaries = sum(message["role"] == "summary" for message in api.messages("talk"))
+    assert summaries > 1
+    expect(shown.get_by_text(TALK[-1]["content"], exact=True)).to_be_visible()
+    expect(shown.get_by_text(TALK[0]["content"], exact=True)).to_be_hidden()
+    folded = entries(shown).count()
+    assert folded < len(TALK)
+    shown.get_by_text("stands for").first.click()
+    expect(entries(shown).nth(folded)).to_be_visible()
+
+
+def test_nothing_that_a_summary_stands_for_is_lost(shown: Locator, api: Api) -> None:
+    expect(shown.get_by_text(TALK[-1]["content"], exact=True)).to_be_visible()
+    while (folds := shown.locator("details:not([open]) > summary")).count():
+        folds.first.click()
+    expect(entries(shown)).to_have_count(len(api.messages("talk")))
+    for message in TALK:
+        expect(shown.get_by_text(message["content"], exact=True)).to_be_visible()
+
+
+def test_a_link_to_a_message_unfolds_the_summary_over_it(visit: Visits, api: Api) -> None:
+    for message in TALK:
+        api.say("talk", message)
+    page = visit(language="zh-CN").go("conversations/talk?message=m1")
+    wanted = page.get_by_role("listitem").filter(has_text="第 1 点").last
+    expect(wanted).to_be_in_viewport()
+    expect(wanted).to_be_focused()
+
+
+def test_a_summary_that_is_written_meanwhile_folds_what_is_on_the_page(visit: Visits, api: Api) -> None:
+    api.say("talk", *TALK[:5])
+    page = visit().go("conversations/talk")
+    shown = page.get_by_role("region", name="talk")
+    expect(shown.get_by_role("img", name="New messages appear by themselves")).to_be_visible()
+    api.say("talk", TALK[5])
+    expect(shown.get_by_text("stands for").first).to_be_visible()
+    expect(shown.get_by_role("listitem").filter(has_text="第 5 点").last).to_be_visible()
+    for message in TALK[:4]:  # all but the last two
+        expect(shown.get_by_text(message["content"], exact=True)).to_be_hidden()

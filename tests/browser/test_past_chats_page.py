@@ -1,0 +1,89 @@
+"""Past chats: what was said with other tools, to read and to search; nothing of it can be changed."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.api import Api
+from tests.browser.visiting import Visits
+from tests.past_chats_command import HISTORIES, PROGRAM
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the example histories in the index."""
+    folder = tmp_path_factory.mktemp("served")
+    index = (PROGRAM, "index", "--db", folder / "pastchats.db", HISTORIES)
+    subprocess.run(index, check=True, capture_output=True)
+    return folder
+
+
+def found(page: Page, query: str) -> None:
+    """Search past chats for *query*."""
+    page.get_by_role("searchbox", name="Search past chats").fill(query)
+    page.get_by_role("button", name="Search").click()
+
+
+def test_past_chats_are_listed_and_read(visit: Visits) -> None:
+    page = visit().go("past-chats")
+    listed = page.get_by_role("region", name="Past chats").get_by_role("listitem")
+    expect(listed.first).to_be_visible()
+    listed.filter(has_text="codex_cli").get_by_role("link").click()
+    turns = page.get_by_role("main").get_by_role("link", name="Link to turn")
+    expect(turns.first).to_be_visible()
+    expect(page.get_by_text("The chat begins here.")).to_be_visible()
+    expect(page.get_by_text("BEGIN IMMEDIATE", exact=False).first).to_be_visible()
+
+
+def test_past_chats_are_searched_with_reasons(visit: Visits) -> None:
+    page = visit().go("past-chats")
+    found(page, "database is locked")
+    expect(page.get_by_role("status").filter(has_text="turns found")).to_be_visible()
+    hits = page.get_by_role("region", name="Past chats").get_by_role("listitem")
+    expect(hits.first.get_by_role("group", name="Why it was found")).to_contain_text("Score")
+    hits.first.get_by_role("link").click()
+    expect(page.locator("[aria-current=location]")).to_be_in_viewport()
+    page.reload()
+    expect(page.get_by_role("searchbox", name="Search past chats")).to_have_value("database is locked")
+
+
+def test_past_chats_are_narrowed_by_tool(visit: Visits) -> None:
+    page = visit().go("past-chats")
+    listed = page.get_by_role("region", name="Past chats").get_by_role("listitem")
+    expect(listed.nth(1)).to_be_visible()
+    page.get_by_role("combobox", name="Tool").select_option("codex_cli")
+    expect(listed).to_have_count(1)
+
+
+def test_what_was_said_long_ago_can_be_saved_and_found_again(visit: Visits, api: Api) -> None:
+    page = visit().go("past-chats")
+    found(page, "BEGIN IMMEDIATE")
+    page.get_by_role("region", name="Past chats").get_by_role("listitem").first.get_by_role("link").click()
+    turn = page.get_by_role("listitem").filter(has=page.locator("[aria-current=location]"))
+    turn.get_by_role("button", name="Save to long-term memory").click()
+    dialog = page.get_by_role("dialog", name="Save to long-term memory")
+    expect(dialog).to_have_attribute("aria-busy", "false")
+    dialog.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="Open it").click()
+    (memory,) = api.memories()
+    path, _, index = memory["provenance"]["path"].rpartition("#")
+    assert path.endswith(".jsonl")
+    page.get_by_role("link", name="Its past chat").click()
+    expect(page.get_by_role("link", name=f"Link to turn {index}", exact=True)).to_have_attribute(
+        "aria-current", "location"
+    )
+
+
+def test_nothing_of_a_past_chat_can_be_changed(visit: Visits) -> None:
+    page = visit().go("past-chats")
+    page.get_by_role("region", name="Past chats").get_by_role("listitem").first.get_by_role("link").click()
+    expect(page.get_by_role("link", name="Link to turn").first).to_be_visible()
+    for name in ("Clear", "Delete", "Edit", "Forget"):
+        expect(page.get_by_role("main").get_by_role("button", name=name)).to_have_count(0)
+
+
+def test_nothing_that_is_found_is_said(visit: Visits) -> None:
+    page = visit(language="zh-CN").go("past-chats?q=%F0%9F%A6%84%F0%9F%A6%84")
+    expect(page.get_by_text("没有找到。")).to_be_visible()
