@@ -3,7 +3,7 @@
 Values only.
 """
 
-from typing import NamedTuple, final
+from typing import final
 
 from attrs import frozen
 
@@ -64,7 +64,9 @@ class PromptSearchResult:
     reason: str
 
 
-class FailedAttempt(NamedTuple):
+@final
+@frozen
+class FailedAttempt:
     """What was tried in vain.
 
     Attributes:

@@ -41,7 +41,7 @@ def exchange(turns: list[Prompt], found: int) -> Exchange:
 
 def told(one: Exchange) -> tuple[str | None, list[str], list[tuple[list[str], str]]]:
     """Return the question, what worked, and each attempt that failed with what was said of it."""
-    failures = [([turn.content for turn in tried], report.content) for tried, report in one.failures]
+    failures = [([turn.content for turn in each.tried], each.report.content) for each in one.failures]
     return one.question and one.question.content, [turn.content for turn in one.worked], failures
 
 
