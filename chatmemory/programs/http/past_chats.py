@@ -1,0 +1,172 @@
+"""Past chats over HTTP: conversations of other tools, to be read and searched, never to be changed."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeVar, final
+
+from attrs import field, frozen, validators
+
+from chatmemory.contracts.past_chats import PastChats, PastChatsService, SearchMode
+from chatmemory.effect import Effect
+from chatmemory.errors import GenericMemoryError, PastChatsError, RepositoryError
+from chatmemory.past_chats import PastChatsStatistics, PastConversationPage, PastTurnPage
+from chatmemory.pastchats.finding import MOST_CONVERSATIONS, MOST_HITS, MOST_TURNS
+from chatmemory.programs.http.operation import Call, NoParameters, Operation
+from chatmemory.programs.http.problems import Refusal
+from chatmemory.prompt import PromptFilter
+from chatmemory.prompt_hits import PastRecall, PromptSearchResult
+from chatmemory.roles import Role
+
+A = TypeVar("A")
+
+MOST_EXCHANGES: Final = 50
+NOT_ALLOWED: Final = Refusal("ForbiddenError", "this token is not for past chats")
+
+
+@final
+@frozen(kw_only=True)
+class PastConversationList:
+    """Which past conversations are listed.
+
+    Attributes:
+        after: `next` of the page before.
+        project: one that holds turns of this project, without regard to case.
+        format: one that a tool of this name kept, `claude_code` for example.
+    """
+
+    limit: int = field(default=50, validator=[validators.ge(1), validators.le(MOST_CONVERSATIONS)])
+    after: str | None = None
+    project: str | None = None
+    format: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class PastTurnList:
+    """Which turns of a past conversation are listed.
+
+    Attributes:
+        newer_than: `next` of the page before; -1: from the start.
+    """
+
+    limit: int = field(default=100, validator=[validators.ge(1), validators.le(MOST_TURNS)])
+    newer_than: int = field(default=-1, validator=validators.ge(-1))
+
+
+@final
+@frozen(kw_only=True)
+class PastQuestion:
+    """What is searched for in past chats.
+
+    Attributes:
+        mode: `lexical`: by words alone.
+        projects: of which a turn may be; none: of any. So it is with roles and formats.
+        since: inclusive; null: since ever.
+        until: exclusive; null: until now.
+    """
+
+    query: str
+    limit: int = field(default=10, validator=[validators.ge(1), validators.le(MOST_HITS)])
+    mode: SearchMode = "hybrid"
+    projects: tuple[str, ...] = ()
+    roles: tuple[Role, ...] = ()
+    formats: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@final
+@frozen(kw_only=True)
+class PastTask:
+    """What is about to be done.
+
+    Attributes:
+        limit: exchanges at most.
+        tokens: how long the answer's text may be; null: as configured.
+    """
+
+    query: str
+    limit: int = field(default=5, validator=[validators.ge(1), validators.le(MOST_EXCHANGES)])
+    tokens: int | None = field(default=None, validator=validators.optional(validators.ge(1)))
+
+
+def count_past_chats(
+    call: Call[NoParameters, None],
+) -> Effect[PastChatsStatistics, PastChatsError | Refusal, PastChatsService]:
+    """Count what is kept of past chats."""
+    return _past_chats(call, lambda chats: chats.statistics())
+
+
+def list_past_conversations(
+    call: Call[PastConversationList, None],
+) -> Effect[PastConversationPage, PastChatsError | Refusal, PastChatsService]:
+    """List past conversations, last said first."""
+    asked = call.query
+    which = PromptFilter(projects=_named(asked.project), formats=_named(asked.format))
+    return _past_chats(call, lambda chats: chats.conversations(which, limit=asked.limit, after=asked.after))
+
+
+def read_past_conversation(
+    call: Call[PastTurnList, None],
+) -> Effect[PastTurnPage, PastChatsError | Refusal, PastChatsService]:
+    """Return a past conversation from its start, page by page; turns of one number stay together."""
+    asked, conversation_id = call.query, call.path["conversationId"]
+    return _past_chats(
+        call, lambda chats: chats.turns(conversation_id, newer_than=asked.newer_than, limit=asked.limit)
+    )
+
+
+def search_past_chats(
+    call: Call[NoParameters, PastQuestion],
+) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
+    """Find turns by words and meaning, best first, with the signals that put them there."""
+    asked = call.body
+    which = PromptFilter(
+        projects=asked.projects,
+        roles=asked.roles,
+        formats=asked.formats,
+        since=asked.since,
+        until=asked.until,
+    )
+    return _past_chats(
+        call, lambda chats: chats.search(asked.query, which=which, limit=asked.limit, mode=asked.mode)
+    )
+
+
+def recall_past_chats(
+    call: Call[NoParameters, PastTask],
+) -> Effect[PastRecall, PastChatsError | Refusal, PastChatsService]:
+    """Return what worked and what failed before, as a block that a model can be given."""
+    asked = call.body
+    return _past_chats(call, lambda chats: chats.recall(asked.query, limit=asked.limit, tokens=asked.tokens))
+
+
+def _past_chats(
+    call: Call[Any, Any], ask: Callable[[PastChats], Effect[A, PastChatsError]]
+) -> Effect[A, PastChatsError | Refusal, PastChatsService]:
+    """Ask the service, if the client may."""
+    if not call.grant.past_chats:
+        return Effect.fail(NOT_ALLOWED)
+    return PastChatsService.use(ask).alt(_told)
+
+
+def _told(error: PastChatsError) -> PastChatsError | Refusal:
+    """Tell an index that nobody has made yet from one that fails."""
+    match error:
+        case GenericMemoryError(RepositoryError(problem="missing", detail=detail)):
+            return Refusal("PastChatsNotIndexedError", detail)
+        case _:
+            return error
+
+
+def _named(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
+
+
+PAST_CHATS: Final[Sequence[Operation]] = (
+    Operation("GET", "/past-chats", count_past_chats),
+    Operation("GET", "/past-chats/conversations", list_past_conversations),
+    Operation("GET", "/past-chats/conversations/{conversationId}", read_past_conversation),
+    Operation("POST", "/past-chats/search", search_past_chats, reads_only=True),
+    Operation("POST", "/past-chats/recall", recall_past_chats, reads_only=True),
+)
