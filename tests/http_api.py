@@ -23,22 +23,33 @@ from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.programs.http.app import application
 from chatmemory.programs.http.description import ServerFactsTag
 from chatmemory.server_settings import ServerSettings
-from chatmemory.settings import Settings
+from chatmemory.settings import MemorySettings, PastChatsSettings, Settings, StoreSettings
+from chatmemory_layers.served_past_chats import served_past_chats
 from chatmemory_layers.server_facts import server_facts
 
 HERE = "http://127.0.0.1:8642"
+IN_MEMORY = StoreSettings(backend="in_memory")
+NO_INDEX = Path("/nowhere/past-chats.db")
 
 
 @asynccontextmanager
 async def api(
-    stack: Layer[Any, Any], settings: ServerSettings | None = None, *, token: str = ""
+    stack: Layer[Any, Any],
+    settings: ServerSettings | None = None,
+    *,
+    token: str = "",
+    past_chats: Path = NO_INDEX,
 ) -> AsyncGenerator[httpx.AsyncClient]:
-    """Give a client of the application over *stack*, which sends *token* with every request."""
+    """Give a client of the application over *stack* and the index *past_chats*, which sends *token* with every request."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     closing = anyio.Event()
-    facts = Layer.succeed(ServerFactsTag, server_facts(Settings(server=settings or ServerSettings())))
-    async with ManagedRuntime(stack | facts) as runtime:
-        app = application(runtime, settings or ServerSettings(), closing=closing)
+    index = PastChatsSettings(path=str(past_chats))
+    known = Settings(
+        memory=MemorySettings(store=IN_MEMORY, past_chats=index), server=settings or ServerSettings()
+    )
+    facts = Layer.succeed(ServerFactsTag, server_facts(known))
+    async with ManagedRuntime(stack | served_past_chats(index) | facts) as runtime:
+        app = application(runtime, known.server, closing=closing)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url=HERE, headers=headers) as client:
             yield client

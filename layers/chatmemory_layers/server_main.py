@@ -93,15 +93,15 @@ def _serve(settings: Settings) -> None:
 
 
 async def _answer(settings: Settings, listener: socket.socket) -> None:
-    from chatmemory.programs.http.app import Services, application  # noqa: PLC0415  needs the extra
-    from chatmemory.programs.http.description import ServerFactsTag  # noqa: PLC0415  likewise
+    from chatmemory.programs.http.app import application  # noqa: PLC0415  needs the extra
     from chatmemory_layers.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
     from chatmemory_layers.listening import url_of  # noqa: PLC0415  likewise
-    from chatmemory_layers.server_facts import server_facts  # noqa: PLC0415  likewise
+    from chatmemory_layers.served_past_chats import served_past_chats  # noqa: PLC0415  likewise
     from chatmemory_layers.serving import serve as serve_at  # noqa: PLC0415  likewise
 
     facts = Layer.succeed(ServerFactsTag, server_facts(settings))
-    stack: Layer[Services, RepositoryError | ConfigError] = stacks.configured(settings) | facts
+    past_chats = served_past_chats(settings.memory.past_chats, settings.memory.embedding)
+    stack: Layer[Services, RepositoryError | ConfigError] = stacks.configured(settings) | past_chats | facts
     with listener:
         async with ManagedRuntime(stack) as runtime:
             closing = anyio.Event()

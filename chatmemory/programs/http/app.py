@@ -7,10 +7,16 @@ from typing import Final, TypeAlias, final
 import anyio
 from returns.result import Failure, Success
 from starlette.requests import Request
-from starlette.routing import Route, Router
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from chatmemory.contracts import ChatContextService, ChatMemoryService, LongTermMemoryService
+from chatmemory.contracts import (
+    ChatContextService,
+    ChatMemoryService,
+    EmbedderTag,
+    LongTermMemoryService,
+)
+from chatmemory.contracts.past_chats import PastChatsService
 from chatmemory.effect import ManagedRuntime
 from chatmemory.programs.http.access import Access, Grant
 from chatmemory.programs.http.answering import answer
@@ -18,6 +24,7 @@ from chatmemory.programs.http.content import ContentGuard, Room
 from chatmemory.programs.http.context import CONTEXT
 from chatmemory.programs.http.conversations import CONVERSATIONS
 from chatmemory.programs.http.crowd import AtMost, Places
+from chatmemory.programs.http.describing import SETTINGS
 from chatmemory.programs.http.description import ServerFactsTag
 from chatmemory.programs.http.extraction import EXTRACTION
 from chatmemory.programs.http.headers import HeaderGuard
@@ -28,17 +35,35 @@ from chatmemory.programs.http.openapi import OPENAPI
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.http.origins import OriginGuard
 from chatmemory.programs.http.page_files import page_files
+from chatmemory.programs.http.past_chats import PAST_CHATS
 from chatmemory.programs.http.problems import Refusal, problem_response
 from chatmemory.programs.http.reading import read_call
 from chatmemory.programs.http.request_log import RequestLog
+from chatmemory.programs.http.routes import MethodRoute
 from chatmemory.programs.http.targets import TargetGuard
 from chatmemory.programs.http.unforeseen import UnforeseenGuard
 from chatmemory.server_settings import ServerSettings
 
-Services: TypeAlias = ChatMemoryService | LongTermMemoryService | ChatContextService | ServerFactsTag
+Services: TypeAlias = (
+    ChatMemoryService
+    | LongTermMemoryService
+    | ChatContextService
+    | EmbedderTag
+    | PastChatsService
+    | ServerFactsTag
+)
 """What the operations ask for."""
 
-OPERATIONS: Final[Sequence[Operation]] = (*HEALTH, *OPENAPI, *CONVERSATIONS, *EXTRACTION, *MEMORIES, *CONTEXT)
+OPERATIONS: Final[Sequence[Operation]] = (
+    *HEALTH,
+    *SETTINGS,
+    *OPENAPI,
+    *CONVERSATIONS,
+    *EXTRACTION,
+    *MEMORIES,
+    *CONTEXT,
+    *PAST_CHATS,
+)
 
 MOST_STREAMS: Final = 100
 """Answers without an end, at once."""
@@ -56,16 +81,20 @@ def application(
     """
     access = Access(settings)
     requests, streams, room = Places(settings.max_requests), Places(MOST_STREAMS), Room()
-    by_path: Mapping[str, dict[str, ASGIApp]] = defaultdict(dict)
+    methods: Mapping[str, set[str]] = defaultdict(set)
     for operation in OPERATIONS:
+        methods[operation.path].add(operation.method)
+
+    def route(operation: Operation) -> MethodRoute:
         app: ASGIApp = _Answering(operation, runtime, closing)
         app = AtMost(app, places=streams if operation.is_stream else requests)
         app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, room=room)
-        by_path[operation.path][operation.method] = _AccessGuard(app, operation, access)
-    for path, file in page_files().items():
-        by_path[path]["GET"] = file
-    routes = [Route(path, _ByMethod(apps)) for path, apps in by_path.items()]
-    app = Router(routes, redirect_slashes=False, default=_nothing_there)
+        app = _AccessGuard(app, operation, access)
+        return MethodRoute(operation.path, operation.method, app, methods_here=methods[operation.path])
+
+    routes = [route(operation) for operation in OPERATIONS]
+    routes += [MethodRoute(path, "GET", file, methods_here=["GET"]) for path, file in page_files().items()]
+    app: ASGIApp = Router(routes, redirect_slashes=False, default=_nothing_there)
     app = OriginGuard(app)
     app = HostGuard(app, names=[settings.host, *filter(None, map(str.strip, settings.hosts.split(",")))])
     return _RawPaths(RequestLog(HeaderGuard(UnforeseenGuard(TargetGuard(app)))))
@@ -118,22 +147,6 @@ class _AccessGuard:
         if isinstance(grant, Grant) and grant.read_only and self._operation.changes:
             return Refusal("ForbiddenError", "this token may only look")
         return grant
-
-
-@final
-class _ByMethod:
-    """Answers at one path, by method."""
-
-    def __init__(self, apps: Mapping[str, ASGIApp]) -> None:
-        self._apps = apps
-        allowed = ", ".join(apps)
-        self._refused = problem_response(
-            Refusal("MethodNotAllowedError", f"use {allowed} here", {"Allow": allowed})
-        )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        await self._apps.get(method, self._refused)(scope, receive, send)
 
 
 @final
