@@ -1,6 +1,6 @@
 """A real Chromium: where it is found, and how it is started so that it asks nobody for anything.
 
-A machine without one skips what needs it; ``CHATMEMORY_NEEDS_CHROMIUM=1`` makes its absence a failure.
+A machine without one skips what needs it; ``NEEDS_CHROMIUM=1`` makes its absence a failure.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-ABSENT: Final = "no Chromium: apt-get install chromium, or name one in CHATMEMORY_CHROMIUM"
+ABSENT: Final = "no Chromium: apt-get install chromium, or name one in CHROMIUM"
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS: Final = (
     "--no-sandbox",  # which a container has no rights for
@@ -29,7 +29,7 @@ ARGUMENTS: Final = (
 
 def path_of_chromium() -> str | None:
     """Return the path of a Chromium, if this machine has one."""
-    return os.environ.get("CHATMEMORY_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def open_chromium() -> Generator[Browser]:
     """Start Chromium; skip the test where there is none, or fail where there must be one."""
     path = path_of_chromium()
     if path is None:
-        (pytest.fail if os.environ.get("CHATMEMORY_NEEDS_CHROMIUM") == "1" else pytest.skip)(ABSENT)
+        (pytest.fail if os.environ.get("NEEDS_CHROMIUM") == "1" else pytest.skip)(ABSENT)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:
