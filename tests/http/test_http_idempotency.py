@@ -1,0 +1,125 @@
+"""A write that is repeated with its ``Idempotency-Key`` happens once, on every stack, and by whatever process."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from chatmemory.memories import NewMemory
+from chatmemory.messages import NewMessage
+from chatmemory.programs.http.made_ids import with_made_ids
+from chatmemory.server_settings import ServerSettings, TokenSettings
+from chatmemory_layers import stacks
+from tests.http_api import api
+
+KEY = {"Idempotency-Key": "7b0c1f52-9a9e-4b57-8f0e-0d8a2f6c1e11"}
+OTHER = {"Idempotency-Key": "another"}
+TOKENS = ServerSettings(
+    tokens={
+        name: TokenSettings(token=f"a-token-for-{name}", user=name, app="")
+        for name in ("mei-mei", "wang-wang")
+    }
+)
+SAID = {"messages": [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "hi"}]}
+SAVED = {"memories": [{"content": "我喜欢绿茶"}, {"content": "I work in Berlin"}]}
+
+
+async def write(client: httpx.AsyncClient, path: str, value: Any, headers: dict[str, str]) -> Any:
+    answer = await client.post(path, json=value, headers=headers)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+async def test_messages_that_are_sent_again_are_not_there_twice(every_client: httpx.AsyncClient) -> None:
+    first = await write(every_client, "/conversations/c/messages", SAID, KEY)
+    again = await write(every_client, "/conversations/c/messages", SAID, KEY)
+    assert (again["stored"], again["duplicates"]) == ([], first["stored"])
+    assert again["version"] == first["version"]
+    other = await write(every_client, "/conversations/c/messages", SAID, OTHER)
+    assert len(other["stored"]) == 2
+
+
+async def test_a_lost_answer_is_no_conflict_with_its_own_success(every_client: httpx.AsyncClient) -> None:
+    await write(every_client, "/conversations/c/messages", SAID, {})
+    seen = {"If-Match": (await every_client.get("/conversations/c")).headers["etag"]}
+    first = await write(every_client, "/conversations/c/messages", SAID, {**KEY, **seen})
+    again = await write(every_client, "/conversations/c/messages", SAID, {**KEY, **seen})
+    assert again["duplicates"] == first["stored"]
+
+
+async def test_memories_that_are_sent_again_are_not_there_twice(every_client: httpx.AsyncClient) -> None:
+    saved = {**SAVED, "dedup": "none"}
+    first = await write(every_client, "/memories", saved, KEY)
+    again = await write(every_client, "/memories", saved, KEY)
+    stored = [outcome["id"] for outcome in first["outcomes"]]
+    assert [(outcome["outcome"], outcome["of"]) for outcome in again["outcomes"]] == [
+        ("duplicate", memory_id) for memory_id in stored
+    ]
+    assert len((await every_client.get("/memories")).json()["memories"]) == 2
+
+
+async def test_a_fact_that_is_replaced_again_was_replaced_already(every_client: httpx.AsyncClient) -> None:
+    (old,) = (await write(every_client, "/memories", {"memories": [{"content": "我住在北京"}]}, {}))[
+        "outcomes"
+    ]
+    path = f"/memories/{old['id']}/supersede"
+    newer = {"memory": {"content": "我住在上海"}}
+    first = await write(every_client, path, newer, KEY)
+    again = await write(every_client, path, newer, KEY)
+    assert again["id"] == first["id"]
+    assert len((await every_client.get("/memories")).json()["memories"]) == 1
+
+
+async def test_one_key_means_one_content(every_client: httpx.AsyncClient) -> None:
+    await write(every_client, "/conversations/c/messages", SAID, KEY)
+    other = {"messages": [{"role": "user", "content": "something else"}]}
+    taken = await every_client.post("/conversations/c/messages", json=other, headers=KEY)
+    assert (taken.status_code, taken.json()["tag"]) == (409, "MessageConflictError")
+
+
+async def test_a_key_belongs_to_who_sends_it(tmp_path: Path) -> None:
+    store = stacks.embedded(tmp_path / "a.db")
+    for name in ("mei-mei", "wang-wang"):
+        async with api(store, TOKENS, token=f"a-token-for-{name}") as client:
+            saved = await write(client, "/memories", SAVED, KEY)
+            assert [outcome["outcome"] for outcome in saved["outcomes"]] == ["stored", "stored"]
+
+
+async def test_a_key_belongs_to_its_conversation(every_client: httpx.AsyncClient) -> None:
+    for conversation_id in ("一", "二"):
+        report = await write(every_client, f"/conversations/{conversation_id}/messages", SAID, KEY)
+        assert len(report["stored"]) == 2
+
+
+async def test_a_repetition_is_recognized_after_the_server_was_started_anew(tmp_path: Path) -> None:
+    async with api(stacks.embedded(tmp_path / "a.db")) as client:
+        first = await write(client, "/conversations/c/messages", SAID, KEY)
+    async with api(stacks.embedded(tmp_path / "a.db")) as client:
+        again = await write(client, "/conversations/c/messages", SAID, KEY)
+        assert again["duplicates"] == first["stored"]
+
+
+@pytest.mark.parametrize("key", ["", "a b", "x" * 256, "é"])
+async def test_a_key_that_is_none_is_refused(client: httpx.AsyncClient, key: str) -> None:
+    headers = [(b"Idempotency-Key", key.encode("latin-1"))]
+    answer = await client.post("/memories", json=SAVED, headers=headers)
+    assert answer.status_code == 422
+    assert [problem["path"] for problem in answer.json()["problems"]] == ["$.headers.Idempotency-Key"]
+
+
+def test_what_has_an_id_keeps_it() -> None:
+    drafts = [NewMessage("user", "a", id="m1"), NewMessage("user", "b")]
+    named, made = with_made_ids(drafts, "key", "c")
+    assert named.id == "m1"
+    assert made.id is not None
+    assert made.id == with_made_ids(drafts, "key", "c")[1].id
+    assert with_made_ids(drafts, None, "c") == tuple(drafts)
+
+
+def test_keys_and_scopes_that_join_to_the_same_text_stay_apart() -> None:
+    draft = [NewMemory("a")]
+    ids = {
+        with_made_ids(draft, *parts)[0].id for parts in (("ab", "c"), ("a", "bc"), ("abc",), ("a", "b", "c"))
+    }
+    assert len(ids) == 4
