@@ -26,6 +26,7 @@ from chatmemory.programs.http.context import ContextRequest
 from chatmemory.programs.http.conversations import ConversationList, Following, MessageList
 from chatmemory.programs.http.memories import MemoryList, Question, Said, Turn
 from chatmemory.programs.http.operation import Call, InApp, NoParameters, Operation
+from chatmemory.programs.http.past_chats import PastConversationList
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument, Refusal
 from chatmemory.programs.http.reading import A_KEY, A_VERSION, AN_EVENT
 
@@ -65,6 +66,7 @@ _RULES_OF_REQUESTS: Final = {
     (Turn, "assistant_message_id"): AN_ID,
     (Said, "session_id"): AN_ID,
     (Said, "message_id"): AN_ID,
+    (PastConversationList, "after"): A_CURSOR,
     (ContextRequest, "conversation_id"): AN_ID,
     (ContextRequest, "message_id"): AN_ID,
 }
