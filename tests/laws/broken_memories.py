@@ -248,6 +248,11 @@ class ListsByPattern(BrokenMemory):
         return tuple(memory for memory in found if any(map(pattern.search, texts[memory.id])))
 
 
+class ListsWhateverItContains(BrokenMemory):
+    def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
+        return self.inner.list(evolve(listing, containing=None))
+
+
 class ListsByContentAlone(BrokenMemory):
     def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
         def with_content(memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
