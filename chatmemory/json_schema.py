@@ -41,7 +41,6 @@ from chatmemory.errors import (
     PromptNotFoundError,
     VersionConflictError,
 )
-from chatmemory.longterm.unit_vectors import MAX_DIMENSIONS
 from chatmemory.memories import (
     UNCHANGED,
     Embedding,
@@ -53,7 +52,7 @@ from chatmemory.memories import (
     Provenance,
     RememberReport,
 )
-from chatmemory.memory_rules import MAX_TAGS
+from chatmemory.memory_rules import MAX_DIMENSIONS, MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.messages import (
     AddReport,

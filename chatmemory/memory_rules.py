@@ -34,6 +34,7 @@ from chatmemory.message_rules import (
 from chatmemory.proposals import MemoryUpdate, StatedFact
 
 MAX_TAGS: Final = 64
+MAX_DIMENSIONS: Final = 16_000  # of a vector: what pgvector can store
 MAX_CONTAINED_CHARACTERS: Final = 1000  # a paragraph; who looks for more knows the memory, and has its id
 
 

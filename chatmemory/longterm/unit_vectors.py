@@ -5,7 +5,7 @@ numpy is imported by the first call: who never embeds never loads it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from returns.result import Failure, Success
 
@@ -13,14 +13,13 @@ from chatmemory.contracts import Matrix, Vector
 from chatmemory.effect import Outcome
 from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
 from chatmemory.memories import Embedding
+from chatmemory.memory_rules import MAX_DIMENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
-
-MAX_DIMENSIONS: Final = 16_000  # what pgvector can store
 
 
 def read_rows(

@@ -12,12 +12,11 @@ import click
 from attrs import evolve
 from returns.result import Failure, Success
 
-from chatmemory.effect import EffectFailed, Layer, ManagedRuntime
+from chatmemory.effect import EffectFailed, ManagedRuntime
 from chatmemory.effect.config_error import ConfigError
 from chatmemory.errors import RepositoryError, memory_error
 from chatmemory.programs.pastchats.exit_codes import EXPLANATION, exit_code
 from chatmemory.settings import Settings
-from chatmemory_layers import stacks
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.setting_names import CONFIG
 
@@ -96,14 +95,11 @@ async def _answer(settings: Settings, listener: socket.socket) -> None:
     from chatmemory.programs.http.app import application  # noqa: PLC0415  needs the extra
     from chatmemory_layers.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
     from chatmemory_layers.listening import url_of  # noqa: PLC0415  likewise
-    from chatmemory_layers.served_past_chats import served_past_chats  # noqa: PLC0415  likewise
+    from chatmemory_layers.server_stack import server_stack  # noqa: PLC0415  likewise
     from chatmemory_layers.serving import serve as serve_at  # noqa: PLC0415  likewise
 
-    facts = Layer.succeed(ServerFactsTag, server_facts(settings))
-    past_chats = served_past_chats(settings.memory.past_chats, settings.memory.embedding)
-    stack: Layer[Services, RepositoryError | ConfigError] = stacks.configured(settings) | past_chats | facts
     with listener:
-        async with ManagedRuntime(stack) as runtime:
+        async with ManagedRuntime(server_stack(settings)) as runtime:
             closing = anyio.Event()
             app = application(runtime, settings.server, closing=closing)
             click.echo(f"chatmemory is at {url_of(listener)} (Ctrl-C ends it)")

@@ -7,7 +7,7 @@ from attrs import field, frozen, validators
 
 from chatmemory.contracts import ChatMemory, ChatMemoryService
 from chatmemory.effect import Effect
-from chatmemory.errors import AddError, ReadError
+from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
 from chatmemory.messages import (
     AddReport,
     ChatMessage,
@@ -208,14 +208,17 @@ def _memory(
 
 
 def _with_openings(memory: ChatMemory, page: ConversationPage) -> Effect[OpenedConversations, ReadError]:
-    def opened(conversation: Conversation) -> Effect[OpenedConversation]:
-        # One that was cleared meanwhile has none.
+    def unless_cleared(error: ReadError) -> Effect[str, ReadError]:
+        is_cleared = isinstance(error, ConversationNotFoundError)  # meanwhile
+        return Effect.succeed("") if is_cleared else Effect.fail(error)
+
+    def opened(conversation: Conversation) -> Effect[OpenedConversation, ReadError]:
         beginning = memory.get_page(
             conversation.conversation_id, limit=OPENING_MESSAGES, newer_than=0, view="full"
         )
         return (
             beginning.map(lambda read: _opening(read.messages))
-            .lash(lambda _: Effect.succeed(""))
+            .lash(unless_cleared)
             .map(lambda opening: OpenedConversation(conversation, opening))
         )
 

@@ -1,0 +1,26 @@
+"""``MethodRoute``: one method at one path.  Where several paths fit a request, the first that takes its method answers."""
+
+from collections.abc import Collection
+from typing import final
+
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from chatmemory.programs.http.problems import Refusal, problem_response
+
+
+@final
+class MethodRoute(Route):
+    """Leads to *app*; what no route takes is told which methods the path has."""
+
+    def __init__(self, path: str, method: str, app: ASGIApp, *, methods_here: Collection[str]) -> None:
+        """Lead requests with *method* at *path* to *app*."""
+        super().__init__(path, app, methods=[method])
+        allowed = ", ".join(sorted(methods_here))
+        refusal = Refusal("MethodNotAllowedError", f"use {allowed} here", {"Allow": allowed})
+        self._refused = problem_response(refusal)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse: the router comes here with another method when no route takes it."""
+        is_taken = scope["method"] in (self.methods or ())
+        await (self.app if is_taken else self._refused)(scope, receive, send)
