@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import Any, Final, TextIO, final
+from tempfile import NamedTemporaryFile
+from typing import Any, Final, final
 from urllib.parse import urlsplit
 
 from attrs import define, frozen
@@ -88,7 +88,7 @@ class Server:
 
     process: subprocess.Popen[str]
     url: str
-    log: TextIO
+    log: Path
 
     @contextmanager
     def connected(self) -> Generator[Client]:
@@ -124,8 +124,7 @@ class Server:
         return self.process.wait(SECONDS), self.logged()
 
     def logged(self) -> str:
-        self.log.seek(0)
-        return self.log.read()
+        return self.log.read_text(encoding="utf-8")
 
 
 def eventually(ask: Callable[[], Answer], status: int) -> Answer:
@@ -140,13 +139,13 @@ def eventually(ask: Callable[[], Answer], status: int) -> Answer:
 def started(*command: str | Path) -> Generator[Server]:
     """Run *command*, whose first line names its address; it is killed at the end if it still runs."""
     with (
-        TemporaryFile("w+", encoding="utf-8") as log,  # a pipe that nobody reads would stop it
+        NamedTemporaryFile("w", encoding="utf-8") as log,  # a pipe that nobody reads would stop it
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8") as process,
     ):
         try:
             assert process.stdout is not None
             address = re.search(r"http://\S+", process.stdout.readline())
-            server = Server(process, address.group() if address else "", log)
+            server = Server(process, address.group() if address else "", Path(log.name))
             assert address, server.logged()
             yield server
         finally:
