@@ -8,7 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from chatmemory.contracts.past_chats import PastChatsIndexService
+from chatmemory.effect import ManagedRuntime
+from chatmemory.past_chats import IndexRequest
+from chatmemory.settings import PastChatsSettings
+from chatmemory_layers.past_chats_stacks import indexing
 from tests.http_api import served
+from tests.past_chats_command import HISTORIES
 
 HERE = Path(__file__).parent
 SECONDS = os.environ.get("CHATMEMORY_SCHEMATHESIS_SECONDS", "")
@@ -17,9 +23,13 @@ RUN = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathe
 BRIEFLY = ["--phases", "fuzzing", "--max-examples", "3"]
 TO_START_AND_END_SECONDS = 120
 
+# The command takes every CHATMEMORY_ variable for a setting.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("CHATMEMORY_")}
+
 
 def test_no_request_that_the_document_can_think_of_breaks_a_promise(tmp_path: Path) -> None:
-    with served(tmp_path / "a.db", environment={**os.environ, "CHATMEMORY_SERVER_TOKEN": TOKEN}) as server:
+    index_histories(tmp_path / "past-chats.db")
+    with served(tmp_path / "a.db", environment={**ENVIRONMENT, "CHATMEMORY_SERVER_TOKEN": TOKEN}) as server:
         run = subprocess.run(
             [
                 *(sys.executable, "-c", RUN, "--config-file", HERE / "schemathesis.toml", "--no-color"),
@@ -37,3 +47,9 @@ def test_no_request_that_the_document_can_think_of_breaks_a_promise(tmp_path: Pa
         )
     assert run.returncode == 0, run.stdout + run.stderr
     sys.stdout.write(run.stdout)
+
+
+def index_histories(path: Path) -> None:
+    with ManagedRuntime(indexing(PastChatsSettings(path=str(path)))) as runtime:
+        request = IndexRequest(inputs=(str(HISTORIES),))
+        runtime.run_sync(PastChatsIndexService.use(lambda past_chats: past_chats.index(request))).unwrap()

@@ -26,7 +26,6 @@ from chatmemory.programs.http.context import ContextRequest
 from chatmemory.programs.http.conversations import ConversationList, Following, MessageList
 from chatmemory.programs.http.memories import MemoryList, Question, Said, Turn
 from chatmemory.programs.http.operation import Call, InApp, NoParameters, Operation
-from chatmemory.programs.http.past_chats import PastConversationList
 from chatmemory.programs.http.past_chats import PastConversationList, PastTurnList
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument, Refusal
 from chatmemory.programs.http.reading import A_KEY, A_VERSION, AN_EVENT
@@ -43,7 +42,6 @@ ABOUT: Final = (
 
 A_CURSOR: Final[JsonObject] = {"format": "cursor"}
 """What only a page before can name."""
-A_PAST_CURSOR: Final[JsonObject] = {"pattern": r"\|"}
 
 _A_NUMBER: Final[JsonObject] = {"minimum": 0, "maximum": MAX_LIMIT}
 _AN_APP: Final[JsonObject] = {"maxLength": MAX_ID_CHARACTERS}
@@ -68,10 +66,9 @@ _RULES_OF_REQUESTS: Final = {
     (Turn, "assistant_message_id"): AN_ID,
     (Said, "session_id"): AN_ID,
     (Said, "message_id"): AN_ID,
-    (PastConversationList, "after"): {"format": "past-cursor"},
     (ContextRequest, "conversation_id"): AN_ID,
     (ContextRequest, "message_id"): AN_ID,
-    (PastConversationList, "after"): A_PAST_CURSOR,
+    (PastConversationList, "after"): {"format": "past-cursor"},
     (PastTurnList, "newer_than"): {"maximum": MAX_LIMIT},
 }
 """Rules that the services keep, and no attrs validator."""

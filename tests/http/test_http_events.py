@@ -1,0 +1,147 @@
+"""Whoever follows a conversation learns what is said in it, by whatever process, once and in order."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anyio
+import httpx
+import pytest
+
+from chatmemory.contracts import ChatMemoryService
+from chatmemory.effect import ManagedRuntime
+from chatmemory.messages import NewMessage
+from chatmemory.programs.http.events import followed
+from chatmemory_layers import stacks
+from tests.http_api import served
+
+LONG_SECONDS = 20.0
+PATH = "/conversations/%E4%BC%9A%2F1"
+
+
+class Event(NamedTuple):
+    id: str | None
+    event: str
+    data: Any
+
+
+async def read_events(lines: AsyncIterator[str]) -> AsyncGenerator[Event]:
+    """Read a stream of events as a browser does; comments and the pause that is asked for are none."""
+    fields: dict[str, str] = {}
+    async for line in lines:
+        if line and not line.startswith(":"):
+            name, _, value = line.partition(": ")
+            fields[name] = value
+        elif not line and "data" in fields:
+            yield Event(fields.get("id"), fields["event"], json.loads(fields["data"]))
+            fields = {}
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client of a real server: a stream needs a socket."""
+    with served(tmp_path / "a.db") as server:
+        async with httpx.AsyncClient(base_url=server.url, timeout=LONG_SECONDS) as client:
+            yield client
+
+
+async def say(client: httpx.AsyncClient, *texts: str) -> None:
+    messages = [{"role": "user", "content": text} for text in texts]
+    (await client.post(f"{PATH}/messages", json={"messages": messages})).raise_for_status()
+
+
+@asynccontextmanager
+async def following(
+    client: httpx.AsyncClient, last_event: str | None = None, **query: int
+) -> AsyncGenerator[AsyncGenerator[Event]]:
+    headers = {} if last_event is None else {"Last-Event-ID": last_event}
+    async with client.stream("GET", f"{PATH}/events", params=query, headers=headers) as answer:
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        events = read_events(answer.aiter_lines())
+        yield events
+        await events.aclose()
+
+
+async def contents(events: AsyncGenerator[Event], count: int) -> list[str]:
+    return [(await anext(events)).data["content"] for _ in range(count)]
+
+
+async def test_what_is_said_from_now_on_arrives_in_order(client: httpx.AsyncClient) -> None:
+    await say(client, "before")
+    async with following(client) as events:
+        await say(client, "你好", "two\nlines")
+        first, second = await anext(events), await anext(events)
+        assert (first.event, first.data["content"], second.data["content"]) == (
+            "message",
+            "你好",
+            "two\nlines",
+        )
+        assert (first.id, second.id) == ("2", "3")
+        page = (await client.get(f"{PATH}/messages")).json()
+        assert [first.data, second.data] == page["messages"][1:]
+
+
+async def test_what_was_said_before_arrives_first_if_it_is_asked_for(client: httpx.AsyncClient) -> None:
+    await say(client, *map(str, range(450)))  # more than a page of the store
+    async with following(client, newerThan=0) as events:
+        assert await contents(events, 450) == [str(number) for number in range(450)]
+    async with following(client, newerThan=448) as events:
+        assert await contents(events, 2) == ["448", "449"]
+
+
+async def test_who_was_cut_off_goes_on_where_it_was(client: httpx.AsyncClient) -> None:
+    await say(client, "one", "two")
+    async with following(client, newerThan=0) as events:
+        seen = (await anext(events)).id
+    await say(client, "three")
+    async with following(client, seen, newerThan=0) as events:
+        assert await contents(events, 2) == ["two", "three"]
+
+
+async def test_what_another_process_says_arrives_too(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    await say(client, "one")
+    async with following(client) as events, ManagedRuntime(stacks.embedded(tmp_path / "a.db")) as other:
+        elsewhere = await other.service(ChatMemoryService)
+        await elsewhere.add_messages("会/1", [NewMessage("assistant", "from elsewhere")]).or_raise()
+        assert await contents(events, 1) == ["from elsewhere"]
+
+
+async def test_a_clear_is_an_event_and_the_conversation_may_begin_anew(client: httpx.AsyncClient) -> None:
+    await say(client, "one")
+    async with following(client) as events:
+        await client.delete(f"{PATH}/messages")
+        assert (await anext(events)).event == "cleared"
+        await say(client, "anew")
+        assert await contents(events, 1) == ["anew"]
+
+
+async def test_nobody_follows_what_is_not_there(client: httpx.AsyncClient) -> None:
+    unknown = await client.get(f"{PATH}/events")
+    assert (unknown.status_code, unknown.json()["tag"]) == (404, "ConversationNotFoundError")
+    wrong = await client.get(f"{PATH}/events", headers={"Last-Event-ID": "x"})
+    assert wrong.json()["problems"][0]["path"] == "$.headers.Last-Event-ID"
+
+
+async def test_a_stream_ends_when_the_server_is_about_to_end() -> None:
+    closing = anyio.Event()
+    async with ManagedRuntime(stacks.testing()) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        await memory.add_messages("c", [NewMessage("user", "one")]).or_raise()
+        events = await followed(memory, "c", newer_than=0, closing=closing).or_raise()
+        assert "retry" in await anext(events)
+        assert "one" in await anext(events)
+        closing.set()
+        assert [event async for event in events] == []
+
+
+async def test_where_nothing_is_said_a_comment_keeps_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chatmemory.programs.http.events.HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr("chatmemory.programs.http.events.PAUSE_SECONDS", 0.0)
+    async with ManagedRuntime(stacks.testing()) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        await memory.add_messages("c", [NewMessage("user", "one")]).or_raise()
+        events = await followed(memory, "c", newer_than=1, closing=anyio.Event()).or_raise()
+        assert [await anext(events), await anext(events)] == ["retry: 1000\n\n", ": still here\n\n"]
