@@ -1,0 +1,121 @@
+"""The parts of the page that only reckon, asked in the browser that runs them."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from playwright.sync_api import Page
+
+from tests.browser.visiting import Visits
+
+FOLD: Final = "async (messages) => (await import('/page/folding.js')).fold(messages)"
+PARSE: Final = """async (parts) => {
+    const { EventParser } = await import('/page/events.js');
+    const events = [];
+    const parser = new EventParser((event) => events.push(event));
+    for (const part of parts) parser.feed(part);
+    return events;
+}"""
+STREAM: Final = (
+    ": a heartbeat\r\n\r\n"
+    'id: 7\nevent: message\ndata: {"seq": 7,\ndata: "content": "在老地方见: 12:30"}\n\n'
+    "event: cleared\ndata:\n\n"
+    ":\n\n"
+    "data: without a name\n\n"
+)
+
+
+@pytest.fixture
+def page(visit: Visits) -> Page:
+    return visit().go("settings")
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> Sequence[Mapping[str, Any]]:
+    """A conversation with summaries as history strategies write them: of the oldest that is open, in the view's order."""
+    history: list[dict[str, Any]] = []
+    view: list[dict[str, Any]] = []
+    for seq in range(1, draw(st.integers(1, 25))):
+        role = draw(st.sampled_from(["user", "user", "system", "summary"]))
+        covered = [message for message in view if message["role"] != "system"][: draw(st.integers(1, 6))]
+        if role == "summary" and not covered:
+            continue
+        message = _message(seq, role)
+        history.append(message)
+        if role == "summary":
+            message["timestamp"] = max(one["timestamp"] for one in covered)
+            for one in covered:
+                one["coveredBy"] = message["id"]
+            view.insert(view.index(covered[-1]), message)
+        else:
+            view.append(message)
+        view = [one for one in view if one["coveredBy"] is None]
+    return history[draw(st.integers(0, len(history))) :]  # older pages that were not loaded
+
+
+def _message(seq: int, role: str) -> dict[str, Any]:
+    timestamp = f"2026-03-01T09:00:{seq:02}+00:00"
+    return {"id": f"m{seq}", "seq": seq, "role": role, "timestamp": timestamp, "coveredBy": None}
+
+
+def _all(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the entries and those inside them, in the order in which they are read."""
+    return [one for entry in entries for one in [*_all(entry["covers"] or ()), entry]]
+
+
+def test_folding_loses_no_message_and_shows_none_twice(page: Page) -> None:
+    @settings(max_examples=60, deadline=None)
+    @given(histories())
+    def check(history: Sequence[Mapping[str, Any]]) -> None:
+        read = [entry["message"]["id"] for entry in _all(page.evaluate(FOLD, history)) if entry["message"]]
+        assert sorted(read) == sorted(message["id"] for message in history)
+
+    check()
+
+
+def test_what_is_said_is_read_in_its_order_however_it_is_folded(page: Page) -> None:
+    @settings(max_examples=60, deadline=None)
+    @given(histories())
+    def check(history: Sequence[Mapping[str, Any]]) -> None:
+        read = [entry["message"] for entry in _all(page.evaluate(FOLD, history)) if entry["message"]]
+        said = [message["seq"] for message in read if message["role"] == "user"]
+        assert said == sorted(said)
+
+    check()
+
+
+def test_a_summary_holds_exactly_what_it_stands_for(page: Page) -> None:
+    @settings(max_examples=60, deadline=None)
+    @given(histories())
+    def check(history: Sequence[Mapping[str, Any]]) -> None:
+        for entry in _all(page.evaluate(FOLD, history)):
+            inside = [one["message"]["id"] for one in entry["covers"] or () if one["message"]]
+            covered = [one["id"] for one in history if one["coveredBy"] == entry["summaryId"] is not None]
+            assert sorted(inside) == sorted(covered)
+
+    check()
+
+
+def test_a_summary_of_deleted_messages_stands_before_what_was_said_after_them(page: Page) -> None:
+    policy, before, after = _message(1, "system"), _message(5, "user"), _message(6, "user")
+    summary = {**_message(9, "summary"), "timestamp": _message(4, "user")["timestamp"]}
+    folded = page.evaluate(FOLD, [policy, before, after, summary])
+    assert [entry["message"]["id"] for entry in folded] == ["m1", "m9", "m5", "m6"]
+
+
+def test_events_are_the_same_in_whatever_pieces_they_arrive(page: Page) -> None:
+    whole = page.evaluate(PARSE, [STREAM])
+    assert [event["event"] for event in whole] == ["message", "cleared", "message"]
+    assert whole[0]["id"] == "7"
+    assert whole[0]["data"] == '{"seq": 7,\n"content": "在老地方见: 12:30"}'
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.sets(st.integers(1, len(STREAM) - 1), max_size=8))
+    def check(cuts: set[int]) -> None:
+        edges = [0, *sorted(cuts), len(STREAM)]
+        parts = [STREAM[start:end] for start, end in pairwise(edges)]
+        assert page.evaluate(PARSE, parts) == whole
+
+    check()

@@ -1,0 +1,62 @@
+"""The page of a server that wants a token."""
+
+from collections.abc import Generator
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.api import Api
+from tests.browser.visiting import Visits
+from tests.http.served import Server
+
+OWNER = "the token of the owner"
+GUEST = "the token of a guest"
+
+
+@pytest.fixture(scope="module")
+def configuration() -> str:
+    return (
+        f'[server]\ntoken = "{OWNER}"\n'
+        f'[server.tokens.guest]\ntoken = "{GUEST}"\nuser = "default"\nreadOnly = true\n'
+    )
+
+
+@pytest.fixture
+def api(server: Server) -> Generator[Api]:
+    headers = {"Authorization": f"Bearer {OWNER}"}
+    with httpx.Client(base_url=server.url, headers=headers, trust_env=False) as client:
+        api = Api(client)
+        api.empty()
+        yield api
+
+
+def test_a_token_opens_the_place_that_was_asked_for(visit: Visits, api: Api) -> None:
+    api.say("午饭", {"role": "user", "content": "在哪里见面？"})
+    visitor = visit(language="zh-CN")
+    visitor.expect_trouble("status of 401")
+    page = visitor.go("conversations/%E5%8D%88%E9%A5%AD")
+    expect(page.get_by_role("heading", name="需要访问令牌")).to_be_visible()
+    page.get_by_label("令牌").fill("not the token of anybody")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("服务器未接受此令牌。")).to_be_visible()
+    page.get_by_label("令牌").fill(OWNER)
+    page.keyboard.press("Enter")
+    said = page.get_by_role("region", name="午饭").get_by_text("在哪里见面？")
+    expect(said).to_be_visible()
+    expect(page.get_by_role("img", name="新消息会自动显示")).to_be_visible()
+    page.reload()
+    expect(said).to_be_visible()
+
+
+def test_whoever_may_only_look_is_offered_nothing_else(visit: Visits, api: Api) -> None:
+    api.say("lunch", {"role": "user", "content": "Where do we meet?"})
+    visitor = visit()
+    visitor.expect_trouble("status of 401")
+    page = visitor.go("conversations/lunch")
+    page.get_by_label("Token").fill(GUEST)
+    page.keyboard.press("Enter")
+    said = page.get_by_role("region", name="lunch").get_by_text("Where do we meet?")
+    expect(said).to_be_visible()
+    expect(page.get_by_role("button", name="Save to long-term memory")).to_have_count(0)
+    expect(page.get_by_role("button", name="Clear conversation")).to_have_count(0)
