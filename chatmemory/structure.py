@@ -72,7 +72,7 @@ def _converter() -> Converter:
     """Return the kernel's converter without its indulgence for numbers written as text, and with types of ours."""
     converter = new_converter()
     converter.register_structure_hook(bool, _exactly(bool, "true or false"))
-    converter.register_structure_hook(int, _exactly(int, "an integer"))
+    converter.register_structure_hook(int, _whole)
     converter.register_structure_hook(float, _exactly(float, "a number", int))
     converter.register_structure_hook(datetime, _instant)
     converter.register_unstructure_hook(datetime, datetime.isoformat)
@@ -127,6 +127,13 @@ def _exactly(kind: type[Any], name: str, *also: type[Any]) -> Callable[[object, 
         raise _unfit(name, data)
 
     return hook
+
+
+def _whole(data: object, _: object) -> int:
+    # 3.0 is an integer to JSON, and to the schemas that promise what is taken here.
+    if type(data) is int or (isinstance(data, float) and data.is_integer()):
+        return int(data)
+    raise _unfit("an integer", data)
 
 
 def _integer(data: object, _: object) -> int:

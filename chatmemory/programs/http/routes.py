@@ -22,5 +22,6 @@ class MethodRoute(Route):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse: the router comes here with another method when no route takes it."""
+        scope["route"] = self  # for the log; older releases of starlette do not set it
         is_taken = scope["method"] in (self.methods or ())
         await (self.app if is_taken else self._refused)(scope, receive, send)
