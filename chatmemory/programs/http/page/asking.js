@@ -35,8 +35,9 @@ export function useAnswer(ask, questions) {
 /**
  * Ask for pages of a list; *ask* takes `(after, {signal})` and gives `{items, next}`.
  *
- * Gives `{items, hasMore, isLoading, problem, more, again, change}`: `more()` asks for the next page (or repeats one that
- * failed), `again()` begins anew, `change(f)` replaces the items by `f(items)`.
+ * Gives `{items, hasMore, isEmpty, isLoading, problem, more, again, change}`: `isEmpty` is true once it is known,
+ * `more()` asks for the next page (or repeats one that failed), `again()` begins anew, `change(f)` replaces the items
+ * by `f(items)`.
  */
 export function usePages(ask, questions) {
   const [state, setState] = useState({ items: [], next: null, isLoading: true });
@@ -58,6 +59,7 @@ export function usePages(ask, questions) {
   return {
     items: state.items,
     hasMore: state.next !== null,
+    isEmpty: !state.items.length && !state.isLoading && !state.problem,
     isLoading: state.isLoading,
     problem: state.problem,
     more: () => state.isLoading || load(state.next, state.items),

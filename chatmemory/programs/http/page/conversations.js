@@ -51,7 +51,7 @@ export function Conversations({ path, query }) {
 
 function List({ pages, chosen }) {
   const words = useWords(conversationWords);
-  if (!pages.items.length && !pages.isLoading && !pages.problem) {
+  if (pages.isEmpty) {
     return html`<${Empty} title=${words.none}><p>${words.noneYet}</p><//>`;
   }
   return html`

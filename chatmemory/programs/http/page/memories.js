@@ -60,7 +60,7 @@ function Newest({ query, canChange, written }) {
   return html`<section>
     <h2 class="visually-hidden">${words.list}</h2>
     <${MemoryList} memories=${pages.items} onChange=${replaceIn(pages)} canChange=${canChange} />
-    ${isEnd(pages) && html`<${Empty} title=${isFiltered ? words.nothingFits : words.nothing} />`}
+    ${pages.isEmpty && html`<${Empty} title=${isFiltered ? words.nothingFits : words.nothing} />`}
     <${PagesEnd} pages=${pages} />
   </section>`;
 }
@@ -81,8 +81,10 @@ function Recalled({ query: { query, category, app }, canChange, written }) {
     ({ signal }) => recall({ query, limit: PAGE, category: category || undefined }, { app, signal }),
     [query, category, app, written],
   );
-  const replace = (memory) =>
-    answer.change((found) => ({ ...found, hits: found.hits.map((hit) => (hit.memory.id === memory.id ? { ...hit, memory } : hit)) }));
+  const replace = (memory) => {
+    const replaced = (hit) => (hit.memory.id === memory.id ? { ...hit, memory } : hit);
+    answer.change((found) => ({ ...found, hits: found.hits.map(replaced) }));
+  };
   return html`<section class="found">
     <h2>${words.recalled}</h2>
     ${answer.problem && html`<${ProblemNote} problem=${answer.problem} again=${answer.again} />`}
@@ -106,13 +108,15 @@ function Containing({ query: { query, category, app }, canChange, written }) {
   const words = useWords(memoryWords);
   const pages = usePages(
     (after, { signal }) =>
-      listMemories({ limit: PAGE, after, memoryType: "short_term", containing: query, category, app, signal }).then(asPage),
+      listMemories({
+        limit: PAGE, after, memoryType: "short_term", containing: query, category, app, signal,
+      }).then(asPage),
     [query, category, app, written],
   );
   return html`<section class="found">
     <h2>${words.containing}</h2>
     <${MemoryList} memories=${pages.items} onChange=${replaceIn(pages)} canChange=${canChange} />
-    ${isEnd(pages) && html`<${Empty} title=${words.nothingContains} />`}
+    ${pages.isEmpty && html`<${Empty} title=${words.nothingContains} />`}
     <${PagesEnd} pages=${pages} />
   </section>`;
 }
@@ -132,7 +136,13 @@ function OneMemory({ id, canChange }) {
       ? html`<${Empty} title=${words.isForgotten} />`
       : html`<ul class="memories">
           <li>
-            <${MemoryCard} memory=${answer.value} onChange=${(memory) => answer.change(() => memory)} canChange=${canChange} level=${2} isOpen />
+            <${MemoryCard}
+              memory=${answer.value}
+              onChange=${(memory) => answer.change(() => memory)}
+              canChange=${canChange}
+              level=${2}
+              isOpen
+            />
           </li>
         </ul>`)}
   </div>`;
@@ -158,8 +168,6 @@ function HitList({ hits, onChange, canChange }) {
 }
 
 const asPage = ({ memories, next }) => ({ items: memories, next });
-
-const isEnd = (pages) => !pages.isLoading && !pages.problem && !pages.hasMore && pages.items.length === 0;
 
 const replaceIn = (pages) => (memory) =>
   pages.change((memories) => memories.map((other) => (other.id === memory.id ? memory : other)));

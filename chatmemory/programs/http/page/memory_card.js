@@ -18,7 +18,7 @@ import { memoryWords } from "./words/memories.js";
 const SHOWN_CHARACTERS = 1000; // of a longer text, until one asks for all of it
 
 /**
- * *onChange* gets the memory as it is after a change.  *children* stand below the text: why it was recalled, for example.
+ * *onChange* gets the memory as it is after a change.  *children* stand below the text: why it was recalled, say.
  * *isOpen*: with its details unfolded.  *level*: of its heading.
  */
 export function MemoryCard({ memory, onChange, canChange = true, isOpen = false, level = 3, children }) {

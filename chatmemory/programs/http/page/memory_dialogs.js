@@ -117,8 +117,14 @@ function MemoryForm({ title, form, setForm, save, onClose, notes = {}, children 
       <div class="dialog-body">
         ${children}
         <${Field} label=${words.content}>
-          ${(own) =>
-            html`<textarea ...${own} autofocus required rows="4" value=${form.content} onInput=${change("content")}></textarea>`}
+          ${(own) => html`<textarea
+            ...${own}
+            autofocus
+            required
+            rows="4"
+            value=${form.content}
+            onInput=${change("content")}
+          ></textarea>`}
         <//>
         ${notes.content}
         <${MemoryFields} fields=${form} notes=${notes} onChange=${(changes) => setForm({ ...form, ...changes })} />
@@ -130,7 +136,9 @@ function MemoryForm({ title, form, setForm, save, onClose, notes = {}, children 
       </div>
       <footer>
         <button type="button" onClick=${onClose}>${words.cancel}</button>
-        <button type="submit" class="main" disabled=${state.isBusy || isWrong}>${state.isBusy ? words.saving : words.save}</button>
+        <button type="submit" class="main" disabled=${state.isBusy || isWrong}>
+          ${state.isBusy ? words.saving : words.save}
+        </button>
       </footer>
     </form>
   <//>`;

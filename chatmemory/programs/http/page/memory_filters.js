@@ -41,7 +41,13 @@ export function MemoryFilters({ query, onChange }) {
       ${query.query && html`<${IconButton} icon="close" label=${words.clearSearch} onClick=${clear} />`}
     </div>
     <div class="filter-line" role="group" aria-label=${words.filters}>
-      <${Choice} label=${words.memoryType} any=${words.anyType} choices=${TYPES} value=${query.type} onChange=${(type) => filter({ type })} />
+      <${Choice}
+        label=${words.memoryType}
+        any=${words.anyType}
+        choices=${TYPES}
+        value=${query.type}
+        onChange=${(type) => filter({ type })}
+      />
       <${Choice}
         label=${words.category}
         any=${words.anyCategory}

@@ -38,7 +38,8 @@ export function differs(one, other, name) {
 /** A memory that a person has written by hand. */
 export function newMemoryOf(form) {
   const given = Object.fromEntries(fieldNames.map((name) => [name, asked(form, name)]));
-  return { ...given, memoryType: form.memoryType, source: "user_stated", role: "user", provenance: { extractor: "person" } };
+  const origin = { source: "user_stated", role: "user", provenance: { extractor: "person" } };
+  return { ...given, memoryType: form.memoryType, ...origin };
 }
 
 function asked(form, name) {

@@ -77,7 +77,7 @@ function List({ asked, chosen }) {
     const { conversations, next } = await listPastConversations({ after, limit: PAGE, project, format, signal });
     return { items: conversations, next };
   }, [project, format]);
-  if (!pages.items.length && !pages.isLoading && !pages.problem) return html`<${Empty} title=${words.none} />`;
+  if (pages.isEmpty) return html`<${Empty} title=${words.none} />`;
   return html`
     <ul class="choices">
       ${pages.items.map((conversation) => html`<${Choice} key=${conversation.conversationId} conversation=${conversation}

@@ -27,10 +27,18 @@ export function Signal({ name, value, missing, isStrong = false }) {
     <dd>
       ${isMissing
         ? missing
-        : html`<meter min="0" max="1" value=${Math.max(0, value)} aria-hidden="true"></meter>
+        : html`<${Meter} value=${value} />
             <span>${value.toFixed(2)}</span>`}
     </dd>
   </div>`;
+}
+
+/** For the eye: the number stands beside it.  Not `<meter>`, which each browser dresses in its own way. */
+function Meter({ value }) {
+  return html`<svg class="meter" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">
+    <rect class="meter-track" width="100" height="12" />
+    <rect class="meter-value" width=${100 * Math.min(1, Math.max(0, value))} height="12" />
+  </svg>`;
 }
 
 const rounded = (days) => (days < 10 ? Number(days.toFixed(1)) : Math.round(days));

@@ -34,12 +34,29 @@ export function Settings() {
   </div>`;
 }
 
+/** What is missing, what could be better; the server says what to do about either. */
 function Warnings({ warnings }) {
   const words = useWords(settingsWords);
-  if (!warnings.length) return html`<${Note}><p>${words.allWell}</p><//>`;
+  const missing = warnings.filter(({ level }) => level === "warning");
+  const better = warnings.filter(({ level }) => level !== "warning");
+  return html`
+    ${missing.length
+      ? html`<${WarningList} title=${words.attention} warnings=${missing} />`
+      : html`<${Note}><p>${words.allWell}</p><//>`}
+    ${better.length > 0 && html`<${WarningList} title=${words.couldBeBetter} warnings=${better} />`}
+  `;
+}
+
+function WarningList({ title, warnings }) {
+  const words = useWords(settingsWords);
   return html`<section class="warnings">
-    <h2>${words.attention}</h2>
-    ${warnings.map(({ code, message }) => html`<${Note} key=${code} kind="warning"><p>${message}</p><//>`)}
+    <h2>${title}</h2>
+    ${warnings.map(
+      ({ code, level, message }) => html`<${Note} key=${code} kind=${level}>
+        ${words[code] && html`<p><strong>${words[code]}</strong></p>`}
+        <p lang="en">${message}</p>
+      <//>`,
+    )}
   </section>`;
 }
 
@@ -70,15 +87,28 @@ function Description({ server }) {
   const { store, embedder, skills, pastChats, namespace } = server;
   return html`<dl class="description">
     <${Item} name=${words.store} value=${words[store.backend] ?? store.backend} more=${store.place} />
-    <${Item} name=${words.embedder} does=${words.embedderDoes} value=${embedder.model} runs=${embedder.runs}
-      more=${embedder.dim ? words.dimensions(embedder.dim) : ""} />
+    <${Item}
+      name=${words.embedder}
+      does=${words.embedderDoes}
+      value=${embedder.model}
+      more=${embedder.dim ? words.dimensions(embedder.dim) : ""}
+      runs=${embedder.runs}
+    />
     <${Item} name=${words.extractor} does=${words.extractorDoes} value=${words[server.extractor] ?? server.extractor} />
-    <${Item} name=${words.skills} does=${words.skillsDo} value=${words[skills.runner] ?? skills.runner} runs=${skills.runs} />
+    <${Item}
+      name=${words.skills}
+      does=${words.skillsDo}
+      value=${words[skills.runner] ?? skills.runner}
+      runs=${skills.runs}
+    />
     <${Item} name=${words.strategy} value=${words[`strategy_${server.strategy}`] ?? server.strategy} />
     <${Item} name=${words.pastChats} value=${pastChatsState(pastChats, words)} more=${pastChats.place} />
     <${Item} name=${words.namespace} value=${namespace.user} more=${namespace.app || words.anyApp} />
-    <${Item} name=${words.access} value=${server.readOnly ? words.readOnly : words.readAndWrite}
-      more=${server.needsToken ? words.withToken : words.withoutToken} />
+    <${Item}
+      name=${words.access}
+      value=${server.readOnly ? words.readOnly : words.readAndWrite}
+      more=${server.needsToken ? words.withToken : words.withoutToken}
+    />
     <${Item} name=${words.version} value=${server.version} />
   </dl>`;
 }
@@ -89,7 +119,8 @@ function Item({ name, does, value, more, runs }) {
   return html`<div>
     <dt>${name}${does && html`<span class="quiet small">${does}</span>`}</dt>
     <dd>
-      ${runs !== undefined && html`<${Badge} kind=${runs ? "accent" : "warning"}>${runs ? words.runs : words.doesNotRun}<//>`}
+      ${runs !== undefined &&
+      html`<${Badge} kind=${runs ? "accent" : "warning"}>${runs ? words.runs : words.doesNotRun}<//>`}
       <span>${value}</span>
       ${more && html`<span class="quiet small">${more}</span>`}
     </dd>

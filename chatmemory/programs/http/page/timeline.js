@@ -5,7 +5,7 @@
  */
 
 import { html, useMemo, useRef, useState } from "./vendor/preact-htm.js";
-import { useAnswer } from "./asking.js";
+import { usePages } from "./asking.js";
 import { shifted } from "./calendar.js";
 import { forgotten } from "./forgetting.js";
 import { goTo } from "./hash.js";
@@ -19,32 +19,38 @@ import { TimelineTable } from "./timeline_table.js";
 import { useWords } from "./words.js";
 import { timelineWords } from "./words/timeline.js";
 
-const MOST_MEMORIES = 2000;
+const MOST_AT_ONCE = 2000;
 
 export function Timeline({ query }) {
   const words = useWords(timelineWords);
   const [count, setCount] = useState(0);
   const gone = forgotten.use();
-  const answer = useAnswer(({ signal }) => newestMemories(MOST_MEMORIES, { signal, onProgress: setCount }), []);
-  const points = useMemo(() => pointsOf(answer.value?.memories ?? [], gone), [answer.value, gone]);
+  const pages = usePages(
+    (after, { signal }) => newestMemories(MOST_AT_ONCE, { after, signal, onProgress: setCount }),
+    [],
+  );
+  const points = useMemo(() => pointsOf(pages.items, gone), [pages.items, gone]);
   useTitle(words.title);
   return html`<div class="page timeline-page">
     <${Heading}>${words.title}<//>
-    ${answer.isLoading && html`<${Loading} label=${words.loading(count)} />`}
-    ${answer.problem && html`<${ProblemNote} problem=${answer.problem} again=${answer.again} />`}
-    ${answer.value && !points.length && html`<${Empty} title=${words.nothing} />`}
-    ${points.length > 0 && html`<${Picture} points=${points} isAll=${answer.value.isAll} query=${query} />`}
+    ${pages.isLoading && html`<${Loading} label=${words.loading(count)} />`}
+    ${pages.problem && html`<${ProblemNote} problem=${pages.problem} again=${pages.more} />`}
+    ${pages.isEmpty && html`<${Empty} title=${words.nothing} />`}
+    ${points.length > 0 &&
+    html`<${Picture} points=${points} onOlder=${pages.hasMore ? pages.more : null} query=${query} />`}
   </div>`;
 }
 
-function Picture({ points, isAll, query }) {
+/** *onOlder* loads older memories; null when there are none. */
+function Picture({ points, onOlder, query }) {
   const words = useWords(timelineWords);
   const [shown, setShown] = useState(null);
   const table = useRef(null);
   const range = RANGES.includes(query.range) ? query.range : "all";
   const span = spanOf(range, instantOf(query.at) ?? points.at(-1).at, points);
   const inSpan = points.filter(({ at }) => at >= span.from && at < span.until);
-  const knownSince = isAll ? -Infinity : points[0].at;
+  const knownSince = onOlder ? points[0].at : -Infinity;
+  const isWhole = knownSince <= span.from;
 
   const see = (toRange, instant) => {
     setShown(null);
@@ -57,19 +63,45 @@ function Picture({ points, isAll, query }) {
     return table.current.querySelector("summary").focus();
   };
   return html`
-    ${isAll || html`<${Note}>${words.onlyNewest(points.length, said(knownSince, { dateStyle: "long" }))}<//>`}
+    ${onOlder &&
+    html`<${Note}>
+      <p class="row spread">
+        <span>${words.onlyNewest(points.length, said(knownSince, { dateStyle: "long" }))}</span>
+        <button type="button" onClick=${onOlder}>${words.loadOlder}</button>
+      </p>
+    <//>`}
     <div class="span-line">
       <${RangeChoice} range=${range} onChange=${(chosen) => see(chosen, newestIn(inSpan) ?? span.from)} />
       <h2 class="span-name" aria-live="polite">${nameOf(span)}</h2>
       ${range !== "all" &&
       html`<div class="row">
-        <button type="button" disabled=${span.from <= points[0].at} onClick=${() => see(range, shifted(range, span.from, -1))}>${words.earlier}</button>
-        <button type="button" disabled=${span.until > points.at(-1).at} onClick=${() => see(range, span.until)}>${words.later}</button>
+        <button
+          type="button"
+          disabled=${span.from <= points[0].at}
+          onClick=${() => see(range, shifted(range, span.from, -1))}
+        >${words.earlier}</button>
+        <button
+          type="button"
+          disabled=${span.until > points.at(-1).at}
+          onClick=${() => see(range, span.until)}
+        >${words.later}</button>
       </div>`}
     </div>
     <div class="card timeline-card">
-      <${TimelinePlot} points=${inSpan} span=${span} knownSince=${knownSince} shown=${shown} onShow=${setShown} onOpenBar=${openBar} />
-      <${TimelineDetail} mark=${shown} isEmpty=${!inSpan.length} isZoomable=${shown?.kind === "bar" && finerRange(range, shown.unit)} onOpenBar=${openBar} />
+      <${TimelinePlot}
+        points=${inSpan}
+        span=${span}
+        knownSince=${knownSince}
+        shown=${shown}
+        onShow=${setShown}
+        onOpenBar=${openBar}
+      />
+      <${TimelineDetail}
+        mark=${shown}
+        hint=${inSpan.length ? words.hint : isWhole ? words.nothingHere : words.nothingLoaded}
+        isZoomable=${shown?.kind === "bar" && finerRange(range, shown.unit)}
+        onOpenBar=${openBar}
+      />
     </div>
     <${TimelineTable} points=${inSpan} details=${table} />
   `;

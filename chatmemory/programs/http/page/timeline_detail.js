@@ -13,10 +13,10 @@ import { timelineWords } from "./words/timeline.js";
 
 const NAMED = 2; // memories of a bar that are named here
 
-/** *mark*: the dot or the bar, null for none; *isEmpty*: there is none to look at. */
-export function TimelineDetail({ mark, isEmpty, isZoomable, onOpenBar }) {
+/** *mark*: the dot or the bar; null: the *hint* stands there. */
+export function TimelineDetail({ mark, hint, isZoomable, onOpenBar }) {
   const words = useWords(timelineWords);
-  if (!mark) return html`<div class="timeline-detail quiet">${isEmpty ? words.nothingHere : words.hint}</div>`;
+  if (!mark) return html`<div class="timeline-detail quiet">${hint}</div>`;
   if (mark.kind === "dot") return html`<div class="timeline-detail"><${OneOf} memory=${mark.memory} /></div>`;
   const newest = mark.points.slice(-NAMED).reverse();
   return html`<div class="timeline-detail">
@@ -25,7 +25,11 @@ export function TimelineDetail({ mark, isEmpty, isZoomable, onOpenBar }) {
       <button type="button" onClick=${() => onOpenBar(mark)}>${isZoomable ? words.zoomIn : words.showInTable}</button>
     </p>
     <ul>
-      ${newest.map(({ memory }) => html`<li key=${memory.id}><a href=${hrefTo(["memories", memory.id])}>${shortened(memory.content)}</a></li>`)}
+      ${newest.map(
+        ({ memory }) => html`<li key=${memory.id}>
+          <a href=${hrefTo(["memories", memory.id])}>${shortened(memory.content)}</a>
+        </li>`,
+      )}
       ${mark.points.length > NAMED && html`<li class="quiet">${words.andMore(mark.points.length - NAMED)}</li>`}
     </ul>
   </div>`;

@@ -1,8 +1,8 @@
 /**
  * `TimelinePlot`: the drawing of the timeline, one lane per category over an axis of time.
  *
- * It is one stop of the tabulator: arrows go along a lane and from lane to lane, Enter opens.  A finger shows first what
- * it touches, and opens it with a second touch.
+ * It is one stop of the tabulator: arrows go along a lane and from lane to lane, Enter opens.  A finger shows first
+ * what it touches, and opens it with a second touch.
  */
 
 import { html, useLayoutEffect, useRef, useState } from "./vendor/preact-htm.js";
@@ -17,11 +17,11 @@ import { timelineWords } from "./words/timeline.js";
 
 const AXIS_HEIGHT = 28;
 const TICK_ROOM = 76; // pixels that the label of a tick may take
-const NUMBER_ROOM = 22; // and the number above a bar
+const DIGIT_ROOM = 6; // and a digit of the number above a bar
 
 /**
- * *knownSince*: before it nothing is known.  *shown* is the mark that is looked at; *onShow* gets the mark, `dot` or `bar`,
- * that one looks at now, and *onOpenBar* the bar that one opens.
+ * *knownSince*: before it nothing is known.  *shown* is the mark that is looked at; *onShow* gets the one, a dot or a
+ * bar, that is looked at now, and *onOpenBar* the bar that one opens.
  */
 export function TimelinePlot({ points, span, knownSince, shown, onShow, onOpenBar }) {
   const words = useWords(timelineWords);
@@ -35,6 +35,7 @@ export function TimelinePlot({ points, span, knownSince, shown, onShow, onOpenBa
 
 function Drawing({ points, span, knownSince, shown, onShow, onOpenBar, width, words }) {
   const { lanes, height, x } = layOut(points, span, width);
+  const isWhole = knownSince <= span.from;
   const svg = useRef(null);
   const touched = useRef(null); // the mark that a finger shows first, and opens the next time
   const marks = lanes.flatMap((lane) => lane.marks);
@@ -78,11 +79,12 @@ function Drawing({ points, span, knownSince, shown, onShow, onOpenBar, width, wo
       aria-describedby="timeline-keys"
     >
       <${Axis} span=${span} x=${x} width=${width} height=${height} />
-      ${knownSince > span.from && html`<${Unknown} words=${words} until=${Math.min(x(knownSince), width - MARGIN)} height=${height} />`}
+      ${isWhole || html`<${Unknown} until=${Math.min(x(knownSince), width - MARGIN)} height=${height} />`}
       ${lanes.map(
         (lane) => html`<g key=${lane.category} class=${`lane ${lane.category}`}>
-          <text class="lane-name" x=${MARGIN} y=${lane.top + LABEL_HEIGHT - 7}>
-            ${words[lane.category]} <tspan class="lane-count">${lane.count}</tspan>
+          <text class="lane-name" x=${MARGIN + 4} y=${lane.top + LABEL_HEIGHT - 7}>
+            ${words[lane.category]}${" "}
+            <tspan class="lane-count">${isWhole ? lane.count : words.atLeast(lane.count)}</tspan>
           </text>
           <line class="lane-floor" x1=${MARGIN} x2=${width - MARGIN} y1=${lane.bottom} y2=${lane.bottom} />
           ${lane.marks.map((mark) => html`<${mark.kind === "dot" ? Dot : Bar} ...${own(mark)} />`)}
@@ -101,7 +103,8 @@ function Dot({ mark, isShown, ...handlers }) {
     confidence: `${Math.round(memory.confidence * 100)}%`,
     text: shortened(memory.content),
   });
-  return html`<a class=${isShown ? "mark shown" : "mark"} href=${hrefTo(["memories", memory.id])} aria-label=${label} ...${handlers}>
+  const href = hrefTo(["memories", memory.id]);
+  return html`<a class=${isShown ? "mark shown" : "mark"} href=${href} aria-label=${label} ...${handlers}>
     <circle class="touch" cx=${x} cy=${y} r="8" />
     <${MemoryShape} memory=${memory} x=${x} y=${y} radius=${radius} />
   </a>`;
@@ -113,7 +116,8 @@ function Bar({ mark, isShown, ...handlers }) {
   const label = words.bar(points.length, nameOf(mark));
   return html`<g class=${isShown ? "mark shown" : "mark"} role="button" aria-label=${label} ...${handlers}>
     <rect class="bar" x=${x} y=${y} width=${width} height=${height} rx="2" />
-    ${width >= NUMBER_ROOM && html`<text class="bar-count" x=${x + width / 2} y=${y - 4}>${points.length}</text>`}
+    ${width >= DIGIT_ROOM * String(points.length).length &&
+    html`<text class="bar-count" x=${x + width / 2} y=${y - 4}>${points.length}</text>`}
   </g>`;
 }
 
@@ -132,7 +136,8 @@ function Axis({ span, x, width, height }) {
 }
 
 /** The part of the span from which nothing was loaded: no dot there does not mean no memory. */
-function Unknown({ words, until, height }) {
+function Unknown({ until, height }) {
+  const words = useWords(timelineWords);
   return html`<g class="unknown">
     <rect x=${MARGIN} y="0" width=${Math.max(0, until - MARGIN)} height=${height} />
     <text x=${MARGIN + 6} y=${height - 6}>${words.unknown}</text>
@@ -148,7 +153,8 @@ function neighbour(key, lanes, mark) {
   const along = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: marks.length - 1 };
   if (key in along) return marks[along[key]];
   const across = { ArrowDown: lane + 1, ArrowUp: lane - 1 };
-  return filled[across[key]]?.marks.reduce((best, other) => (distance(other, mark) < distance(best, mark) ? other : best));
+  const nearer = (best, other) => (distance(other, mark) < distance(best, mark) ? other : best);
+  return filled[across[key]]?.marks.reduce(nearer);
 }
 
 const distance = (one, other) => Math.abs(one.at - other.at);
