@@ -32,7 +32,7 @@ export function PastHits({ asked, chosen, turn }) {
   if (!value.hits.length) return html`<${Empty} title=${words.nothingFound}><p>${value.reason}</p><//>`;
   return html`
     <p class="found-by" role="status">${words.found(value.hits.length)}, ${words[`mode_${value.mode}`]}
-      <span class="quiet"> · ${value.reason}</span></p>
+      ${value.mode !== "hybrid" && html`<span class="quiet"> · ${value.reason}</span>`}</p>
     <ol class="choices">
       ${value.hits.map((hit) => html`<${Hit} key=${hit.prompt.id} hit=${hit} asked=${asked}
         isChosen=${hit.prompt.conversationId === chosen && String(hit.prompt.turnIndex) === turn} />`)}
@@ -58,7 +58,7 @@ function Hit({ hit, asked, isChosen }) {
       <span class="choice-title hit-text">${shown}${shown.length < prompt.content.length ? "…" : ""}</span>
     </a>
     <div class="signals" role="group" aria-label=${words.signals}><dl>
-      <${Signal} name=${words.score} value=${score} isStrong />
+      <div class="signal strong"><dt>${words.score}</dt><dd>${score.toFixed(2)}</dd></div>
       <${Signal} name=${words.lexical} value=${signals.lexical} />
       <${Signal} name=${words.semantic} value=${signals.semantic} />
       ${rare.map((name) => html`<${Signal} key=${name} name=${words[name]} value=${signals[name]} />`)}

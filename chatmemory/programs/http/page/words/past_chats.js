@@ -33,9 +33,9 @@ export const pastWords = {
   absent: ["This past chat is not in the index.", "索引中没有该历史聊天。"],
   found: [(count) => (count === 1 ? "1 turn found" : `${count} turns found`), (count) => `找到 ${count} 轮`],
   nothingFound: ["Nothing was found.", "没有找到。"],
-  mode_hybrid: ["by words and meaning", "按词语和语义查找"],
-  mode_lexical: ["by words only", "仅按词语查找"],
-  mode_like: ["by the text itself", "按原文查找"],
+  mode_hybrid: ["by words and meaning", "按词语和语义"],
+  mode_lexical: ["by words only", "仅按词语"],
+  mode_like: ["by the text itself", "按原文"],
   alsoIn: [
     (count) => (count === 1 ? "also in one other chat" : `also in ${count} other chats`),
     (count) => `另有 ${count} 个聊天包含相同内容`,
