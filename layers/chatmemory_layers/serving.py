@@ -9,7 +9,7 @@ import signal
 import socket
 from functools import partial
 from types import FrameType
-from typing import Any, Final, cast, final
+from typing import Final, cast, final
 
 import anyio
 import uvicorn
@@ -21,7 +21,7 @@ from chatmemory_layers.http_connection import ConnectionLimits, HttpConnection
 KEEP_ALIVE_SECONDS: Final = 15
 DRAIN_SECONDS: Final = 3
 CANCEL_SECONDS: Final = 1.0
-"""For what is still running then to roll back."""
+"""For what is still running then, and is cancelled."""
 
 OTHER_FILES: Final = 200
 """That a process holds open beside the sockets of its clients."""
@@ -56,7 +56,8 @@ async def serve(
         await server.serve(sockets=[listener])
     finally:
         listener.close()
-        await _end(server)
+    if cancelled := server.server_state.tasks:
+        await asyncio.wait(cancelled, timeout=CANCEL_SECONDS)
 
 
 @final
@@ -72,15 +73,6 @@ class _Server(uvicorn.Server):
             signal.signal(handled, signal.SIG_DFL)
         self.should_exit = True
         self.loop.call_soon_threadsafe(self.closing.set)
-
-
-async def _end(server: uvicorn.Server) -> None:
-    """Wait for the requests that were cancelled, and drop the clients that do not go."""
-    state = server.server_state
-    if state.tasks:
-        await asyncio.wait(state.tasks, timeout=CANCEL_SECONDS)
-    for connection in list(state.connections):
-        cast("Any", connection).transport.abort()
 
 
 def _most_files() -> int:

@@ -91,16 +91,26 @@ class Server:
     log: Path
 
     @contextmanager
-    def connected(self) -> Generator[Client]:
-        client = self.connect()
+    def connected(self, *, receive_bytes: int | None = None) -> Generator[Client]:
+        """Connect; the system takes no more than *receive_bytes* that the client does not read."""
+        client = self.connect(receive_bytes=receive_bytes)
         try:
             yield client
         finally:
             client.close()
 
-    def connect(self) -> Client:
+    def connect(self, *, receive_bytes: int | None = None) -> Client:
         at = urlsplit(self.url)
-        return Client(socket.create_connection((at.hostname, at.port), timeout=SECONDS))
+        connection = socket.socket()
+        connection.settimeout(SECONDS)
+        if receive_bytes is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        try:
+            connection.connect((at.hostname, at.port))
+        except OSError:
+            connection.close()
+            raise
+        return Client(connection)
 
     def asked(self, *lines: str, body: bytes = b"") -> Answer:
         """Send one request on a connection of its own, and return the answer."""

@@ -241,6 +241,12 @@ def test_what_is_no_http_of_a_sane_size_is_refused(server: Server, lines: tuple[
         assert client.is_closed()
 
 
+def test_a_head_without_end_is_not_collected(server: Server) -> None:
+    with server.connected() as client:
+        client.socket.sendall(b"GET / HTTP/1.1\r\nX: " + b"x" * 100_000)
+        assert client.answer().problem == "400 MalformedRequestError"
+
+
 def test_an_old_client_is_answered_and_let_go(server: Server) -> None:
     with server.connected() as client:
         client.send("GET / HTTP/1.0", HOST)

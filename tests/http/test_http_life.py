@@ -134,6 +134,16 @@ def test_what_never_ends_is_ended_within_5_seconds(tmp_path: Path) -> None:
         assert server.process.wait(SECONDS) == 0
 
 
+async def test_what_is_ended_may_tidy_up_before_the_store_is_closed(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path) as server, server.connected() as endless:
+        endless.send("GET /tidying HTTP/1.1", HOST)
+        assert server.asked("GET / HTTP/1.1", HOST).status == 200
+        assert server.terminated()[0] == 0
+    async with open_store(str(tmp_path / "memory.db")) as memory:
+        (message,) = await memory.get_messages("tidied").or_raise()
+        assert message.content == "收拾好了"
+
+
 def test_a_second_signal_ends_the_server_at_once(tmp_path: Path) -> None:
     with behind_the_door(tmp_path) as server, server.connected() as endless:
         endless.send("GET /waiting HTTP/1.1", HOST)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.programs.behind_the_door import HUGE_BYTES
 from tests.http.served import SECONDS, Answer, Client, Server, behind_the_door, eventually
 
 GET = "GET / HTTP/1.1"
@@ -124,12 +123,16 @@ def test_the_connection_that_is_idle_for_longest_gives_way_to_a_new_one(tmp_path
         assert first.answer().status == 200
 
 
-def test_an_answer_that_nobody_takes_is_not_kept_for_ever(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, answer_seconds=0.3, places=1) as server, server.connected() as client:
-        client.send("GET /huge HTTP/1.1", HOST)
+@pytest.mark.parametrize("size", [50_000, 5_000_000])
+def test_an_answer_that_nobody_takes_is_not_kept_for_ever(tmp_path: Path, size: int) -> None:
+    with (
+        behind_the_door(tmp_path, answer_seconds=0.3, send_bytes=4096, places=1) as server,
+        server.connected(receive_bytes=4096) as client,
+    ):
+        client.send(f"GET /long?bytes={size} HTTP/1.1", HOST)
         assert client.incoming.readline().startswith(b"HTTP/1.1 200")
-        assert server.asked("GET /slow HTTP/1.1", HOST).status == 200  # its place is free, and 1 s goes by
-        assert len(client.incoming.read()) < HUGE_BYTES
+        assert server.asked("GET /slow HTTP/1.1", HOST).status == 200  # which takes 1 s
+        assert len(client.incoming.read()) < size
 
 
 def test_more_requests_at_once_than_there_are_places_are_told_to_come_again(tmp_path: Path) -> None:

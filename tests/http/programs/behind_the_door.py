@@ -5,6 +5,7 @@ python -m tests.http.programs.behind_the_door STORE [head_seconds=0.5] [body_sec
 
 import asyncio
 import logging
+import socket
 import sys
 from pathlib import Path
 
@@ -32,7 +33,6 @@ from chatmemory_layers.listening import open_listener, url_of
 from chatmemory_layers.serving import serve
 from chatmemory_layers.stacks import embedded
 
-HUGE_BYTES = 50_000_000
 SLOW_SECONDS = 1.0
 
 
@@ -84,8 +84,16 @@ class Endpoints:
 
         return StreamingResponse(events(), media_type="text/event-stream")
 
-    async def huge(self, _: Request) -> Response:
-        return PlainTextResponse("x" * HUGE_BYTES)
+    async def long(self, request: Request) -> Response:
+        return PlainTextResponse("x" * int(request.query_params["bytes"]))
+
+    async def tidying(self, _: Request) -> Response:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.1)
+                await self.memory.add_messages("tidied", [NewMessage("user", "收拾好了")]).or_raise()
 
     async def mistake(self, _: Request) -> Response:
         raise RuntimeError("secret words")
@@ -115,7 +123,8 @@ def routes(endpoints: Endpoints, places: int) -> list[Route]:
         Route("/go", endpoints.let_go),
         Route("/slow", AtMost(_app(endpoints.slow), places=requests)),
         Route("/stream", AtMost(_app(endpoints.stream), places=streams)),
-        Route("/huge", AtMost(_app(endpoints.huge), places=requests)),
+        Route("/long", AtMost(_app(endpoints.long), places=requests)),
+        Route("/tidying", endpoints.tidying),
         Route("/mistake/{secret}", endpoints.mistake),
         Route("/late-mistake", endpoints.late_mistake),
     ]
@@ -135,6 +144,8 @@ async def main(store: str, *words: str) -> None:
     )
     closing = anyio.Event()
     listener = open_listener("127.0.0.1", 0, needs_token=False).unwrap()
+    if "send_bytes" in given:  # what the system keeps for a client that takes nothing
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, int(given["send_bytes"]))
     async with ManagedRuntime(embedded(Path(store))) as runtime:
         endpoints = Endpoints(await runtime.service(ChatMemoryService), closing)
         router = Router(routes(endpoints, int(given.get("places", 64))))
