@@ -108,6 +108,9 @@ if TYPE_CHECKING:
         IndexProgress as IndexProgress,
         IndexReport as IndexReport,
         IndexRequest as IndexRequest,
+        PastConversation as PastConversation,
+        PastConversationPage as PastConversationPage,
+        PastTurnPage as PastTurnPage,
     )
     from chatmemory.prompt import (
         Prompt as Prompt,
@@ -165,7 +168,9 @@ else:
             "chatmemory.messages": (
                 "AddReport ChatMessage Conversation ConversationPage HistoryReport MessagePage NewMessage"
             ),
-            "chatmemory.past_chats": "IndexProgress IndexReport IndexRequest",
+            "chatmemory.past_chats": (
+                "IndexProgress IndexReport IndexRequest PastConversation PastConversationPage PastTurnPage"
+            ),
             "chatmemory.prompt": "Prompt PromptFilter",
             "chatmemory.prompt_hits": "Exchange PastRecall PromptHit PromptSearchResult",
             "chatmemory.proposals": "Extraction MemoryUpdate ProposedMemory StatedFact",

@@ -32,7 +32,7 @@ from chatmemory.effect.clock import Clock, ClockTag
 from chatmemory.errors import AddError, MemoryChangeError, PastChatsError, ReadError
 from chatmemory.memories import ForgetReceipt, MemoryPage, ReEmbedReport, RememberReport, UseReport
 from chatmemory.messages import AddReport, ClearReport, Conversation, ConversationPage, MessagePage
-from chatmemory.past_chats import IndexReport
+from chatmemory.past_chats import IndexReport, PastConversationPage, PastTurnPage
 from chatmemory.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory.recall import Recall
 
@@ -190,6 +190,10 @@ def _numbers(value: object) -> Facts:  # noqa: PLR0912  one for each kind of rep
         case PastRecall() as recalled:
             counts = {"exchanges": len(recalled.exchanges), "left_out": recalled.left_out}
             return {**counts, "tokens": recalled.tokens, "mode": recalled.mode}
+        case PastConversationPage() as listed:
+            return {"conversations": len(listed.conversations)}
+        case PastTurnPage() as page:
+            return {"turns": len(page.turns)}
         case IndexReport() as report:
             counts = {"files": report.files, "unchanged": report.unchanged, "failed": report.failed}
             return {**counts, **asdict(report.turns), "issues": len(report.issues)}

@@ -84,12 +84,12 @@ class PastChats(Protocol):
         ...
 
     def turns(
-        self, conversation_id: str, /, *, newer_than: int = -1, limit: int = 100
+        self, conversation: str, /, *, newer_than: int = -1, limit: int = 100
     ) -> Effect[PastTurnPage, PastChatsError]:
-        """Return a conversation from its start, or from behind the turn *newer_than*, without what was superseded.
+        """Return the turns of a conversation, named by its id: from its start, or those behind the turn *newer_than*.
 
-        Turns of one number stay together, so a page may be longer by those.  Fails with ``PromptNotFoundError`` for a
-        conversation of which nothing is kept.
+        Those that were superseded are left out; those of one number stay together, so a page may be longer by them.
+        Fails with ``PromptNotFoundError`` for a conversation of which nothing is kept.
         """
         ...
 

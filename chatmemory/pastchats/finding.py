@@ -185,18 +185,18 @@ class PastChatsLive:
 
     @Effect.gen
     async def turns(
-        self, do: Do[PastChatsError], conversation_id: str, /, *, newer_than: int = -1, limit: int = 100
+        self, do: Do[PastChatsError], conversation: str, /, *, newer_than: int = -1, limit: int = 100
     ) -> PastTurnPage:
         """See ``PastChats.turns``."""
         await do(_checked(EVERYTHING, limit=limit))
         asked = self._repository.conversation_turns(
-            conversation_id, newer_than=newer_than, limit=min(limit, MOST_TURNS)
+            conversation, newer_than=newer_than, limit=min(limit, MOST_TURNS)
         )
         page = await do(asked.alt(_lifted))
         if page is None:
             from chatmemory.errors import PromptNotFoundError  # noqa: PLC0415  few fail
 
-            do.fail(PromptNotFoundError(conversation_id))
+            do.fail(PromptNotFoundError(conversation))
         return page
 
     def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:

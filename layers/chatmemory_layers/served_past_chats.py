@@ -75,10 +75,10 @@ class ServedPastChats:
         return self._ask(lambda chats: chats.conversations(which, limit=limit, after=after))
 
     def turns(
-        self, conversation_id: str, /, *, newer_than: int = -1, limit: int = 100
+        self, conversation: str, /, *, newer_than: int = -1, limit: int = 100
     ) -> Effect[PastTurnPage, PastChatsError]:
         """See ``PastChats.turns``."""
-        return self._ask(lambda chats: chats.turns(conversation_id, newer_than=newer_than, limit=limit))
+        return self._ask(lambda chats: chats.turns(conversation, newer_than=newer_than, limit=limit))
 
     def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
         """See ``PastChats.statistics``."""

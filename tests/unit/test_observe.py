@@ -102,13 +102,25 @@ def test_past_chats_are_observed_too(caplog: pytest.LogCaptureFixture, tmp_path:
         runtime.run_sync(PastChatsService.use(lambda past: past.search("密码"))).unwrap()
         runtime.run_sync(PastChatsService.use(lambda past: past.recall("密码"))).unwrap()
         runtime.run_sync(PastChatsService.use(lambda past: past.show("nowhere")))
+        (chat,) = (
+            runtime.run_sync(PastChatsService.use(lambda past: past.conversations())).unwrap().conversations
+        )
+        runtime.run_sync(PastChatsService.use(lambda past: past.turns(chat.conversation_id))).unwrap()
     told = [record.__dict__ for record in caplog.records if record.name == "chatmemory"]
-    assert [one["operation"] for one in told] == ["index", "search", "recall", "show"]
-    indexed, found, recalled, missed = told
+    assert [one["operation"] for one in told] == [
+        "index",
+        "search",
+        "recall",
+        "show",
+        "conversations",
+        "turns",
+    ]
+    indexed, found, recalled, missed, listed, read = told
     assert (indexed["files"], indexed["new"], indexed["issues"]) == (1, 1, 0)
     assert (found["hits"], found["mode"]) == (1, "hybrid")
     assert (recalled["exchanges"], recalled["left_out"], recalled["mode"]) == (1, 0, "hybrid")
     assert missed["outcome"] == "PromptNotFoundError"
+    assert (listed["conversations"], read["turns"]) == (1, 1)
     assert SECRET not in str(told)
     assert str(tmp_path) not in str(told)
 
