@@ -164,6 +164,23 @@ def written_as(server: Server, announced: str, sent: bytes) -> str:
     return server.asked("POST /conversations/c HTTP/1.1", HOST, JSON, announced, body=sent).problem
 
 
+def test_a_client_that_is_still_sending_gets_its_answer_and_then_the_end(server: Server) -> None:
+    with server.connected() as client:
+        announced = ("POST /conversations/c HTTP/1.1", HOST, JSON, "Content-Length: 2000000")
+        client.send(*announced, body=b"x" * 200_000)
+        assert client.answer().problem == "413 ContentTooLargeError"
+        assert client.incoming.read() == b""  # and no reset, which might have come before the answer
+
+
+def test_a_chunk_that_is_none_breaks_the_request_off(server: Server) -> None:
+    with server.connected() as client:
+        client.send(
+            "POST /conversations/c HTTP/1.1", HOST, JSON, "Transfer-Encoding: chunked", body=b"1\r\n{"
+        )
+        client.socket.sendall(b"\r\nzz\r\n")
+        assert client.is_closed()
+
+
 def test_a_client_that_waits_for_leave_to_send_gets_an_answer_instead(server: Server) -> None:
     waits = ("Expect: 100-continue", "Content-Length: 2000000")
     answer = server.asked("POST /conversations/c HTTP/1.1", HOST, JSON, *waits)
