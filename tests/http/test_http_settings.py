@@ -1,0 +1,263 @@
+"""What the server says of itself: that it runs, that its store answers, what it runs on, and what does not run."""
+
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from attrs import evolve, frozen
+
+from chatmemory.contracts import ChatMemoryService, EmbedderTag, Matrix
+from chatmemory.contracts.past_chats import PastChatsIndexService
+from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
+from chatmemory.past_chats import IndexRequest
+from chatmemory.programs.http import describing, health
+from chatmemory.programs.http.app import application
+from chatmemory.programs.http.description import ServerFactsTag, StoreDescription
+from chatmemory.settings import (
+    EmbeddingSettings,
+    ExtractionSettings,
+    MemorySettings,
+    PastChatsSettings,
+    PostgresSettings,
+    ServerSettings,
+    Settings,
+    SkillSettings,
+    SqliteSettings,
+    StoreSettings,
+)
+from chatmemory_layers import stacks
+from chatmemory_layers.past_chats_stacks import indexing
+from chatmemory_layers.served_past_chats import served_past_chats
+from chatmemory_layers.server_facts import server_facts
+from tests.http_server import Reply, http_server
+from tests.past_chats_command import HISTORIES
+
+SECRET = "sk-nobody-may-see-this"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        memory=MemorySettings(
+            store=StoreSettings(sqlite=SqliteSettings(path=str(tmp_path / "记忆.db"))),
+            past_chats=PastChatsSettings(path=str(tmp_path / "past.db")),
+        )
+    )
+
+
+@asynccontextmanager
+async def server(
+    settings: Settings, *, embedder: stacks.Embedders | None = None, over: Layer[Any, Any] | None = None
+) -> AsyncGenerator[httpx.AsyncClient]:
+    memory = settings.memory
+    stack: Layer[Any, Any] = (
+        stacks.configured(settings, embedder=embedder)
+        | served_past_chats(memory.past_chats, memory.embedding)
+        | Layer.succeed(ServerFactsTag, server_facts(settings))
+    )
+    async with ManagedRuntime(stack if over is None else stack | over) as runtime:
+        app = application(runtime, settings.server, closing=anyio.Event())
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            yield client
+
+
+async def told(settings: Settings, **given: Any) -> Any:
+    async with server(settings, **given) as client:
+        return (await client.get("/settings")).raise_for_status().json()
+
+
+def codes(description: Any) -> list[str]:
+    return [warning["code"] for warning in description["warnings"]]
+
+
+def with_memory(settings: Settings, **memory: Any) -> Settings:
+    return evolve(settings, memory=evolve(settings.memory, **memory))
+
+
+@frozen
+class Mute:
+    """An embedder that never answers."""
+
+    model: str = "mute"
+    similarity_threshold: float = 0.3
+
+    def unavailability(self) -> EmbeddingError | None:
+        return None
+
+    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
+        return Effect.attempt(anyio.sleep_forever, to=lambda error: EmbeddingError("mute", "raised"))
+
+
+async def test_the_default_runs_offline_and_needs_no_warning(settings: Settings) -> None:
+    description = await told(settings)
+    assert description["store"] == {"backend": "sqlite", "place": settings.memory.store.sqlite.path}
+    assert description["embedder"] == {"model": "chatmemory-static-1", "dim": 768, "runs": True}
+    assert description["skills"] == {"runner": "extractive", "runs": True}
+    assert (description["extractor"], description["strategy"]) == ("rules", "none")
+    assert description["namespace"] == {"user": "default", "app": ""}
+    assert not description["needsToken"]
+    assert [warning for warning in description["warnings"] if warning["level"] == "warning"] == []
+
+
+async def test_the_form_for_saving_is_that_of_document_002(settings: Settings) -> None:
+    assert (await told(settings))["saveForm"] == {
+        "defaultKeys": {"user": "用户输入", "assistant": "AI回复"},
+        "defaultCategory": "fact",
+        "defaultConfidence": 0.8,
+        "leastConfidence": 0.5,
+    }
+
+
+async def test_it_warns_when_no_embedder_runs(settings: Settings) -> None:
+    none = with_memory(settings, embedding=EmbeddingSettings(provider="none"))
+    description = await told(none)
+    assert description["embedder"] == {"model": "none", "dim": None, "runs": False}
+    assert "NoEmbedder" in codes(description)
+    (warning,) = (one for one in description["warnings"] if one["code"] == "NoEmbedder")
+    assert "memory.embedding.provider" in warning["message"]
+
+
+async def test_it_warns_when_an_embedder_does_not_answer(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(describing, "LONGEST_WAIT_SECONDS", 0.01)
+    description = await told(settings, embedder=Layer.succeed(EmbedderTag, Mute()))
+    assert description["embedder"] == {"model": "mute", "dim": None, "runs": False}
+    assert "EmbedderFails" in codes(description)
+
+
+async def test_it_warns_that_a_store_in_memory_keeps_nothing(settings: Settings) -> None:
+    description = await told(with_memory(settings, store=StoreSettings(backend="in_memory")))
+    assert description["store"] == {"backend": "in_memory", "place": None}
+    assert "StoreInMemory" in codes(description)
+
+
+@pytest.mark.parametrize(
+    ("reply", "runs"),
+    [
+        (Reply.json({"data": []}), True),
+        (Reply.json({}, status=404), True),
+        (Reply.json({}, status=401), False),
+        (Reply.json({}, status=500), False),
+        (Reply(misbehaviour="hang_up"), False),
+        (Reply(misbehaviour="hang"), False),
+    ],
+    ids=["answers", "knows no list of models", "refuses the key", "fails", "hangs up", "hangs"],
+)
+async def test_it_warns_when_no_skill_can_run(
+    settings: Settings, reply: Reply, runs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(describing, "LONGEST_WAIT_SECONDS", 0.5)
+    async with http_server(reply) as endpoint:
+        skill = SkillSettings(
+            runner="openai_compatible", base_url=endpoint.url, api_key=SECRET, model="small"
+        )
+        description = await told(with_memory(settings, skill=skill))
+        assert endpoint.requests[0].path == "/v1/models"
+    assert description["skills"] == {"runner": "openai_compatible", "runs": runs}
+    assert ("SkillsFail" in codes(description)) is not runs
+    assert SECRET not in json.dumps(description)
+
+
+async def test_a_model_that_extracts_needs_no_hint_at_the_rules(settings: Settings) -> None:
+    description = await told(with_memory(settings, extraction=ExtractionSettings(extractor="skill")))
+    assert description["extractor"] == "skill"
+    assert "ExtractionByRules" not in codes(description)
+
+
+async def test_past_chats_are_there_as_soon_as_they_are_indexed(settings: Settings) -> None:
+    past_chats = settings.memory.past_chats
+    async with server(settings) as client:
+        before = (await client.get("/settings")).json()
+        assert before["pastChats"] == {"enabled": True, "indexed": False, "place": past_chats.path}
+        assert "PastChatsNotIndexed" in codes(before)
+        async with ManagedRuntime(indexing(past_chats)) as runtime:
+            index = await runtime.service(PastChatsIndexService)
+            await index.index(IndexRequest(inputs=(str(HISTORIES / "chatgpt"),))).or_raise()
+        after = (await client.get("/settings")).json()
+        assert after["pastChats"]["indexed"]
+        assert "PastChatsNotIndexed" not in codes(after)
+
+
+async def test_a_damaged_index_is_told_from_none(settings: Settings) -> None:
+    await anyio.Path(settings.memory.past_chats.path).write_bytes(b"no database" * 100)
+    assert "PastChatsFail" in codes(await told(settings))
+
+
+@pytest.mark.parametrize(
+    ("dsn", "place"),
+    [
+        (f"postgresql://mei:{SECRET}@db.example:6543/memory", "db.example:6543/memory"),
+        (f"postgres://mei:{SECRET}@db.example/memory?sslmode=require", "db.example:5432/memory"),
+        (f"postgresql:///memory?host=/run/postgresql&password={SECRET}", "/run/postgresql:5432/memory"),
+        (f"postgresql://mei:{SECRET}@one:1,two:2/memory", "PostgreSQL"),
+        (f"host=db.example password={SECRET}", "PostgreSQL"),
+        ("", "PostgreSQL"),
+    ],
+)
+def test_a_database_is_named_without_who_may_enter(dsn: str, place: str) -> None:
+    store = StoreSettings(backend="postgres", postgres=PostgresSettings(dsn=dsn))
+    facts = server_facts(Settings(memory=MemorySettings(store=store)))
+    assert facts.store == StoreDescription("postgres", place)
+    assert SECRET not in repr(facts)
+
+
+async def test_no_secret_of_the_settings_is_told(settings: Settings) -> None:
+    guarded = evolve(
+        with_memory(settings, embedding=EmbeddingSettings(api_key=SECRET)),
+        server=ServerSettings(token=SECRET),
+    )
+    async with server(guarded) as client:
+        answer = await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
+        assert answer.json()["needsToken"]
+        assert SECRET not in answer.text
+
+
+async def test_a_server_that_runs_is_healthy(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/health")
+    assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+    assert answer.json()["version"]
+
+
+async def test_a_server_is_ready_when_its_store_answers(every_client: httpx.AsyncClient) -> None:
+    assert (await every_client.get("/readiness")).json() == {"status": "ok"}
+
+
+BUSY = GenericMemoryError(RepositoryError("list conversations", "busy"))
+
+
+@frozen
+class Stuck:
+    """A memory of conversations whose store does not answer, or fails."""
+
+    answer: Callable[[], Effect[Any, Any]]
+
+    def list_conversations(self, **_: Any) -> Effect[Any, Any]:
+        return self.answer()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda: Effect.fail(BUSY),
+        lambda: Effect.attempt(anyio.sleep_forever, to=lambda error: BUSY),
+    ],
+    ids=["fails", "hangs"],
+)
+async def test_a_server_is_not_ready_while_its_store_does_not_answer(
+    settings: Settings, answer: Callable[[], Effect[Any, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "LONGEST_WAIT_SECONDS", 0.01)
+    stuck: Layer[Any, Any] = Layer.succeed(ChatMemoryService, Stuck(answer))  # type: ignore[arg-type]  as much as is asked
+    async with server(settings, over=stuck) as client:
+        refused = await client.get("/readiness")
+        assert (refused.status_code, refused.json()["tag"]) == (503, "NotReadyError")
+        assert refused.headers["retry-after"]
+        assert (await client.get("/health")).status_code == 200
