@@ -19,6 +19,7 @@ import { useWords } from "./words.js";
 import { memoryWords } from "./words/memories.js";
 
 const PAGE = 50;
+const USUAL_REASON = "by words and vectors";
 
 export function Memories({ path, query }) {
   const canChange = !useServer()?.readOnly; // as long as that is not known, the server has the say
@@ -92,15 +93,15 @@ function Recalled({ query: { query, category, app }, canChange, written }) {
     ${answer.value &&
     html`<${HowFound} found=${answer.value} />
       <${HitList} hits=${answer.value.hits} onChange=${replace} canChange=${canChange} />
-      ${answer.value.hits.length === 0 && html`<${Empty} title=${words.nothingRecalled} />`}`}
+      ${answer.value.hits.length === 0 && html`<p>${words.nothingRecalled}</p>`}`}
   </section>`;
 }
 
-function HowFound({ found: { mode, reason, coverage } }) {
+/** How it was searched, and why that way where the server says more than the usual. */
+function HowFound({ found: { mode, reason } }) {
   const words = useWords(memoryWords);
   return html`<p class="how-found" role="status">
-    <strong>${words[`mode_${mode}`]}</strong> <span lang="en">${reason}</span>
-    ${mode === "hybrid" && coverage.embedded < coverage.memories && html` <span>${words.coverage(coverage)}</span>`}
+    <strong>${words[`mode_${mode}`]}</strong>${reason !== USUAL_REASON && html` · <span lang="en">${reason}</span>`}
   </p>`;
 }
 
@@ -116,7 +117,7 @@ function Containing({ query: { query, category, app }, canChange, written }) {
   return html`<section class="found">
     <h2>${words.containing}</h2>
     <${MemoryList} memories=${pages.items} onChange=${replaceIn(pages)} canChange=${canChange} />
-    ${pages.isEmpty && html`<${Empty} title=${words.nothingContains} />`}
+    ${pages.isEmpty && html`<p>${words.nothingContains}</p>`}
     <${PagesEnd} pages=${pages} />
   </section>`;
 }

@@ -20,7 +20,7 @@ export function Settings() {
   useTitle(words.title);
   return html`<div class="page">
     <${Heading}>${words.title}<//>
-    ${answer.value && html`<${Warnings} warnings=${answer.value.warnings} />`}
+    ${answer.value && html`<${Missing} warnings=${answer.value.warnings} />`}
     <section class="card">
       <h2>${words.thisBrowser}</h2>
       <${Preferences} />
@@ -31,33 +31,40 @@ export function Settings() {
       ${answer.problem && html`<${ProblemNote} problem=${answer.problem} again=${answer.again} />`}
       ${answer.value && html`<${Description} server=${answer.value} />`}
     </section>
+    ${answer.value && html`<${Better} warnings=${answer.value.warnings} />`}
   </div>`;
 }
 
-/** What is missing, what could be better; the server says what to do about either. */
-function Warnings({ warnings }) {
+/** What is missing, or that nothing is. */
+function Missing({ warnings }) {
   const words = useWords(settingsWords);
   const missing = warnings.filter(({ level }) => level === "warning");
-  const better = warnings.filter(({ level }) => level !== "warning");
-  return html`
-    ${missing.length
-      ? html`<${WarningList} title=${words.attention} warnings=${missing} />`
-      : html`<${Note}><p>${words.allWell}</p><//>`}
-    ${better.length > 0 && html`<${WarningList} title=${words.couldBeBetter} warnings=${better} />`}
-  `;
+  if (!missing.length) return html`<${Note}><p>${words.allWell}</p><//>`;
+  return html`<section class="warnings">
+    <h2>${words.attention}</h2>
+    ${missing.map((warning) => html`<${Note} key=${warning.code} kind="warning"><${Advice} ...${warning} /><//>`)}
+  </section>`;
 }
 
-function WarningList({ title, warnings }) {
+/** What works and could be better. */
+function Better({ warnings }) {
   const words = useWords(settingsWords);
-  return html`<section class="warnings">
-    <h2>${title}</h2>
-    ${warnings.map(
-      ({ code, level, message }) => html`<${Note} key=${code} kind=${level}>
-        ${words[code] && html`<p><strong>${words[code]}</strong></p>`}
-        <p lang="en">${message}</p>
-      <//>`,
-    )}
+  const better = warnings.filter(({ level }) => level !== "warning");
+  if (!better.length) return null;
+  return html`<section class="card warnings">
+    <h2>${words.couldBeBetter}</h2>
+    ${better.map((warning) => html`<div key=${warning.code}><${Advice} ...${warning} /></div>`)}
   </section>`;
+}
+
+/** What it is, and what to do about it: in the server's words where those say more than this page knows. */
+function Advice({ code, message }) {
+  const words = useWords(settingsWords);
+  const cure = words[`${code}_cure`];
+  return html`
+    ${words[code] && html`<p><strong>${words[code]}</strong></p>`}
+    ${cure ? html`<p>${cure}</p>` : html`<p lang="en">${message}</p>`}
+  `;
 }
 
 function Preferences() {

@@ -30,13 +30,9 @@ export const memoryWords = {
   allMemories: ["All memories", "全部记忆"],
   oneMemory: ["Memory", "记忆"],
 
-  mode_hybrid: ["Found by words and meaning", "按词语和语义查找"],
-  mode_lexical: ["Found by words only", "仅按词语查找"],
-  mode_like: ["Found by the text itself", "按原文查找"],
-  coverage: [
-    ({ embedded, memories }) => `${embedded} of ${memories} memories could be compared by meaning.`,
-    ({ embedded, memories }) => `${memories} 条记忆中有 ${embedded} 条可按语义比较。`,
-  ],
+  mode_hybrid: ["Searched by words and meaning", "按词语和语义查找"],
+  mode_lexical: ["Searched by words only", "仅按词语查找"],
+  mode_like: ["Searched by the text itself", "按原文查找"],
   signals: ["Why it was found", "命中依据"],
   score: ["Score", "得分"],
   similarity: ["Similarity", "语义相似度"],

@@ -23,6 +23,22 @@ export const settingsWords = {
   StoreInMemory: ["Nothing is kept beyond this run.", "数据不会在服务器退出后保留。"],
   PastChatsNotIndexed: ["Past chats are not indexed yet.", "历史聊天尚未建立索引。"],
   PastChatsFail: ["Past chats cannot be read.", "无法读取历史聊天。"],
+  NoSkillModel_cure: [
+    'Summaries are made of sentences as they were said. For a model to write them, set memory.skill.runner to "openai_compatible".',
+    "目前摘要由原句选取而成。如需由模型撰写，请将 memory.skill.runner 设为 \"openai_compatible\"。",
+  ],
+  ExtractionByRules_cure: [
+    'Rules for Chinese and English do. For a model to propose them, set memory.extraction.extractor to "skill".',
+    "目前由中英文规则提取。如需由模型提取，请将 memory.extraction.extractor 设为 \"skill\"。",
+  ],
+  StoreInMemory_cure: [
+    'To keep it, set memory.store.backend to "sqlite" or "postgres".',
+    "如需保存，请将 memory.store.backend 设为 \"sqlite\" 或 \"postgres\"。",
+  ],
+  PastChatsNotIndexed_cure: [
+    "Chats with other tools can be searched here once they are: run pastchats-memory index.",
+    "运行 pastchats-memory index 建立索引后，即可在此搜索与其他工具的对话。",
+  ],
   allWell: ["Everything that is configured runs.", "已配置的组件均在运行。"],
   runs: ["runs", "运行中"],
   doesNotRun: ["does not run", "未运行"],
