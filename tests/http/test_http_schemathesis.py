@@ -1,6 +1,6 @@
 """Requests made of the OpenAPI document, right ones and wrong ones, against a real server: every check of schemathesis.
 
-A few seconds with the other tests; as long as ``CHATMEMORY_SCHEMATHESIS_SECONDS`` says, with every phase, when it is set.
+A few seconds with the other tests; as long as ``SCHEMATHESIS_SECONDS`` says, with every phase, when it is set.
 """
 
 import os
@@ -17,7 +17,7 @@ from tests.http_api import served
 from tests.past_chats_command import HISTORIES
 
 HERE = Path(__file__).parent
-SECONDS = os.environ.get("CHATMEMORY_SCHEMATHESIS_SECONDS", "")
+SECONDS = os.environ.get("SCHEMATHESIS_SECONDS", "")
 TOKEN = "schemathesis-is-let-in"
 RUN = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
 BRIEFLY = ["--phases", "fuzzing", "--max-examples", "3"]
