@@ -33,13 +33,13 @@ def path_of_chromium() -> str | None:
 
 
 @contextmanager
-def open_chromium() -> Generator[Browser]:
-    """Start Chromium; skip the test where there is none, or fail where there must be one."""
+def open_chromium(*arguments: str) -> Generator[Browser]:
+    """Start Chromium with further *arguments*; skip the test where there is none, or fail where there must be one."""
     path = path_of_chromium()
     if path is None:
         (pytest.fail if os.environ.get("NEEDS_CHROMIUM") == "1" else pytest.skip)(ABSENT)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=(*ARGUMENTS, *arguments))
         try:
             yield browser
         finally:
