@@ -41,6 +41,22 @@ def test_a_server_that_fails_for_a_while_is_asked_again(visit: Visits, api: Api)
     expect(page.get_by_role("img", name="新消息会自动显示")).to_be_visible()
 
 
+def test_a_conversation_that_was_cleared_while_the_link_was_down_is_said_to_be(
+    visit: Visits, api: Api
+) -> None:
+    api.say("lunch", {"role": "user", "content": "Where do we meet?"})
+    visitor = visit()
+    visitor.expect_trouble("status of 404")
+
+    def break_off(route: Route) -> None:
+        api.clear("lunch")
+        route.fulfill(headers={"Content-Type": "text/event-stream"}, body=": that was all\n\n")
+
+    visitor.page.route(EVENTS, break_off, times=1)
+    page = visitor.go("conversations/lunch")
+    expect(page.get_by_text("This conversation was cleared.")).to_be_visible()
+
+
 def test_events_that_are_refused_are_not_asked_for_for_ever(visit: Visits, api: Api) -> None:
     api.say("lunch", {"role": "user", "content": "Where do we meet?"})
     visitor = visit()
@@ -55,6 +71,6 @@ def test_events_that_are_refused_are_not_asked_for_for_ever(visit: Visits, api: 
     page.clock.install()
     page.route(EVENTS, refuse)
     visitor.go("conversations/lunch")
-    expect(page.get_by_role("img", name="Connecting again")).to_be_visible()
+    expect(page.get_by_role("img", name="do not appear by themselves any more")).to_be_visible()
     page.clock.run_for("05:00")
     assert len(asked) == 1

@@ -61,8 +61,8 @@ export function Conversation({ id, wanted, onMessage, onCleared }) {
 function LinkState({ state }) {
   const words = useWords(conversationWords);
   if (state.busy === "opening" || !state.messages.length) return null;
-  const text = state.isLive ? words.live : words.notLive;
-  return html`<span class=${`link-state ${state.isLive ? "is-live" : ""}`} role="img" aria-label=${text} title=${text}></span>`;
+  const text = words[state.link];
+  return html`<span class=${`link-state ${state.link}`} role="img" aria-label=${text} title=${text}></span>`;
 }
 
 function Beginning({ state, older }) {

@@ -18,9 +18,9 @@ export class MessageWindow {
   /**
    * What is shown: `messages` (oldest first), `hasOlder`, `isAtEnd`, `busy` ("opening", "seeking", "older", "newer" or
    * null), `problem`, `read` (how many were looked through), `isMissing` (the wanted one is not there), `unseen` (how
-   * many are newer than the window), `isLive`, `wasCleared`.
+   * many are newer than the window), `link` ("live", "broken" as long as it is mended, or "lost"), `wasCleared`.
    */
-  state = new Observable({ messages: [], hasOlder: false, isAtEnd: true, busy: "opening", read: 0, unseen: 0, isLive: false });
+  state = new Observable({ messages: [], hasOlder: false, isAtEnd: true, busy: "opening", read: 0, unseen: 0, link: "broken" });
 
   #id;
   #onNews;
@@ -135,8 +135,11 @@ export class MessageWindow {
       signal: this.#following.signal,
       onMessage: (message) => this.#take(message),
       onCleared: () => this.#clear(),
-      onLink: (isLive) => this.#change({ isLive }),
-    }).catch(() => this.#change({ isLive: false }));
+      onLink: (isUp) => this.#change({ link: isUp ? "live" : "broken" }),
+    }).catch((problem) => {
+      this.#change({ link: "lost" });
+      if (problem.tag === "ConversationNotFoundError") this.#clear(); // while nobody was told
+    });
   }
 
   #take(message) {
