@@ -55,7 +55,6 @@ export function useTurns(conversationId, wanted) {
       while (!before.length && start >= 0) {
         start = Math.max(-1, start - PAGE - 1);
         before = (await page(start, signal)).turns.filter(({ turnIndex }) => turnIndex < first);
-        if (start === -1) break;
       }
       return { turns: [...before, ...state.turns], hasEarlier: start >= 0 };
     });
