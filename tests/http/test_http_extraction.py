@@ -9,6 +9,7 @@ from chatmemory.longterm.save_form import LEAST_CONFIDENCE
 from chatmemory.settings import EmbeddingSettings, ExtractionSettings, MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
 from tests.http_api import api
+from tests.invariants import test_requirements
 from tests.invariants.test_002_memory_extraction import ADVICE, FACT, PREFERENCE
 
 MEMBERS = {"key", "value", "category", "confidence", "content", "extractor", "note", "proposals"}
@@ -80,3 +81,13 @@ async def test_rules_stand_in_for_a_skill_that_does_not_run_and_say_so() -> None
         found = await extracted(client, content=PREFERENCE)
         assert (found["key"], found["extractor"]) == ("编程语言偏好", "rules")
         assert "memory-extraction" in found["note"]
+
+
+def test_every_scenario_of_the_api_has_a_test_here() -> None:
+    (row,) = (
+        row
+        for row in test_requirements.TABLE["002_memory_extraction"]
+        if row["requirement"] == "Smart Memory Extraction API"
+    )
+    named = map(test_requirements.name_of_test, [*row["scenarios"], *row["also"]])
+    assert set(named) <= set(globals())

@@ -36,7 +36,7 @@ RESPONSES: Final = "#/components/responses/"
 
 ABOUT: Final = (
     "Memory of conversations, and beyond them. Names are camelCase, instants ISO 8601 in UTC. An id in a path is one "
-    "segment, percent-encoded. What fails is answered with a problem document (RFC 9457); its `tag` says what it is, "
+    "segment, percent-encoded; `.` and `..` cannot stand there, since clients take them for steps. What fails is answered with a problem document (RFC 9457); its `tag` says what it is, "
     "`retry_is_safe` whether the same request may be made again. A server without tokens needs no `Authorization`."
 )
 
