@@ -1,4 +1,4 @@
-"""``LoopThread``: a thread with an event loop of its own, for work that takes the loop it runs on for itself.
+"""``LoopThread``: a thread with an event loop of its own (asyncio's), for work that keeps its loop from all other work.
 
 What blocks there (SQLite in the calling thread, arithmetic) blocks nobody else; what waits there waits beside the rest.
 """

@@ -69,6 +69,7 @@ class Chats:
         while True:
             page = self.chats.conversations(which, limit=limit, after=after).run_sync().unwrap()
             assert len(page.conversations) <= limit
+            assert page.next is None or page.next != after
             names += [each.conversation_id.removeprefix("claude_code:") for each in page.conversations]
             after = page.next
             if after is None:

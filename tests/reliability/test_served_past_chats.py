@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chatmemory.contracts.past_chats import PastChats, PastChatsService
-from chatmemory.effect import Effect, ManagedRuntime
+from chatmemory.effect import Effect, EffectInterrupted, ManagedRuntime
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError
 from chatmemory.messages import JsonObject
 from chatmemory.prompt_hits import PromptSearchResult
@@ -236,6 +236,31 @@ async def test_an_endpoint_that_says_nothing_holds_up_who_asks_it_and_nobody_els
             assert (await chats.statistics()).unwrap().prompts == 2
             assert not asking.done()
             asking.cancel()
+
+
+async def test_a_program_that_ends_waits_for_no_endpoint(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED)
+    is_asked = asyncio.Event()
+
+    def say_nothing(_: Request) -> Reply:
+        is_asked.set()
+        return Reply(misbehaviour="hang")
+
+    async with http_server(say_nothing) as server:
+        embedding = EmbeddingSettings(
+            provider="openai_compatible",
+            base_url=server.url,
+            model="small",
+            timeout_seconds=60,
+            max_retries=0,
+        )
+        settings = PastChatsSettings(path=str(path), use_sqlite_vec=False)
+        async with ManagedRuntime(served_past_chats(settings, embedding)) as runtime:
+            searching = PastChatsService.use(lambda chats: chats.search("锁"))
+            asking = asyncio.ensure_future(runtime.run(searching))
+            await is_asked.wait()
+        assert isinstance((await asyncio.gather(asking, return_exceptions=True))[0], EffectInterrupted)
+    assert THREAD_NAME not in {thread.name for thread in threading.enumerate()}
 
 
 async def test_an_embedder_that_cannot_be_set_up_is_said_so(tmp_path: Path) -> None:
