@@ -70,7 +70,7 @@ def test_a_search_shows_what_belongs_to_it_and_why(page: Page) -> None:
     why = hit.get_by_role("group", name="Why it was found")
     for signal in ("Score", "Similarity", "Words", "Age"):
         expect(why).to_contain_text(signal)
-    expect(page.get_by_role("status").filter(has_text="Found by words and meaning")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Searched by words and meaning")).to_be_visible()
 
 
 def test_a_search_finds_short_term_memories_by_their_text(page: Page) -> None:
