@@ -145,7 +145,8 @@ AN_ID: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_ID_CHARACTERS}
 TAGS: Final[JsonObject] = {"items": {"type": "string", **AN_ID}, "maxItems": MAX_TAGS, "uniqueItems": True}
 
 _MESSAGE_TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
-_MEMORY_TEXT: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS, "pattern": r"\S"}
+_NO_SPACE: Final = r"[^\s\x1c-\x1f\x85]"  # the last ones are spaces in Python and nowhere else
+_MEMORY_TEXT: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS, "pattern": _NO_SPACE}
 _CONFIDENCE: Final[JsonObject] = {"minimum": 0, "maximum": 1}
 
 _LARGEST: Final = 3.4e38  # that 32 bits hold, and the least that is more than zero for sure

@@ -20,7 +20,7 @@ from chatmemory.effect.structuring import key_of
 from chatmemory.json_schema import AN_ID, RULES, TAGS, Description
 from chatmemory.memory_rules import MAX_CONTAINED_CHARACTERS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS, MAX_LIMIT
-from chatmemory.messages import Json, JsonObject
+from chatmemory.messages import ChatMessage, Json, JsonObject
 from chatmemory.programs.http.answering import UNCHANGED_WITH_ITS_VERSION, VERSIONED
 from chatmemory.programs.http.context import ContextRequest
 from chatmemory.programs.http.conversations import ConversationList, Following, MessageList
@@ -36,8 +36,9 @@ RESPONSES: Final = "#/components/responses/"
 
 ABOUT: Final = (
     "Memory of conversations, and beyond them. Names are camelCase, instants ISO 8601 in UTC. An id in a path is one "
-    "segment, percent-encoded; `.` and `..` cannot stand there, since clients take them for steps. What fails is answered with a problem document (RFC 9457); its `tag` says what it is, "
-    "`retry_is_safe` whether the same request may be made again. A server without tokens needs no `Authorization`."
+    "segment, percent-encoded; `.` and `..` cannot stand there, since clients take them for steps. What fails is "
+    "answered with a problem document (RFC 9457); its `tag` says what it is, `retry_is_safe` whether the same request "
+    "may be made again. A server without tokens needs no `Authorization`."
 )
 
 A_CURSOR: Final[JsonObject] = {"format": "cursor"}
@@ -211,7 +212,7 @@ def _responses(operation: Operation, description: Description) -> JsonObject:
     }
     headers: JsonObject = {"headers": {"ETag": _ETAG}} if answer in VERSIONED else {}
     content: JsonObject = (
-        {"text/event-stream": {"schema": {"type": "string"}}}
+        {"text/event-stream": {"schema": _event(description)}}
         if operation.is_stream
         else {"application/json": {"schema": description.of_type(answer)}}
     )
@@ -221,6 +222,23 @@ def _responses(operation: Operation, description: Description) -> JsonObject:
     if operation.method == "GET" and answer in UNCHANGED_WITH_ITS_VERSION:
         responses["304"] = {"description": "It is still the same.", **headers}
     return {**responses, **problems}
+
+
+def _event(description: Description) -> JsonObject:
+    """Describe one event of a stream; OpenAPI has no word for the whole of it."""
+    message: JsonObject = {
+        "contentMediaType": "application/json",
+        "contentSchema": description.of_type(ChatMessage),
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "For `Last-Event-ID`.", "pattern": f"^{AN_EVENT}$"},
+            "event": {"enum": ["message", "cleared"]},
+            "data": {"type": "string", "description": "Of `message`: what was said.", **message},
+        },
+        "required": ["event", "data"],
+    }
 
 
 def _prose(answer: Any) -> str:
