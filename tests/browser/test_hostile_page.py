@@ -86,8 +86,8 @@ def test_a_page_of_another_origin_neither_reads_nor_writes(
         page.goto(f"http://localhost:{evil_port}/")
         assert page.evaluate(ATTACK, f"http://{host}:{urlsplit(server.url).port}") == []
     statuses = re.findall(r" (\d{3}) [\d.]+ ms ", server.logged().removeprefix(logged_before))
-    assert len(statuses) >= ATTEMPTS
-    assert set(statuses) == {"403"}
+    assert statuses.count("403") >= ATTEMPTS
+    assert set(statuses) <= {"403", "201"}  # what api remembered may be logged this late
     assert [memory["content"] for memory in api.memories()] == ["我的护照放在抽屉里"]
 
 
