@@ -106,6 +106,7 @@ class Visits:
             timezone_id="Asia/Shanghai",
             color_scheme=theme,
             viewport=size,
+            has_touch=size == PHONE,
             reduced_motion="reduce" if is_calm else "no-preference",
         )
         context.set_default_timeout(PATIENCE_MS)
