@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         Success as Success,
         Tag as Tag,
         TestClock as TestClock,
+        ThreadRuntime as ThreadRuntime,
         catch as catch,
         wire as wire,
     )
@@ -153,7 +154,8 @@ else:
             ),
             "chatmemory.conversation.agent_prompt": "AgentPrompt AgentTurn agent_messages agent_prompt",
             "chatmemory.effect": (
-                "Do Effect EffectFailed Failure Layer ManagedRuntime Outcome Success Tag TestClock catch wire"
+                "Do Effect EffectFailed Failure Layer ManagedRuntime Outcome Success Tag TestClock ThreadRuntime "
+                "catch wire"
             ),
             "chatmemory.errors": (
                 "ConversationNotFoundError DataValidationError EmbeddingError GenericMemoryError "

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Success as Success,
     )
     from chatmemory.effect.plan import LayerCycleError as LayerCycleError
+    from chatmemory.effect.runner import Runner as Runner
     from chatmemory.effect.runtime import ManagedRuntime as ManagedRuntime
     from chatmemory.effect.schedule import Schedule as Schedule
     from chatmemory.effect.scope import Scope as Scope
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         Reference as Reference,
         Tag as Tag,
     )
+    from chatmemory.effect.thread_runtime import ThreadRuntime as ThreadRuntime
     from chatmemory.effect.wiring import (
         AmbiguousServiceError as AmbiguousServiceError,
         wire as wire,
@@ -73,11 +75,13 @@ else:
                 "Cause Die EffectFailed EffectInterrupted Exit Fail Failure Interrupt Outcome Success"
             ),
             "chatmemory.effect.plan": "LayerCycleError",
+            "chatmemory.effect.runner": "Runner",
             "chatmemory.effect.runtime": "ManagedRuntime",
             "chatmemory.effect.schedule": "Schedule",
             "chatmemory.effect.scope": "Scope",
             "chatmemory.effect.suspended": "SuspendedError",
             "chatmemory.effect.tag": "Reference Tag",
+            "chatmemory.effect.thread_runtime": "ThreadRuntime",
             "chatmemory.effect.wiring": "AmbiguousServiceError wire",
         },
     )

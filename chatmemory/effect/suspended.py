@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from typing_extensions import TypeVar
 
-__all__ = ["SuspendedError", "has_event_loop", "run_without_waiting", "shield"]
+__all__ = ["SuspendedError", "has_event_loop", "may_wait", "run_without_waiting", "shield"]
 
 A = TypeVar("A")
 
@@ -48,6 +48,11 @@ def run_without_waiting(work: Coroutine[Any, Any, A]) -> A:
         _IS_NOT_TO_WAIT.reset(before)
     work.close()
     raise SuspendedError
+
+
+def may_wait() -> None:
+    """Take it back that this context must not wait: its work has gone to where an event loop runs."""
+    _IS_NOT_TO_WAIT.set(False)
 
 
 def has_event_loop() -> bool:

@@ -1,0 +1,304 @@
+"""``ThreadRuntime``: the services of a layer, alive in a thread of their own, for callers of any event loop or none.
+
+The thread runs one event loop and one ``ManagedRuntime`` in it.  What blocks there blocks nobody else, and what belongs
+to that loop is never met by another.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.layer import Layer
+from chatmemory.effect.outcome import EffectInterrupted, Outcome
+from chatmemory.effect.runtime import ManagedRuntime
+from chatmemory.effect.suspended import may_wait
+
+if TYPE_CHECKING:
+    import asyncio
+    from concurrent.futures import Future
+
+__all__ = ["ThreadRuntime"]
+
+log = logging.getLogger(__name__)
+
+A = TypeVar("A")
+E = TypeVar("E")
+R_contra = TypeVar("R_contra", contravariant=True)
+
+LEAVE_SECONDS: Final = (
+    10.0  # how long a program that forgot to close waits at its end for the layers to be released
+)
+
+
+@final
+class ThreadRuntime(Generic[R_contra]):
+    """Runs effects for whoever asks: ``await runtime.run(effect)`` in a task, ``runtime.run_blocking(effect)`` anywhere.
+
+    The layer is built by the first effect, or by entering ``with`` or ``async with``; whoever waits for it is told what
+    the building raises, as ``ManagedRuntime`` tells it, and the next effect builds anew.  Closing cancels the effects
+    that still run and releases the layer; a program that leaves without it is closed at its end.  A child that was
+    forked builds for itself.
+    """
+
+    def __init__(self, layer: Layer[R_contra, Any, Never], *, name: str = "chatmemory") -> None:
+        """Be ready; *name* is the thread's, which begins with the first effect."""
+        self._layer = layer
+        self._name = name
+        self._turn = threading.Lock()
+        self._stay: _Stay[R_contra] | None = None
+        self._is_closed = False
+
+    async def run(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
+        """Run *effect* over there, for a task of asyncio here.
+
+        A task that is cancelled cancels the effect where it waits, and ends when the effect has ended.
+
+        Raises:
+            EffectInterrupted: the runtime is closed, or was closed meanwhile.
+        """
+        stay = self._present()
+        if stay.is_here():
+            return await stay.run(effect)
+        return await _ended(stay.begin(effect))
+
+    def run_blocking(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
+        """Run *effect* over there while this thread waits; its event loop, if it has one, stands still meanwhile.
+
+        Raises:
+            EffectInterrupted: the runtime is closed, or was closed meanwhile.
+            RuntimeError: this is the thread over there.
+        """
+        stay = self._present()
+        if stay.is_here():
+            raise RuntimeError("an effect of this runtime would wait for itself here: await it instead")
+        under_way = stay.begin(effect)
+        try:
+            return under_way.answer.result()
+        except BaseException:
+            under_way.cancel()  # Ctrl-C; what has ended already does not mind
+            raise
+
+    def close(self) -> None:
+        """Cancel what still runs, release the layer and wait until the thread has ended; again, it does nothing."""
+        with self._turn:
+            self._is_closed = True
+        if self._stay is not None:
+            self._leaving.detach()
+            self._stay.end()
+
+    def _present(self) -> _Stay[R_contra]:
+        with self._turn:
+            if self._is_closed:
+                raise EffectInterrupted
+            if self._stay is None or not self._stay.is_usable():
+                self._stay = _Stay(self._layer, self._name)
+                self._leaving = weakref.finalize(self, _leave, self._stay)
+            return self._stay
+
+    async def __aenter__(self) -> Self:
+        await self.run(_NOTHING)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        import anyio  # noqa: PLC0415  see suspended.py
+
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self.close)
+
+    def __enter__(self) -> Self:
+        self.run_blocking(_NOTHING)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+_NOTHING: Final[Effect[None]] = Effect.succeed(None)
+
+
+@final
+class _UnderWay(Generic[A]):
+    """An effect over there, seen from here."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        from concurrent.futures import Future  # noqa: PLC0415  see suspended.py
+
+        self.answer: Future[A] = Future()
+        self.task: asyncio.Task[A] | None = None  # known over there only
+        self._loop = loop
+
+    def cancel(self) -> None:
+        """Cancel it where it waits; what has ended already does not mind."""
+        _tell(self._loop, self._cancel_here)
+
+    def settle(self, task: asyncio.Task[A]) -> None:
+        """Answer with what *task* came to; over there."""
+        if task.cancelled():
+            self.answer.set_exception(EffectInterrupted())
+        elif (exception := task.exception()) is not None:
+            self.answer.set_exception(exception)
+        else:
+            self.answer.set_result(task.result())
+
+    def _cancel_here(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+
+
+@final
+class _Stay(Generic[R_contra]):
+    """One life of the layer, from the start of its thread to the end."""
+
+    def __init__(self, layer: Layer[R_contra, Any, Never], name: str) -> None:
+        import asyncio  # noqa: PLC0415  see suspended.py
+
+        self._layer = layer
+        self._process = os.getpid()
+        self._loop = asyncio.new_event_loop()
+        self._turn = threading.Lock()  # nothing is posted behind the end, where nobody would answer it
+        self._is_ending = False
+        self._shall_end = asyncio.Event()
+        self._runtime: asyncio.Future[ManagedRuntime[R_contra]] = self._loop.create_future()
+        self._main: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._refusal: BaseException = EffectInterrupted()
+        self._failure: BaseException | None = None
+        # Daemon: at the end of a program Python waits for the others before anybody can be told to end.
+        self._thread = threading.Thread(target=self._live, name=name, daemon=True)
+        self._thread.start()
+
+    def is_usable(self) -> bool:
+        return not self._is_ending and self._process == os.getpid()
+
+    def is_here(self) -> bool:
+        return threading.current_thread() is self._thread
+
+    async def run(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
+        """Run *effect*; over there."""
+        import asyncio  # noqa: PLC0415  see suspended.py
+
+        runtime = await asyncio.shield(self._runtime)
+        return await runtime.run(effect)
+
+    def begin(self, effect: Effect[A, E, R_contra]) -> _UnderWay[Outcome[A, E]]:
+        """Have *effect* run over there, in the context of the caller."""
+        under_way = _UnderWay[Outcome[A, E]](self._loop)
+        context = copy_context()
+        context.run(may_wait)
+
+        def start() -> None:
+            task = self._loop.create_task(self.run(effect), context=context)
+            self._tasks.add(task)  # asyncio itself keeps only a weak reference
+            task.add_done_callback(self._tasks.discard)
+            task.add_done_callback(under_way.settle)
+            under_way.task = task
+
+        with self._turn:
+            if self._is_ending:
+                raise self._refusal
+            self._loop.call_soon_threadsafe(start)
+        return under_way
+
+    def end(self, *, patience: float | None = None) -> None:
+        """Let everything over there end, and wait for it at most *patience* seconds; raise what failed in it."""
+        if self._process != os.getpid():
+            return
+        with self._turn:
+            if not self._is_ending:
+                self._is_ending = True
+                self._loop.call_soon_threadsafe(self._end_here)
+        if not self.is_here():
+            self._thread.join(patience)
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def _end_here(self) -> None:
+        self._shall_end.set()
+        if self._main is not None and not self._runtime.done():
+            self._main.cancel()
+
+    def _live(self) -> None:
+        import asyncio  # noqa: PLC0415  see suspended.py
+
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        import asyncio  # noqa: PLC0415  see suspended.py
+
+        self._main = asyncio.current_task()
+        try:
+            async with ManagedRuntime(self._layer) as runtime:
+                self._runtime.set_result(runtime)
+                await self._shall_end.wait()
+        except BaseException as exception:  # noqa: BLE001  it belongs to those who wait, or to who closes
+            if self._runtime.done():
+                self._failure = exception
+            else:
+                if not isinstance(exception, asyncio.CancelledError):
+                    self._refusal = exception
+                self._runtime.set_exception(self._refusal)
+                self._runtime.exception()  # perhaps nobody waits any more
+        with self._turn:
+            self._is_ending = True
+        await asyncio.sleep(0)  # until what was posted before that has begun
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+
+async def _ended(under_way: _UnderWay[A]) -> A:
+    """Return the answer, in a task of asyncio; whoever cancels the task cancels the effect, and waits for its end."""
+    import asyncio  # noqa: PLC0415  see suspended.py
+
+    import anyio  # noqa: PLC0415  see suspended.py
+
+    here, has_ended = asyncio.get_running_loop(), asyncio.Event()
+    under_way.answer.add_done_callback(lambda _: _tell(here, has_ended.set))
+    cancellation: asyncio.CancelledError | None = None
+    while not has_ended.is_set():
+        try:
+            with anyio.CancelScope(shield=cancellation is not None):
+                await has_ended.wait()
+        except asyncio.CancelledError as exception:
+            if cancellation is None:  # once: what it puts in order at its end is left in peace
+                under_way.cancel()
+                cancellation = exception
+    if cancellation is not None:
+        raise cancellation
+    return under_way.answer.result()
+
+
+def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
+    """Call *callback* in the thread of *loop*; one that is closed has nobody left to tell."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(callback)
+
+
+def _leave(stay: _Stay[Any]) -> None:
+    """End what its owner let go of, or left behind at the end of the program."""
+    try:
+        stay.end(patience=LEAVE_SECONDS)
+    except Exception:
+        log.exception("a runtime that nobody had closed could not be closed well")
