@@ -4,13 +4,15 @@ A person indexes, moves or restores it while a server runs; SQLite itself does n
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeVar, final
 
 from attrs import define
 
 from chatmemory.contracts.past_chats import PastChatsService
-from chatmemory.effect import Effect, EffectFailed, Failure, ManagedRuntime, Outcome
+from chatmemory.effect import Effect, EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Tag
 from chatmemory.effect.config_error import ConfigError
 from chatmemory.embedding_settings import EmbeddingSettings
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
@@ -43,12 +45,14 @@ class ReopenedIndex:
         self._opened: _Opened | None = None
         self._turn = asyncio.Lock()
 
-    async def run(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Outcome[A, PastChatsError]:
-        """Run *effect* on the file that is there now; while there is none, it fails as ``missing``."""
+    def ask(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Effect[A, PastChatsError]:
+        """Run *effect* on the file that is there then; while there is none, it fails as ``missing``."""
+        return Effect.from_outcome(partial(self._run, effect))
+
+    async def _run(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Outcome[A, PastChatsError]:
         async with self._turn:
-            await asyncio.sleep(
-                0
-            )  # whoever was cancelled while others had their turn is heard here, and gets none
+            # Whoever was cancelled while others had their turn is heard here, and gets none.
+            await asyncio.sleep(0)
             try:
                 opened = await self._present()
             except EffectFailed as failed:
@@ -104,3 +108,23 @@ def _find_again(settings: PastChatsSettings) -> Callable[[], bool]:
 
 async def _close(opened: _Opened) -> None:
     await opened.runtime.__aexit__(None, None, None)
+
+
+class ReopenedIndexTag(Tag[ReopenedIndex]):
+    """Where ``reopened_index`` provides it."""
+
+
+@asynccontextmanager
+async def _open_reopened(
+    settings: PastChatsSettings, embedding: EmbeddingSettings
+) -> AsyncGenerator[ReopenedIndex]:
+    index = ReopenedIndex(settings, embedding)
+    try:
+        yield index
+    finally:
+        await index.close()
+
+
+def reopened_index(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[ReopenedIndexTag]:
+    """Be ready for the index that *settings* name, whenever it is there."""
+    return Layer.scoped(ReopenedIndexTag, partial(_open_reopened, settings, embedding))

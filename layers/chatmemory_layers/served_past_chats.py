@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar, final
 
 from chatmemory.contracts.past_chats import PastChats, PastChatsService, SearchMode
-from chatmemory.effect import Effect, Layer
+from chatmemory.effect import Effect, Layer, ThreadRuntime
 from chatmemory.embedding_settings import EmbeddingSettings
 from chatmemory.errors import PastChatsError
 from chatmemory.json_value import JsonObject
@@ -17,9 +17,8 @@ from chatmemory.past_chats import Finding, PastChatsStatistics, PastConversation
 from chatmemory.past_chats_settings import PastChatsSettings
 from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
 from chatmemory.prompt_hits import PastRecall, PromptSearchResult
-from chatmemory_layers.loop_thread import LoopThread, open_loop_thread
 from chatmemory_layers.past_chats_stacks import OFFLINE
-from chatmemory_layers.reopened_index import ReopenedIndex
+from chatmemory_layers.reopened_index import ReopenedIndexTag, reopened_index
 
 A = TypeVar("A")
 
@@ -30,10 +29,9 @@ THREAD_NAME = "past chats"
 class ServedPastChats:
     """The service, asked across threads; its promises stand in ``contracts.PastChats``."""
 
-    def __init__(self, thread: LoopThread, index: ReopenedIndex) -> None:
-        """Ask *index* in *thread*, where it lives."""
+    def __init__(self, thread: ThreadRuntime[ReopenedIndexTag]) -> None:
+        """Ask the index in *thread*, where it lives."""
         self._thread = thread
-        self._index = index
 
     def search(
         self,
@@ -95,20 +93,16 @@ class ServedPastChats:
         return self._ask(lambda chats: chats.check())
 
     def _ask(self, ask: Callable[[PastChats], Effect[A, PastChatsError]]) -> Effect[A, PastChatsError]:
-        effect = PastChatsService.use(ask)
-        return Effect.from_outcome(lambda: self._thread.run(self._index.run(effect)))
+        asked = ReopenedIndexTag.use(lambda index: index.ask(PastChatsService.use(ask)))
+        return Effect.from_outcome(partial(self._thread.run, asked))
 
 
 @asynccontextmanager
 async def _open_served(
     settings: PastChatsSettings, embedding: EmbeddingSettings
 ) -> AsyncGenerator[PastChats]:
-    index = ReopenedIndex(settings, embedding)
-    async with open_loop_thread(THREAD_NAME) as thread:
-        try:
-            yield ServedPastChats(thread, index)
-        finally:
-            await thread.run(index.close())
+    async with ThreadRuntime(reopened_index(settings, embedding), name=THREAD_NAME) as thread:
+        yield ServedPastChats(thread)
 
 
 def served_past_chats(
