@@ -1,5 +1,6 @@
 """Whoever follows a conversation learns what is said in it, by whatever process, once and in order."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -57,7 +58,8 @@ async def following(
     client: httpx.AsyncClient, last_event: str | None = None, **query: int
 ) -> AsyncGenerator[AsyncGenerator[Event]]:
     headers = {} if last_event is None else {"Last-Event-ID": last_event}
-    async with client.stream("GET", f"{PATH}/events", params=query, headers=headers) as answer:
+    stream = client.stream("GET", f"{PATH}/events", params=query, headers=headers)
+    async with asyncio.timeout(LONG_SECONDS), stream as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/event-stream")
         events = read_events(answer.aiter_lines())

@@ -147,14 +147,10 @@ async def test_it_warns_that_a_store_in_memory_keeps_nothing(settings: Settings)
         (Reply.json({}, status=401), False),
         (Reply.json({}, status=500), False),
         (Reply(misbehaviour="hang_up"), False),
-        (Reply(misbehaviour="hang"), False),
     ],
-    ids=["answers", "knows no list of models", "refuses the key", "fails", "hangs up", "hangs"],
+    ids=["answers", "knows no list of models", "refuses the key", "fails", "hangs up"],
 )
-async def test_it_warns_when_no_skill_can_run(
-    settings: Settings, reply: Reply, runs: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(describing, "LONGEST_WAIT_SECONDS", 0.5)
+async def test_it_warns_when_no_skill_can_run(settings: Settings, reply: Reply, runs: bool) -> None:
     async with http_server(reply) as endpoint:
         skill = SkillSettings(
             runner="openai_compatible", base_url=endpoint.url, api_key=SECRET, model="small"
@@ -164,6 +160,17 @@ async def test_it_warns_when_no_skill_can_run(
     assert description["skills"] == {"runner": "openai_compatible", "runs": runs}
     assert ("SkillsFail" in codes(description)) is not runs
     assert SECRET not in json.dumps(description)
+
+
+async def test_an_endpoint_that_hangs_is_not_waited_for(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(describing, "LONGEST_WAIT_SECONDS", 0.01)
+    async with http_server(Reply(misbehaviour="hang")) as endpoint:
+        skill = SkillSettings(runner="openai_compatible", base_url=endpoint.url)
+        description = await told(with_memory(settings, skill=skill))
+    (warning,) = (one for one in description["warnings"] if one["code"] == "SkillsFail")
+    assert describing.NO_ANSWER in warning["message"]
 
 
 async def test_a_model_that_extracts_needs_no_hint_at_the_rules(settings: Settings) -> None:

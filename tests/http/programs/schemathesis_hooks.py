@@ -20,6 +20,10 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
         return
     if {"olderThan", "newerThan"} <= set(case.query):
         del case.query["newerThan"]
+    if case.operation.path.endswith("/supersede") and not isinstance(case.body, dict):
+        case.body = {
+            "memory": {"content": "绿茶"}
+        }  # it sends 0 where it finds nothing that fits a pattern in time
     # The quotes of an example are taken for those of JSON.
     if (version := case.headers.get("If-Match")) and not version.startswith('"'):
         case.headers["If-Match"] = f'"{version}"'
