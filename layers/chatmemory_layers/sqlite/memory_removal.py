@@ -1,7 +1,7 @@
 """How memories go: forgotten on request, without a trace, or expired.
 
 What hangs on a row goes with it, by the triggers of ``memory_tables.py``.  That no byte of a removed memory stays in
-the file is up to ``secure_delete`` for its pages, to ``OPTIMIZE_FTS`` for the index of words, where a deletion is only
+the file is up to ``secure_delete`` for its pages, to ``merge_words`` for the index of words, where a deletion is only
 a note until then, and to ``Database.empty_log`` after the commit.  The name of the user stays in ``memory_user``, whose
 numbers must not come again: other processes know vectors by them.
 """
@@ -20,6 +20,7 @@ from chatmemory_layers.columns import END_US, to_us
 from chatmemory_layers.memory_requests import Expiry
 from chatmemory_layers.sqlite.group_commit import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
+from chatmemory_layers.sqlite.merged_words import merge_words
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
@@ -55,7 +56,6 @@ WHERE superseded_by IN (
 )
 """
 DELETE_MEMORIES = "DELETE FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))"
-OPTIMIZE_FTS = "INSERT INTO memory_fts (memory_fts) VALUES ('optimize')"
 
 # From the messages to the summaries that stand for them, and on to the summaries of those.
 SELECT_STALE = """
@@ -102,7 +102,7 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
     keys = [key for key, _, _ in rows]
     (embeddings,) = transaction.execute(COUNT_EMBEDDINGS, {"keys": json.dumps(keys)}).fetchone()
     _remove(transaction, keys)
-    transaction.execute(OPTIMIZE_FTS)
+    merge_words(transaction.execute, "memory_fts")
     return Success(ForgetReceipt(len(keys), embeddings, _mark_stale(transaction, rows)))
 
 

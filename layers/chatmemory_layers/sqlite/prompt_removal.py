@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from chatmemory.prompt import PromptFilter
+from chatmemory_layers.sqlite.merged_words import merge_words
 from chatmemory_layers.sqlite.migrations import transaction
 from chatmemory_layers.sqlite.prompt_filters import IS_MEANT, filter_parameters
 from chatmemory_layers.sqlite.prompt_row import plain
@@ -68,8 +69,6 @@ UPDATE prompt_sources SET status = 'missing'
 WHERE status <> 'missing' AND source_path IN (SELECT value FROM json_each(:sources))
 """
 
-# Words of deleted turns stay in the index of words until its parts are merged; the pages that are let go are overwritten.
-MERGE_WORDS = "INSERT INTO prompts_fts (prompts_fts) VALUES ('optimize')"
 EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 MOST_ATTEMPTS: Final = 50
@@ -93,7 +92,7 @@ def forget(
         if count:
             connection.execute(REMEMBER_FORGOTTEN)
             connection.execute(DELETE_CHOSEN)
-            connection.execute(MERGE_WORDS)
+            merge_words(connection.execute, "prompts_fts")  # the pages that it lets go are overwritten
         connection.execute(CLEAR_CHOSEN)
     if count:
         _empty_log(connection)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from chatmemory.past_chats import IndexReport
+from chatmemory_layers.sqlite.merged_words import build_anew
 from chatmemory_layers.sqlite.migrations import transaction
 from chatmemory_layers.sqlite.prompt_code_blocks import pack_codes
 from chatmemory_layers.sqlite.prompt_row import instant_text
@@ -35,7 +36,6 @@ ON CONFLICT (prompt_id) DO UPDATE SET model_key = excluded.model_key, code = exc
 # A watch runs every few seconds, for years.
 DELETE_OLD_RUNS = "DELETE FROM index_runs WHERE id <= (SELECT max(id) FROM index_runs) - :kept"
 
-REBUILD_WORDS = "INSERT INTO prompts_fts (prompts_fts) VALUES ('rebuild')"
 COUNT_PROMPTS = "SELECT count(*) FROM prompts"
 
 INSERT_RUN = """
@@ -71,7 +71,7 @@ def re_embed(connection: sqlite3.Connection, ids: Sequence[int], vectors: "Matri
 def reindex_words(connection: sqlite3.Connection) -> int:
     """Build the index of words anew; return the number of turns."""
     with transaction(connection):
-        connection.execute(REBUILD_WORDS)
+        build_anew(connection.execute, "prompts_fts")
         (count,) = connection.execute(COUNT_PROMPTS).fetchone()
     return int(count)
 

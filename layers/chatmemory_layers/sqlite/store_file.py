@@ -14,6 +14,7 @@ from chatmemory.settings import SqliteSettings
 from chatmemory_layers.sqlite.file_connection import connect, create_file, write_ahead
 from chatmemory_layers.sqlite.legacy_file import adopt_file
 from chatmemory_layers.sqlite.legacy_rows import adopt_rows
+from chatmemory_layers.sqlite.merged_words import mend_words
 from chatmemory_layers.sqlite.migrations import check_origin, migrate
 
 _SYNCHRONOUS: Final = {"full": "FULL", "process": "NORMAL"}
@@ -53,6 +54,7 @@ def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
     connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[settings.durability]}")
     connection.execute("PRAGMA secure_delete = ON")  # the bytes of what is forgotten go with it
     migrate(connection)
+    mend_words(connection, "memory_fts")
     adopt_rows(connection, settings.legacy_user)
 
 
