@@ -34,8 +34,7 @@ export function forget(memory, { words, onProblem }) {
     }
   };
   const undo = () => {
-    waiting.delete(memory.id);
-    show(memory.id);
+    if (waiting.delete(memory.id)) show(memory.id); // otherwise it is gone already
   };
   waiting.set(memory.id, remove);
   notify({
@@ -47,8 +46,7 @@ export function forget(memory, { words, onProblem }) {
   });
 }
 
-// `pagehide` comes on every way out, also where `unload` does not; a page that comes back from the browser's cache has
-// an empty map then.
+// `pagehide` comes on every way out, also where `unload` does not.
 addEventListener("pagehide", () => {
   for (const remove of [...waiting.values()]) remove({ keepalive: true });
 });
