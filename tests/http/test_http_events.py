@@ -2,10 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import anyio
 import httpx
@@ -14,12 +15,11 @@ import pytest
 from chatmemory.contracts import ChatMemoryService
 from chatmemory.effect import ManagedRuntime
 from chatmemory.messages import NewMessage
-from chatmemory.programs.http.events import followed
+from chatmemory.programs.http.operations.events import followed
 from chatmemory_layers import stacks
 from tests.http_api import served
 
 LONG_SECONDS = 20.0
-PATH = "/conversations/%E4%BC%9A%2F1"
 
 
 class Event(NamedTuple):
@@ -40,17 +40,35 @@ async def read_events(lines: AsyncIterator[str]) -> AsyncGenerator[Event]:
             fields = {}
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("followed") / "a.db"
+
+
+@pytest.fixture(scope="module")
+def url(store: Path) -> Generator[str]:
+    """Where a real server listens: a stream needs a socket."""
+    with served(store) as server:
+        yield server.url
+
+
 @pytest.fixture
-async def client(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client of a real server: a stream needs a socket."""
-    with served(tmp_path / "a.db") as server:
-        async with httpx.AsyncClient(base_url=server.url, timeout=LONG_SECONDS) as client:
-            yield client
+def conversation_id(request: pytest.FixtureRequest) -> str:
+    """One for each test."""
+    return f"会/{request.node.name}"
+
+
+@pytest.fixture
+async def client(url: str, conversation_id: str) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client that stays in the conversation."""
+    base_url = f"{url}conversations/{quote(conversation_id, safe='')}"
+    async with httpx.AsyncClient(base_url=base_url, timeout=LONG_SECONDS) as client:
+        yield client
 
 
 async def say(client: httpx.AsyncClient, *texts: str) -> None:
     messages = [{"role": "user", "content": text} for text in texts]
-    (await client.post(f"{PATH}/messages", json={"messages": messages})).raise_for_status()
+    (await client.post("/messages", json={"messages": messages})).raise_for_status()
 
 
 @asynccontextmanager
@@ -58,7 +76,7 @@ async def following(
     client: httpx.AsyncClient, last_event: str | None = None, **query: int
 ) -> AsyncGenerator[AsyncGenerator[Event]]:
     headers = {} if last_event is None else {"Last-Event-ID": last_event}
-    stream = client.stream("GET", f"{PATH}/events", params=query, headers=headers)
+    stream = client.stream("GET", "/events", params=query, headers=headers)
     async with asyncio.timeout(LONG_SECONDS), stream as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -82,7 +100,7 @@ async def test_what_is_said_from_now_on_arrives_in_order(client: httpx.AsyncClie
             "two\nlines",
         )
         assert (first.id, second.id) == ("2", "3")
-        page = (await client.get(f"{PATH}/messages")).json()
+        page = (await client.get("/messages")).json()
         assert [first.data, second.data] == page["messages"][1:]
 
 
@@ -103,27 +121,29 @@ async def test_who_was_cut_off_goes_on_where_it_was(client: httpx.AsyncClient) -
         assert await contents(events, 2) == ["two", "three"]
 
 
-async def test_what_another_process_says_arrives_too(client: httpx.AsyncClient, tmp_path: Path) -> None:
+async def test_what_another_process_says_arrives_too(
+    client: httpx.AsyncClient, store: Path, conversation_id: str
+) -> None:
     await say(client, "one")
-    async with following(client) as events, ManagedRuntime(stacks.embedded(tmp_path / "a.db")) as other:
+    async with following(client) as events, ManagedRuntime(stacks.embedded(store)) as other:
         elsewhere = await other.service(ChatMemoryService)
-        await elsewhere.add_messages("会/1", [NewMessage("assistant", "from elsewhere")]).or_raise()
+        await elsewhere.add_messages(conversation_id, [NewMessage("assistant", "from elsewhere")]).or_raise()
         assert await contents(events, 1) == ["from elsewhere"]
 
 
 async def test_a_clear_is_an_event_and_the_conversation_may_begin_anew(client: httpx.AsyncClient) -> None:
     await say(client, "one")
     async with following(client) as events:
-        await client.delete(f"{PATH}/messages")
+        await client.delete("/messages")
         assert (await anext(events)).event == "cleared"
         await say(client, "anew")
         assert await contents(events, 1) == ["anew"]
 
 
 async def test_nobody_follows_what_is_not_there(client: httpx.AsyncClient) -> None:
-    unknown = await client.get(f"{PATH}/events")
+    unknown = await client.get("/events")
     assert (unknown.status_code, unknown.json()["tag"]) == (404, "ConversationNotFoundError")
-    wrong = await client.get(f"{PATH}/events", headers={"Last-Event-ID": "x"})
+    wrong = await client.get("/events", headers={"Last-Event-ID": "x"})
     assert wrong.json()["problems"][0]["path"] == "$.headers.Last-Event-ID"
 
 
@@ -140,8 +160,8 @@ async def test_a_stream_ends_when_the_server_is_about_to_end() -> None:
 
 
 async def test_where_nothing_is_said_a_comment_keeps_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatmemory.programs.http.events.HEARTBEAT_SECONDS", 0.0)
-    monkeypatch.setattr("chatmemory.programs.http.events.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("chatmemory.programs.http.operations.events.HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr("chatmemory.programs.http.operations.events.PAUSE_SECONDS", 0.0)
     async with ManagedRuntime(stacks.testing()) as runtime:
         memory = await runtime.service(ChatMemoryService)
         await memory.add_messages("c", [NewMessage("user", "one")]).or_raise()
