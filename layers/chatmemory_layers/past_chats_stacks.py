@@ -19,6 +19,9 @@ from chatmemory.pastchats.hybrid_rank import prompt_ranker
 from chatmemory_layers.sqlite.prompt_repository import prompt_reader, prompt_repository
 
 if TYPE_CHECKING:
+    from typing import Never
+
+    from chatmemory.contracts.history_files import HistoryFilesTag
     from chatmemory.contracts.prompt_repository import PromptRepositoryTag
     from chatmemory.contracts.query_embedder import QueryEmbedderTag
     from chatmemory.effect.config_error import ConfigError
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 StackError: TypeAlias = "RepositoryError | ConfigError"
 Given: TypeAlias = "PastChatsSettingsTag | EmbeddingSettingsTag"
 Kept: TypeAlias = "Layer[Given | PromptRepositoryTag, RepositoryError]"
+Files: TypeAlias = "Layer[HistoryFilesTag, Never, PastChatsSettingsTag]"
 
 OFFLINE: Final = EmbeddingSettings()
 """The embedder that ships with the package."""
@@ -40,10 +44,10 @@ def finding(
 
 
 def indexing(
-    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, *, files: Files | None = None
 ) -> Layer[PastChatsIndexService, StackError]:
-    """Keep an index, which is made when it is not there."""
-    return _indexing(_given(settings, embedding).feed_keep(prompt_repository), embedding)
+    """Keep an index, which is made when it is not there; read out of *files*, by default those of this machine."""
+    return _indexing(_given(settings, embedding).feed_keep(prompt_repository), embedding, files)
 
 
 def rehearsing(
@@ -89,13 +93,15 @@ def _finding(kept: Kept, embedding: EmbeddingSettings) -> Layer[PastChatsService
     return found >> observed_past_chats
 
 
-def _indexing(kept: Kept, embedding: EmbeddingSettings) -> Layer[PastChatsIndexService, StackError]:
+def _indexing(
+    kept: Kept, embedding: EmbeddingSettings, files: Files | None = None
+) -> Layer[PastChatsIndexService, StackError]:
     from chatmemory.observe import observed_past_chats_index  # noqa: PLC0415  likewise
     from chatmemory.pastchats.indexing import past_chats_index  # noqa: PLC0415  a recall needs none of this
     from chatmemory_layers.embedding.chosen import chosen_embedder  # noqa: PLC0415  likewise
     from chatmemory_layers.files.local_files import local_files  # noqa: PLC0415  likewise
 
-    indexed = kept.feed_keep(chosen_embedder(embedding) | local_files) >> past_chats_index
+    indexed = kept.feed_keep(chosen_embedder(embedding) | (files or local_files)) >> past_chats_index
     return indexed >> observed_past_chats_index
 
 

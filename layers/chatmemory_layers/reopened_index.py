@@ -56,7 +56,7 @@ class ReopenedIndex:
             try:
                 opened = await self._present()
             except EffectFailed as failed:
-                return Failure(self._lifted(failed.error))
+                return Failure(lifted(failed.error, self._embedding))
             opened.users += 1
         try:
             return await opened.runtime.run(effect)
@@ -88,15 +88,17 @@ class ReopenedIndex:
         """Tell whether the file was let go of and its last user has gone."""
         return opened is not self._opened and not opened.users
 
-    def _lifted(self, error: object) -> PastChatsError:
-        match error:
-            case RepositoryError():
-                return GenericMemoryError(error)
-            case ConfigError():  # of the embedder: the store has no settings that could be wrong
-                model = self._embedding.model or self._embedding.provider
-                return GenericMemoryError(EmbeddingError(model, "not_configured", str(error)))
-            case _:
-                raise EffectFailed(error)
+
+def lifted(error: object, embedding: EmbeddingSettings) -> PastChatsError:
+    """Return what a service fails with whose stack could not be built, because of *error*."""
+    match error:
+        case RepositoryError():
+            return GenericMemoryError(error)
+        case ConfigError():  # of the embedder: the store has no settings that could be wrong
+            model = embedding.model or embedding.provider
+            return GenericMemoryError(EmbeddingError(model, "not_configured", str(error)))
+        case _:
+            raise EffectFailed(error)
 
 
 def _find_again(settings: PastChatsSettings) -> Callable[[], bool]:

@@ -8,6 +8,7 @@ from typing import Final, final
 
 from chatmemory.contracts.history_format import UnreadableHistoryError
 from chatmemory.pastchats.formats.byte_order import without_mark
+from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.path_names import real_path, shown_path
 
 BLOCK_BYTES: Final = 1 << 18
@@ -17,9 +18,15 @@ ABSENT: Final = (-1, -1)
 
 @final
 class FileReader:
-    """A ``TrackedReader`` of *path*, as it is shown."""
+    """A ``TrackedReader`` of *path*, as it is shown; it sees nothing near it that *confinement* leaves out."""
 
-    def __init__(self, path: str, also: dict[str, tuple[int, int]] | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        also: dict[str, tuple[int, int]] | None = None,
+        confinement: Confinement | None = None,
+    ) -> None:
+        self._confinement = confinement
         self._real = real_path(path)
         self._first_seen: tuple[int, int, int] | None = None
         self.path = path
@@ -66,18 +73,25 @@ class FileReader:
     def sibling(self, relative: str, /) -> "FileReader | None":
         """Return the reader of a file near it, None when there is none; either is noted."""
         real = self._near(relative)
+        if self._is_left_out(real):
+            return None
         shown = shown_path(real)
         self.also[shown], is_file = look(real)
-        return FileReader(shown, self.also) if is_file else None
+        return FileReader(shown, self.also, self._confinement) if is_file else None
 
     def entries(self, relative: str = ".", /) -> Sequence[str]:
         """Return the names in a folder near it, sorted; the folder is noted."""
         real = self._near(relative)
+        if self._is_left_out(real):
+            return ()
         self.also[shown_path(real)], _ = look(real)
         try:
             return sorted(os.listdir(real))
         except OSError:
             return ()
+
+    def _is_left_out(self, real: str) -> bool:
+        return self._confinement is not None and self._confinement.is_outside(real)
 
     def _near(self, relative: str) -> str:
         return os.path.normpath(Path(self._real).parent / relative)

@@ -1,7 +1,7 @@
 """``HistoryFiles`` over the file system of this machine."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Never, final
 
 from chatmemory.contracts.history_files import FoundFiles, HistoryFiles, HistoryFilesTag, TrackedReader
@@ -9,6 +9,7 @@ from chatmemory.contracts.history_format import KnownRoot
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.histories import HistoryFile, HistoryIssue
 from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.file_reader import FileReader, is_absent, look
 from chatmemory_layers.files.folder_search import FolderSearch, Found
 from chatmemory_layers.files.known_folders import folders_of
@@ -20,10 +21,16 @@ from chatmemory_layers.sqlite.prompt_store import store_path
 
 @final
 class LocalFiles:
-    """Finds and opens files; *own* are never found: the index itself, which changes with every run."""
+    """Finds and opens files.
 
-    def __init__(self, own: Sequence[str] = ()) -> None:
+    Args:
+        own: are never found: the index itself, which changes with every run.
+        confinement: outside of which nothing is read; None: everything may be.
+    """
+
+    def __init__(self, own: Sequence[str] = (), confinement: Confinement | None = None) -> None:
         self._own = frozenset(own)
+        self._confinement = confinement
 
     def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
         """Return the files below *inputs*, of which one may begin with ``~``."""
@@ -37,7 +44,7 @@ class LocalFiles:
         """Return what reads *file*."""
         if file.member:
             return ArchiveReader(file, real_path(file.path))
-        return FileReader(file.path)
+        return FileReader(file.path, confinement=self._confinement)
 
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
         """Tell whether one of the further files of a source is not what it was."""
@@ -52,12 +59,12 @@ class LocalFiles:
         return end < len(ARCHIVE) or is_absent(archive) or not may_hold(archive, member)
 
     def _find(self, inputs: Sequence[str], exclude: Sequence[str]) -> FoundFiles:
-        search = FolderSearch(exclusion(exclude))
+        search = FolderSearch(self._exclusion(exclude))
         paths = [path if os.path.lexists(path) else os.path.expanduser(path) for path in inputs]
         return self._collected((found for path in paths for found in search.below(path)), paths)
 
     def _find_known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> FoundFiles:
-        is_left_out = exclusion(exclude)
+        is_left_out = self._exclusion(exclude)
         folders = [(folder, root.files) for root in roots for folder in folders_of(root.folder)]
 
         def found() -> Iterator[Found]:
@@ -69,6 +76,12 @@ class LocalFiles:
                     yield from search.below(folder, may_lead=globs.may_lead, is_meant=globs.is_meant)
 
         return self._collected(found(), [folder for folder, _ in folders])
+
+    def _exclusion(self, globs: Sequence[str]) -> Callable[[str], bool]:
+        is_left_out, confinement = exclusion(globs), self._confinement
+        if confinement is None:
+            return is_left_out
+        return lambda path: confinement.is_outside(path) or is_left_out(path)
 
     def _collected(self, found: Iterator[Found], roots: Sequence[str]) -> FoundFiles:
         files: dict[str, HistoryFile] = {}
@@ -91,14 +104,24 @@ class LocalFiles:
         return iter((found,))
 
 
-def _without_our_own(settings: PastChatsSettings) -> LocalFiles:
+def _without_our_own(settings: PastChatsSettings, confinement: Confinement | None = None) -> LocalFiles:
     path = store_path(settings)
-    return LocalFiles((os.fspath(path), os.path.realpath(path)))
+    return LocalFiles((os.fspath(path), os.path.realpath(path)), confinement)
 
 
 @Effect.gen
 async def _of_settings(do: Do[Never, PastChatsSettingsTag]) -> HistoryFiles:
     return _without_our_own(do.service(PastChatsSettingsTag))
+
+
+def confined_files(confinement: Confinement) -> Layer[HistoryFilesTag, Never, PastChatsSettingsTag]:
+    """See nothing outside of *confinement*."""
+
+    @Effect.gen
+    async def confined(do: Do[Never, PastChatsSettingsTag]) -> HistoryFiles:
+        return _without_our_own(do.service(PastChatsSettingsTag), confinement)
+
+    return Layer.effect(HistoryFilesTag, confined(), needs=(PastChatsSettingsTag,))
 
 
 local_files: Final = Layer.effect(HistoryFilesTag, _of_settings(), needs=(PastChatsSettingsTag,))

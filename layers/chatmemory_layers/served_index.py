@@ -1,0 +1,165 @@
+"""``served_index``: past chats are indexed for a program with an event loop, and only out of folders that a person allows.
+
+Each call has a thread of its own, where it opens the index and closes it again: reading histories is rare.  One call
+waits for another.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from threading import Event
+from typing import TypeVar, final
+
+import anyio
+from returns.result import Failure, Success
+
+from chatmemory.contracts.past_chats import PastChatsIndex, PastChatsIndexService
+from chatmemory.effect import Effect, EffectFailed, Layer, Outcome, ThreadRuntime
+from chatmemory.embedding_settings import EmbeddingSettings
+from chatmemory.errors import DataValidationError, PastChatsError, Problem
+from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest
+from chatmemory.past_chats_settings import PastChatsSettings
+from chatmemory.pastchats.formats.registry import installed_formats
+from chatmemory.prompt import EVERYTHING, PromptFilter
+from chatmemory_layers.files.confinement import Confinement
+from chatmemory_layers.files.known_folders import folders_of
+from chatmemory_layers.files.local_files import confined_files
+from chatmemory_layers.past_chats_stacks import OFFLINE, indexing
+from chatmemory_layers.reopened_index import lifted
+
+A = TypeVar("A")
+
+THREAD_NAME = "past chats index"
+
+
+@final
+class ServedIndex:
+    """The service, asked across threads; its promises stand in ``contracts.PastChatsIndex``."""
+
+    def __init__(
+        self, settings: PastChatsSettings, embedding: EmbeddingSettings, folders: Sequence[str]
+    ) -> None:
+        """Keep the index of *settings*; read out of *folders*, and out of those that tools are known to use."""
+        self._settings = settings
+        self._embedding = embedding
+        self._folders = folders
+        self._turn = anyio.Lock()
+
+    def prepare(self) -> Effect[None, PastChatsError]:
+        """See ``PastChatsIndex.prepare``."""
+        return self._ask(lambda index: index.prepare())
+
+    def index(
+        self, request: IndexRequest, /, *, on_progress: Callable[[IndexProgress], None] = lambda _: None
+    ) -> Effect[IndexReport, PastChatsError]:
+        """See ``PastChatsIndex.index``; *on_progress* is called in the thread of the index.
+
+        What lies outside of the folders is refused, and so is a link out of them.  A call that is cancelled ends at its
+        next progress, and has kept every file that it had finished.
+        """
+        is_cancelled = Event()
+
+        def note(progress: IndexProgress) -> None:
+            if is_cancelled.is_set():
+                raise asyncio.CancelledError
+            on_progress(progress)
+
+        async def run() -> Outcome[IndexReport, PastChatsError]:
+            allowed = await anyio.to_thread.run_sync(_allowed, self._folders)
+            if isinstance(allowed, Failure):
+                return allowed
+            confinement = allowed.unwrap()
+            if problems := _outside(request.inputs, confinement):
+                return Failure(DataValidationError(problems))
+            async with _set_when_cancelled(is_cancelled):
+                return await self._run(lambda index: index.index(request, on_progress=note), confinement)
+
+        return Effect.from_outcome(run)
+
+    def re_embed(
+        self, *, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+    ) -> Effect[int, PastChatsError]:
+        """See ``PastChatsIndex.re_embed``."""
+        return self._ask(lambda index: index.re_embed(on_progress=on_progress))
+
+    def reindex(self) -> Effect[int, PastChatsError]:
+        """See ``PastChatsIndex.reindex``."""
+        return self._ask(lambda index: index.reindex())
+
+    def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
+        """See ``PastChatsIndex.import_records``; *lines* are read in the thread of the index."""
+        return self._ask(lambda index: index.import_records(lines))
+
+    def forget(
+        self,
+        which: PromptFilter = EVERYTHING,
+        /,
+        *,
+        sources: Sequence[str] = (),
+        is_dry_run: bool = False,
+    ) -> Effect[int, PastChatsError]:
+        """See ``PastChatsIndex.forget``."""
+        return self._ask(lambda index: index.forget(which, sources=sources, is_dry_run=is_dry_run))
+
+    def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
+        """See ``PastChatsIndex.prune``."""
+        return self._ask(lambda index: index.prune(is_dry_run=is_dry_run))
+
+    def _ask(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]]) -> Effect[A, PastChatsError]:
+        return Effect.from_outcome(lambda: self._run(ask, Confinement(self._folders)))
+
+    async def _run(
+        self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], confinement: Confinement
+    ) -> Outcome[A, PastChatsError]:
+        stack = indexing(self._settings, self._embedding, files=confined_files(confinement))
+        try:
+            async with self._turn, ThreadRuntime(stack, name=THREAD_NAME) as thread:
+                return await thread.run(PastChatsIndexService.use(ask))
+        except EffectFailed as failed:  # the index could not be opened
+            return Failure(lifted(failed.error, self._embedding))
+
+
+def _allowed(folders: Sequence[str]) -> Outcome[Confinement, DataValidationError]:
+    """Add the folders of the known tools, wherever a person has moved them by a link."""
+    loaded = installed_formats()
+    if isinstance(loaded, Failure):
+        return loaded
+    known = [
+        folder
+        for one in loaded.unwrap().by_name.values()
+        for root in one.known_roots
+        for folder in folders_of(root.folder)
+    ]
+    return Success(Confinement([*folders, *known]))
+
+
+@asynccontextmanager
+async def _set_when_cancelled(event: Event) -> AsyncGenerator[None]:
+    """Set *event* as soon as the block is cancelled, though it may take its time to end."""
+
+    async def watch() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            event.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch)
+        yield
+        group.cancel_scope.cancel()
+
+
+def _outside(paths: Sequence[str], confinement: Confinement) -> tuple[Problem, ...]:
+    message = "outside of the folders that may be indexed: the person allows more with --allow-index FOLDER"
+    return tuple(
+        Problem(f"$.paths[{number}]", message)
+        for number, path in enumerate(paths)
+        if "\0" in path or confinement.is_outside(path)
+    )
+
+
+def served_index(
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, *, folders: Sequence[str] = ()
+) -> Layer[PastChatsIndexService]:
+    """Keep the index that *settings* name; read out of *folders*, and out of those that tools are known to use."""
+    return Layer.sync(PastChatsIndexService, lambda: ServedIndex(settings, embedding, folders))
