@@ -16,6 +16,7 @@ Which memories are shown, and in which message, is the business of ``conversatio
 import json
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from random import Random
 from typing import Final
 
@@ -71,11 +72,16 @@ def memory_line(memory: Memory) -> str:
 
 def message_line(message: ChatMessage) -> str:
     """Return the line of a message or a summary: its id, whose it is, when it was said, and what it says."""
+    return said_line(message.id, message.role, message.content, said_at=message.timestamp)
+
+
+def said_line(source: str | None, role: str, content: str, *, said_at: datetime | None = None) -> str:
+    """Return the line of what *role* said, wherever that is kept: *source* names the place, None for none."""
     told: dict[str, Json] = {
-        "message": message.id,
-        "said_by": message.role,
-        "date": message.timestamp.date().isoformat(),
-        "content": message.content,
+        "message": source,
+        "said_by": role,
+        "date": None if said_at is None else said_at.date().isoformat(),
+        "content": content,
     }
     return _line(told)
 

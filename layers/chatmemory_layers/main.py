@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from chatmemory.effect.config_error import ConfigError
     from chatmemory.errors import PastChatsError, RepositoryError
     from chatmemory.past_chats_settings import PastChatsSettings
+    from chatmemory.programs.pastchats.host import McpServing
+    from chatmemory.settings import Settings
     from chatmemory_layers.past_chats_configuration import PastChatsPart
 
 A = TypeVar("A")
@@ -56,6 +58,38 @@ class CommandHost:
         from chatmemory_layers.past_chats_stacks import rehearsing  # noqa: PLC0415  likewise
 
         return self._run(rehearsing(*self._settings()), PastChatsIndexService.use(ask))
+
+    def serve_mcp(self, serving: McpServing, /) -> None:
+        """See ``Host``."""
+        from importlib.util import find_spec  # noqa: PLC0415  others need no extra
+
+        if find_spec("mcp") is None:
+            import click  # noqa: PLC0415  loaded by the command
+
+            needed = "needs mcp: pip install 'chatmemory-effect[mcp]'"
+            raise click.ClickException(needed)
+        from chatmemory_layers.mcp_main import serve_http, serve_stdio  # noqa: PLC0415  needs the extra
+
+        gc.enable()
+        settings = self._all_settings(serving)
+        if serving.is_http:
+            _value(serve_http(settings, serving.folders, port=serving.port))
+        else:
+            _value(serve_stdio(settings, serving.folders))
+
+    def _all_settings(self, serving: McpServing) -> Settings:
+        from attrs import evolve  # noqa: PLC0415  others need no more than those of past chats
+
+        from chatmemory_layers.configuration import read_settings  # noqa: PLC0415  likewise
+
+        read = _value(read_settings(self.config or os.environ.get(CONFIG) or None))
+        memory = evolve(read.memory, past_chats=self._settings().past_chats)
+        if serving.store is not None:
+            sqlite = evolve(memory.store.sqlite, path=serving.store)
+            memory = evolve(memory, store=evolve(memory.store, sqlite=sqlite))
+        given = {"host": serving.address, "user": serving.user, "app": serving.app}
+        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return evolve(read, memory=memory, server=evolve(read.server, **chosen))
 
     def settings(self) -> PastChatsSettings:
         """See ``Host``."""

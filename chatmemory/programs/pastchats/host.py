@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
@@ -23,6 +23,24 @@ class CommandError(Exception):
         """Keep *error*, whose text is for the person at the terminal."""
         super().__init__(str(error))
         self.error = error
+
+
+class McpServing(NamedTuple):
+    """How the MCP server is to be; what is None, the settings say.
+
+    Attributes:
+        is_http: over HTTP, at *address* and *port*; otherwise over standard input and output.
+        store: the SQLite file of conversations and memories.
+        folders: which may be indexed, beside those that tools are known to use.
+    """
+
+    is_http: bool
+    address: str | None
+    port: int | None
+    store: str | None
+    user: str | None
+    app: str | None
+    folders: tuple[str, ...]
 
 
 class Host(Protocol):
@@ -50,6 +68,10 @@ class Host(Protocol):
 
     def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
         """Ask what would change; nothing is written or made."""
+        ...
+
+    def serve_mcp(self, serving: McpServing, /) -> None:
+        """Be an MCP server until the client ends it."""
         ...
 
     def settings(self) -> PastChatsSettings:

@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "doctor": Entry("tend_commands", "Look after the index without writing anything."),
     "watch": Entry("index_commands", "Index again whenever histories change."),
     "hook": Entry("hook_commands", "Be the hook of a coding agent."),
+    "mcp": Entry("mcp_command", "Be the MCP server of a coding agent."),
     "forget": Entry("tend_commands", "Delete turns for good."),
     "prune": Entry("tend_commands", "Delete turns that their files no longer hold."),
     "reindex": Entry("index_commands", "Build the index of words anew."),

@@ -1,0 +1,121 @@
+"""Conversations as resources: those of the store, and, read-only as they are, those of past chats.
+
+    chatmemory://conversations/{conversationId}
+    chatmemory://past-chats/{conversationId}
+
+A conversation is text for a model: its newest messages, oldest first, inside a fence.
+"""
+
+from typing import Final, NamedTuple, TypeAlias, final
+from urllib.parse import quote, unquote
+
+from attrs import frozen
+
+from chatmemory.contracts import ChatMemoryService
+from chatmemory.contracts.past_chats import PastChatsService
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.random import RandomTag
+from chatmemory.errors import PastChatsError, ReadError
+from chatmemory.messages import Conversation, ConversationPage
+from chatmemory.programs.http.access import Grant
+from chatmemory.programs.http.operations.past_chats import NOT_ALLOWED
+from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.mcp.fenced import CONVERSATION_NOTICE, messages_block, turns_block
+
+CONVERSATIONS: Final = "chatmemory://conversations/"
+PAST_CHATS: Final = "chatmemory://past-chats/"
+MOST_LISTED: Final = 50
+MOST_READ: Final = 100
+MEDIA_TYPE: Final = "text/plain"
+
+Reads: TypeAlias = ChatMemoryService | PastChatsService
+ResourceError: TypeAlias = ReadError | PastChatsError | Refusal
+
+
+class Template(NamedTuple):
+    """A kind of resource."""
+
+    name: str
+    title: str
+    uri_template: str
+    description: str
+
+
+TEMPLATES: Final = (
+    Template(
+        "conversation",
+        "A conversation",
+        f"{CONVERSATIONS}{{conversationId}}",
+        f"The newest {MOST_READ} messages of a conversation, as a model sees them; the id is percent-encoded.",
+    ),
+    Template(
+        "past_conversation",
+        "A past conversation of another tool",
+        f"{PAST_CHATS}{{conversationId}}",
+        f"The first {MOST_READ} turns of a past conversation; the id is percent-encoded.",
+    ),
+)
+
+
+@final
+@frozen
+class Listed:
+    """A conversation in a list."""
+
+    uri: str
+    name: str
+    description: str
+
+
+@final
+@frozen
+class ListedPage:
+    """Conversations, last changed first; *next* is the cursor of the page after this one, None at the end."""
+
+    resources: tuple[Listed, ...]
+    next: str | None
+
+
+def list_conversations(grant: Grant, after: str | None) -> Effect[ListedPage, ReadError, ChatMemoryService]:
+    """List what *grant* may see."""
+    return ChatMemoryService.use(
+        lambda chat: chat.list_conversations(
+            limit=MOST_LISTED, after=after, order="recent", prefix=grant.conversations
+        )
+    ).map(_page)
+
+
+@Effect.gen
+async def read_conversation(do: Do[ResourceError, Reads], grant: Grant, uri: str) -> str:
+    """Return the text of the resource *uri*."""
+    chance = do.service(RandomTag)
+    if conversation_id := _named(uri, CONVERSATIONS):
+        allowed = await do(grant.conversation(conversation_id))
+        page = await do(ChatMemoryService.use(lambda chat: chat.get_page(allowed, limit=MOST_READ)))
+        return messages_block(page.messages, chance)
+    if conversation_id := _named(uri, PAST_CHATS):
+        if not grant.past_chats:
+            do.fail(NOT_ALLOWED)
+        turns = await do(PastChatsService.use(lambda chats: chats.turns(conversation_id, limit=MOST_READ)))
+        return turns_block(turns.turns, chance, notice=CONVERSATION_NOTICE)
+    return do.fail(
+        Refusal("NotFoundError", f"resources are {' and '.join(one.uri_template for one in TEMPLATES)}")
+    )
+
+
+def _page(page: ConversationPage) -> ListedPage:
+    return ListedPage(tuple(map(_listed, page.conversations)), page.next)
+
+
+def _listed(conversation: Conversation) -> Listed:
+    changed = f"{conversation.updated_at:%Y-%m-%d %H:%M} UTC"
+    return Listed(
+        CONVERSATIONS + quote(conversation.conversation_id, safe=""),
+        conversation.conversation_id,
+        f"{conversation.message_count} messages, the last change at {changed}",
+    )
+
+
+def _named(uri: str, prefix: str) -> str | None:
+    """Return the id that *uri* names behind *prefix*, None when it does not."""
+    return unquote(uri.removeprefix(prefix)) if uri.startswith(prefix) else None

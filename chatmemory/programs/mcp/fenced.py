@@ -1,0 +1,68 @@
+"""How recalled text is told: line by line, between the marks of a fence, so that a model takes it for data."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from attrs import evolve
+
+from chatmemory.chat_context import ContextMessage
+from chatmemory.memories import Memory
+from chatmemory.messages import ChatMessage
+from chatmemory.pastchats.shortened import shortened
+from chatmemory.programs.pastchats.sources import source_of
+from chatmemory.prompt import Prompt
+from chatmemory.recalled_block import (
+    CLOSING,
+    MEMORIES_NOTICE,
+    OPENING,
+    fresh_fence,
+    memory_line,
+    message_line,
+    recalled_block,
+    said_line,
+)
+
+CONVERSATION_NOTICE: Final = f"{OPENING}was said in a conversation, one JSON object per line.{CLOSING}"
+TURNS_NOTICE: Final = (
+    f"{OPENING}was said in earlier chats, in this tool and others, one JSON object per line.{CLOSING}"
+)
+FILES_NOTICE: Final = f"{OPENING}names files that were not read, and why, one JSON text per line.{CLOSING}"
+
+MOST_CHARACTERS: Final = 4000
+"""Of one memory, message or turn: hosts cut off long answers, and then anywhere."""
+
+
+def memories_block(memories: Sequence[Memory], chance: Random) -> str:
+    """Return what was remembered; nothing for no memories."""
+    lines = [memory_line(evolve(memory, content=_short(memory.content))) for memory in memories]
+    return fenced(lines, MEMORIES_NOTICE, chance)
+
+
+def turns_block(turns: Sequence[Prompt], chance: Random, *, notice: str = TURNS_NOTICE) -> str:
+    """Return turns of past chats, each with its source; nothing for no turns."""
+    lines = [
+        said_line(source_of(turn), turn.role, _short(turn.content), said_at=turn.timestamp) for turn in turns
+    ]
+    return fenced(lines, notice, chance)
+
+
+def messages_block(messages: Sequence[ChatMessage], chance: Random) -> str:
+    """Return stored messages; nothing for no messages."""
+    lines = [message_line(evolve(message, content=_short(message.content))) for message in messages]
+    return fenced(lines, CONVERSATION_NOTICE, chance)
+
+
+def said_block(messages: Sequence[ContextMessage], chance: Random) -> str:
+    """Return the messages of a context; nothing for no messages."""
+    lines = [said_line(message.id, message.role, _short(message.content)) for message in messages]
+    return fenced(lines, CONVERSATION_NOTICE, chance)
+
+
+def fenced(lines: Sequence[str], notice: str, chance: Random) -> str:
+    """Return *lines*, each of which is JSON, between the marks of a fence; nothing for no lines."""
+    return recalled_block(lines, fence=fresh_fence(lines, chance), notice=notice)
+
+
+def _short(text: str) -> str:
+    return shortened(text, MOST_CHARACTERS)

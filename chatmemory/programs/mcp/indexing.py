@@ -1,0 +1,133 @@
+"""``index_paths``: histories of other tools become past chats, as far as the person allows.
+
+Which folders may be read is not decided here: the service refuses what lies outside of them.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.contracts.past_chats import PastChatsIndexService
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.random import RandomTag
+from chatmemory.errors import PastChatsError
+from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest
+from chatmemory.programs.mcp.fenced import FILES_NOTICE, fenced
+from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.pastchats.as_text import issue_lines, report_text
+from chatmemory.prompt_drafts import SourceChanges
+
+LONGEST_SECONDS: Final = 40.0
+"""Hosts give up on a call after a minute; what is read by then is kept, and the next call goes on."""
+
+
+@final
+@frozen(kw_only=True)
+class Histories:
+    """What is to be read.
+
+    Attributes:
+        paths: files and folders below those that the person allows; none: wherever the known tools keep their histories.
+        format: the reader to use for every file; null: each file's content decides.
+        dry_run: read, and write nothing.
+    """
+
+    paths: tuple[str, ...] = ()
+    format: str | None = None
+    dry_run: bool = False
+
+
+@final
+@frozen(kw_only=True)
+class Indexed:
+    """What an index run did.
+
+    Attributes:
+        text: the same in words, with the files that could not be read.
+        is_complete: false: the time was up; call again to go on.
+        files: files that were looked at.
+        turns: what became of the turns; null while it is not complete.
+        not_histories: files that are no chat history.
+        failed: files that could not be read.
+        redacted: secrets that were taken out.
+    """
+
+    text: str
+    is_complete: bool
+    files: int
+    turns: SourceChanges | None
+    not_histories: int
+    failed: int
+    redacted: int
+
+
+@final
+@frozen
+class _OutOfTime:
+    """The run took too long."""
+
+
+@Effect.gen
+async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[Histories]) -> Told[Indexed]:
+    histories, seen = asked.arguments, IndexProgress(files_done=0, files=0, turns=0, source="")
+    request = IndexRequest(inputs=histories.paths, format=histories.format, is_dry_run=histories.dry_run)
+
+    def note(progress: IndexProgress) -> None:
+        nonlocal seen
+        seen = progress
+
+    run = PastChatsIndexService.use(lambda index: index.index(request, on_progress=note))
+    report = await do(
+        run.timeout(LONGEST_SECONDS, _OutOfTime).lash(
+            lambda error: Effect.succeed(error) if isinstance(error, _OutOfTime) else Effect.fail(error)
+        )
+    )
+    if isinstance(report, _OutOfTime):
+        text = f"{seen.files_done} of {seen.files} files are done, {seen.turns} turns: call again to go on"
+        unfinished = Indexed(
+            text=text,
+            is_complete=False,
+            files=seen.files_done,
+            turns=None,
+            not_histories=0,
+            failed=0,
+            redacted=0,
+        )
+        return Told(text, unfinished)
+    # Names of files are written by others too.
+    issues = [json.dumps(line, ensure_ascii=False) for line in issue_lines(report, verbose=False)]
+    parts = [report_text(report), fenced(issues, FILES_NOTICE, do.service(RandomTag))]
+    return _told("\n\n".join(filter(None, parts)), report)
+
+
+def index_paths(
+    asked: Asked[Histories],
+) -> Effect[Told[Indexed], PastChatsError, PastChatsIndexService]:
+    """Read chat histories of coding agents and other tools into past chats; again, what is new or changed.
+
+    Without `paths` it reads where the known tools keep theirs.  Other folders are refused unless the person has allowed them.
+    Nothing is deleted.  A run that takes long is interrupted, keeps what it has read, and goes on with the next call.
+    """
+    return _indexed(asked)
+
+
+def _told(text: str, report: IndexReport) -> Told[Indexed]:
+    return Told(
+        text,
+        Indexed(
+            text=text,
+            is_complete=True,
+            files=report.files,
+            turns=report.turns,
+            not_histories=report.not_histories,
+            failed=report.failed,
+            redacted=report.redacted,
+        ),
+    )
+
+
+INDEXING: Final[Sequence[MemoryTool]] = (
+    MemoryTool(handler=index_paths, title="Index chat histories", is_idempotent=True, needs_past_chats=True),
+)

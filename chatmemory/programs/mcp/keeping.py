@@ -1,0 +1,217 @@
+"""``remember``, ``forget`` and ``store_turn``: what an agent changes in memory."""
+
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias, final
+
+from attrs import field, frozen, validators
+
+from chatmemory.contracts import ChatMemory, ChatMemoryService, LongTermMemory, LongTermMemoryService
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import AddError, MemoryChangeError, MemoryReadError, RememberError
+from chatmemory.memories import (
+    Category,
+    Duplicate,
+    ForgetReceipt,
+    NewMemory,
+    Provenance,
+    RememberReport,
+    SaveOutcome,
+    Skipped,
+    Stored,
+)
+from chatmemory.messages import AddReport, Json, NewMessage
+from chatmemory.programs.http.made_ids import with_made_ids
+from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+
+TurnServices: TypeAlias = ChatMemoryService | LongTermMemoryService
+
+EXTRACTOR: Final = "mcp"
+"""What a memory names as its origin that an agent has saved."""
+
+LONGEST_EVENT_ID: Final = 255
+
+
+@final
+@frozen(kw_only=True)
+class Fact:
+    """What is to be remembered.
+
+    Attributes:
+        content: the fact as a sentence of its own, understood without the conversation.
+        key: what it is about, `preferred language` for example.
+        value: what is said of it, any JSON.
+        confidence: how sure it is.
+        source: `user_stated`: the user has said so. `inferred`: you conclude it.
+        session_id: the conversation that it comes from.
+        replaces: the id of the memory in whose place it comes, because the fact has changed.
+        event_id: of what made you remember it; the same one again stores nothing twice.
+    """
+
+    content: str
+    key: str | None = None
+    value: Json = None
+    category: Category | None = None
+    tags: tuple[str, ...] = ()
+    confidence: float = field(default=1.0, validator=[validators.ge(0.0), validators.le(1.0)])
+    source: Literal["user_stated", "inferred"] = "user_stated"
+    session_id: str | None = None
+    replaces: str | None = None
+    event_id: str | None = field(
+        default=None,
+        validator=validators.optional([validators.min_len(1), validators.max_len(LONGEST_EVENT_ID)]),
+    )
+
+
+@final
+@frozen(kw_only=True)
+class ToForget:
+    """What is to be forgotten.
+
+    Attributes:
+        memory_id: the id of exactly one memory, as `recall` and `search` tell it.
+    """
+
+    memory_id: str
+
+
+@final
+@frozen(kw_only=True)
+class SaidTurn:
+    """What a user said and what was answered.
+
+    Attributes:
+        event_id: of this turn, the same whenever it is sent again.
+        conversation_id: the conversation at whose end it comes.
+        user_content: what the user said.
+        assistant_content: the whole answer.
+    """
+
+    event_id: str = field(validator=[validators.min_len(1), validators.max_len(LONGEST_EVENT_ID)])
+    conversation_id: str
+    user_content: str
+    assistant_content: str
+
+
+@final
+@frozen(kw_only=True)
+class TurnReport:
+    """What became of a turn: as messages of its conversation, and as short-term memories."""
+
+    conversation: AddReport
+    memory: RememberReport
+
+
+def remember(
+    asked: Asked[Fact],
+) -> Effect[Told[RememberReport], RememberError | MemoryChangeError, LongTermMemoryService]:
+    """Save one fact to long-term memory, where every later session finds it.
+
+    Save what will matter later: preferences, decisions, names, what turned out to be true.  Save no secrets.  What is
+    remembered already is not saved twice; for a fact that has changed, name the old memory in `replaces`.
+    """
+    fact = asked.arguments
+    draft = NewMemory(
+        content=fact.content,
+        key=fact.key,
+        value=fact.value,
+        category=fact.category,
+        tags=fact.tags,
+        confidence=fact.confidence,
+        source=fact.source,
+        session_id=fact.session_id,
+        memory_type="long_term",
+        provenance=Provenance(extractor=EXTRACTOR),
+    )
+    namespace = asked.namespace
+    (draft,) = with_made_ids([draft], fact.event_id, namespace.user, namespace.app)
+
+    def save(memory: LongTermMemory) -> Effect[RememberReport, RememberError | MemoryChangeError]:
+        if fact.replaces is None:
+            return memory.remember(namespace, [draft])
+        return memory.supersede(namespace, fact.replaces, draft).map(lambda stored: RememberReport((stored,)))
+
+    return LongTermMemoryService.use(save).map(lambda report: Told(_saved(report), report))
+
+
+def forget(asked: Asked[ToForget]) -> Effect[Told[ForgetReceipt], MemoryReadError, LongTermMemoryService]:
+    """Remove one memory for good, with the older ones that it has replaced.
+
+    It cannot be undone.  Past chats are not touched: they belong to the tools that keep them.
+    """
+    memory_id = asked.arguments.memory_id
+    return LongTermMemoryService.use(lambda memory: memory.forget(asked.namespace, memory_id)).map(
+        lambda receipt: Told(_gone(receipt), receipt)
+    )
+
+
+@Effect.gen
+async def _stored_turn(
+    do: Do[AddError | RememberError | Refusal, TurnServices], asked: Asked[SaidTurn]
+) -> Told[TurnReport]:
+    said = asked.arguments
+    conversation_id = await do(asked.grant.conversation(said.conversation_id))
+    drafts = [
+        NewMessage(role="user", content=said.user_content),
+        NewMessage(role="assistant", content=said.assistant_content),
+    ]
+    messages = with_made_ids(drafts, said.event_id)
+    user, assistant = messages
+
+    def add(chat: ChatMemory) -> Effect[AddReport, AddError]:
+        return chat.add_messages(conversation_id, messages)
+
+    def save(memory: LongTermMemory) -> Effect[RememberReport, RememberError]:
+        return memory.save_conversation_turn(
+            asked.namespace,
+            said.user_content,
+            said.assistant_content,
+            session_id=conversation_id,
+            user_message_id=user.id,
+            assistant_message_id=assistant.id,
+        )
+
+    # Both recognize what they have stored before, so a turn that was stored by half is made whole when it comes again.
+    added = await do(ChatMemoryService.use(add))
+    saved = await do(LongTermMemoryService.use(save))
+    text = "stored" if added.stored else "stored before: nothing was written"
+    return Told(f"turn {text}", TurnReport(conversation=added, memory=saved))
+
+
+def store_turn(
+    asked: Asked[SaidTurn],
+) -> Effect[Told[TurnReport], AddError | RememberError | Refusal, TurnServices]:
+    """Store a turn of a conversation: what the user said and what you answered.
+
+    Sending the same turn again under the same `eventId` stores nothing twice; another text under it is a conflict.
+    """
+    return _stored_turn(asked)
+
+
+def _saved(report: RememberReport) -> str:
+    told = "; ".join(map(_became, report.outcomes))
+    return told if report.reason is None else f"{told}; found by its words alone: {report.reason}"
+
+
+def _became(outcome: SaveOutcome) -> str:
+    match outcome:
+        case Stored(memory_id, superseded):
+            replaced = f", in the place of {', '.join(superseded)}" if superseded else ""
+            return f"remembered as {memory_id}{replaced}"
+        case Duplicate(memory_id):
+            return f"remembered already, as {memory_id}: nothing was written"
+        case Skipped(reason):
+            return f"not remembered: {reason}"
+
+
+def _gone(receipt: ForgetReceipt) -> str:
+    told = f"{receipt.memories} removed for good" if receipt.memories != 1 else "removed for good"
+    stale = len(receipt.stale_summaries)
+    return f"{told}; {stale} summaries of conversations may still say it" if stale else told
+
+
+KEEPING: Final[Sequence[MemoryTool]] = (
+    MemoryTool(handler=remember, title="Remember a fact", is_destructive=False),
+    MemoryTool(handler=forget, title="Forget a memory", is_destructive=True, is_idempotent=True),
+    MemoryTool(handler=store_turn, title="Store a turn of a conversation", is_idempotent=True),
+)

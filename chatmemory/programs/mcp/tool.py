@@ -1,0 +1,113 @@
+"""``MemoryTool``: what an agent can call; its handler's signature is its contract.
+
+A handler is a function from ``Asked`` to an effect of ``Told``.  The types in its signature are the schemas of the tool's
+arguments and of its structured answer; its docstring is what a model reads before it calls the tool.
+
+    def forget(asked: Asked[Forgotten]) -> Effect[Told[ForgetReceipt], MemoryReadError, LongTermMemoryService]: ...
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, final, get_args, get_type_hints
+
+from attrs import define, frozen
+
+from chatmemory.effect import Effect
+from chatmemory.json_schema import json_schema
+from chatmemory.memories import Namespace
+from chatmemory.messages import JsonObject
+from chatmemory.programs.http.access import Grant
+from chatmemory.programs.http.problems import ApiError
+
+A = TypeVar("A")
+
+
+@final
+@frozen
+class Asked(Generic[A]):
+    """A call that has been understood.
+
+    Attributes:
+        grant: what the caller may do, by the configuration; nothing in *arguments* can widen it.
+    """
+
+    grant: Grant
+    arguments: A
+
+    @property
+    def namespace(self) -> Namespace:
+        """In which the caller asks."""
+        return Namespace(self.grant.user, self.grant.app)
+
+
+@final
+@frozen
+class Told(Generic[A]):
+    """An answer: *text* for a model that reads, *value* for one that is given structured answers, and for programs."""
+
+    text: str
+    value: A
+
+
+Handler: TypeAlias = Callable[[Asked[Any]], Effect[Told[Any], ApiError, Any]]
+
+
+class Signature(NamedTuple):
+    """The types of a handler: of the arguments and of the value that it tells."""
+
+    arguments: type[Any]
+    value: type[Any]
+
+
+@final
+@define(slots=False, kw_only=True)
+class MemoryTool:
+    """One tool.
+
+    Attributes:
+        title: for people.
+        reads_only: whether nothing is changed.
+        is_destructive: whether something may be gone afterwards.
+        is_idempotent: whether the same call again changes nothing more.
+        needs_past_chats: whether it is for those alone who may see past chats.
+    """
+
+    handler: Handler
+    title: str
+    reads_only: bool = False
+    is_destructive: bool = False
+    is_idempotent: bool = False
+    needs_past_chats: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the handler."""
+        return self.handler.__name__
+
+    @property
+    def description(self) -> str:
+        """What a model reads of it."""
+        return (inspect.getdoc(self.handler) or "").replace("``", "`")
+
+    def is_for(self, grant: Grant) -> bool:
+        """Tell whether *grant* allows it."""
+        return (self.reads_only or not grant.read_only) and (grant.past_chats or not self.needs_past_chats)
+
+    @cached_property
+    def signature(self) -> Signature:
+        """The types of the handler."""
+        asked, effect = get_type_hints(self.handler).values()
+        (arguments,), (told, *_) = get_args(asked), get_args(effect)
+        (value,) = get_args(told)
+        return Signature(arguments, value)
+
+    @cached_property
+    def input_schema(self) -> JsonObject:
+        """What the arguments have to look like."""
+        return json_schema(self.signature.arguments)
+
+    @cached_property
+    def output_schema(self) -> JsonObject:
+        """What the structured answer looks like."""
+        return json_schema(self.signature.value)

@@ -1,0 +1,126 @@
+"""``pastchats-memory mcp``, wired: the MCP server over standard input and output, or over HTTP."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, cast
+
+import anyio
+from mcp.server.stdio import stdio_server
+from returns.result import Failure, Success
+
+from chatmemory.effect import EffectFailed, ManagedRuntime, Outcome
+from chatmemory.effect.config_error import ConfigError
+from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
+from chatmemory.programs.http.access import Grant
+from chatmemory.programs.mcp.server import memory_server
+from chatmemory.settings import Settings
+from chatmemory_layers.mcp_stack import mcp_stack
+from chatmemory_layers.stdin_lines import StdinLines
+
+LINE: Final = "%(asctime)s %(name)s %(message)s"
+DEFAULT_PORT: Final = 8643
+"""Beside that of ``chatmemory serve``."""
+LAST_SECONDS: Final = 4.0
+"""That a server is given to end, should nobody take what it still writes."""
+
+
+def serve_stdio(
+    settings: Settings, folders: Sequence[str]
+) -> Outcome[None, GenericMemoryError | ConfigError]:
+    """Answer on standard output what comes on standard input, until it ends or a signal comes."""
+    _log_to_stderr()
+    try:
+        anyio.run(_stdio, settings, folders)
+    except EffectFailed as failed:  # the services could not be built
+        return Failure(_lifted(failed))
+    return Success(None)
+
+
+def serve_http(
+    settings: Settings, folders: Sequence[str], *, port: int | None
+) -> Outcome[None, GenericMemoryError | ConfigError]:
+    """Answer over streamable HTTP until a signal comes."""
+    from chatmemory_layers.listening import open_listener  # noqa: PLC0415  most serve over stdio
+
+    _log_to_stderr()
+    server = settings.server
+    chosen = DEFAULT_PORT if port is None else port
+    opened = open_listener(server.host, chosen, needs_token=server.needs_token)
+    if isinstance(opened, Failure):
+        return opened
+    try:
+        anyio.run(_http, settings, folders, opened.unwrap())
+    except EffectFailed as failed:  # likewise
+        return Failure(_lifted(failed))
+    return Success(None)
+
+
+def _lifted(failed: EffectFailed) -> GenericMemoryError | ConfigError:
+    return memory_error(cast("RepositoryError | ConfigError", failed.error))
+
+
+async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
+    grant = Grant(user=settings.server.user, app=settings.server.app)
+    async with ManagedRuntime(mcp_stack(settings, folders=folders)) as runtime:
+        server = memory_server(runtime, lambda _: grant)
+        with anyio.CancelScope() as serving:
+            _end_at_a_signal(serving)
+            # It asks for nothing but lines.
+            lines = cast("anyio.AsyncFile[str]", StdinLines(_private_stdin()))
+            async with stdio_server(stdin=lines) as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
+                serving.cancel()
+
+
+async def _http(settings: Settings, folders: Sequence[str], listener: socket.socket) -> None:
+    from chatmemory.programs.mcp.http_app import PATH, mcp_application  # noqa: PLC0415  most serve over stdio
+    from chatmemory_layers.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
+    from chatmemory_layers.listening import url_of  # noqa: PLC0415  likewise
+    from chatmemory_layers.serving import serve  # noqa: PLC0415  likewise
+
+    server = settings.server
+    with listener:
+        async with (
+            ManagedRuntime(mcp_stack(settings, folders=folders)) as runtime,
+            mcp_application(runtime, server) as app,
+        ):
+            print(f"chatmemory is at {url_of(listener).rstrip('/')}{PATH} (Ctrl-C ends it)", flush=True)  # noqa: T201  a person reads it
+            limits = ConnectionLimits(head_seconds=server.header_seconds)
+            await serve(app, listener, closing=anyio.Event(), limits=limits)
+
+
+def _end_at_a_signal(serving: anyio.CancelScope) -> None:
+    def end() -> None:
+        serving.cancel()
+        last = threading.Timer(LAST_SECONDS, os._exit, [1])
+        last.daemon = True
+        last.start()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with suppress(NotImplementedError):  # on Windows; there a signal ends the process as it is
+            loop.add_signal_handler(number, end)
+
+
+def _private_stdin() -> int:
+    """Return a descriptor of standard input that is nobody else's: what reads standard input finds nothing there."""
+    private = os.dup(sys.stdin.fileno())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, sys.stdin.fileno())
+    os.close(nothing)
+    return private
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(format=LINE, level=logging.WARNING, stream=sys.stderr)
+    for name in ("chatmemory.mcp", "chatmemory.http"):
+        logging.getLogger(name).setLevel(logging.INFO)
+    # What it says of a message that it cannot read may hold parts of it.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
