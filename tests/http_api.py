@@ -21,7 +21,7 @@ from attrs import frozen
 
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.programs.http.app import application
-from chatmemory.programs.http.description import ServerFactsTag
+from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.server_settings import ServerSettings
 from chatmemory.settings import MemorySettings, PastChatsSettings, Settings, StoreSettings
 from chatmemory_layers.served_past_chats import served_past_chats

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from returns.result import Success
 
 from chatmemory.effect import Effect, Outcome
-from chatmemory.programs.http.description import ServerFacts, StoreDescription
+from chatmemory.programs.http.operations.description import ServerFacts, StoreDescription
 from chatmemory.settings import Settings, SkillSettings, StoreSettings
 from chatmemory_layers.sqlite.prompt_store import store_path
 

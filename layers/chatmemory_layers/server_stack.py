@@ -2,7 +2,7 @@
 
 from chatmemory.effect import Layer
 from chatmemory.programs.http.app import Services
-from chatmemory.programs.http.description import ServerFactsTag
+from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.settings import Settings
 from chatmemory_layers import stacks
 from chatmemory_layers.served_past_chats import served_past_chats

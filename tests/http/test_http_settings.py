@@ -16,9 +16,9 @@ from chatmemory.contracts.past_chats import PastChatsIndexService
 from chatmemory.effect import Effect, Layer, ManagedRuntime
 from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
 from chatmemory.past_chats import IndexRequest
-from chatmemory.programs.http import describing, health
 from chatmemory.programs.http.app import application
-from chatmemory.programs.http.description import ServerFactsTag, StoreDescription
+from chatmemory.programs.http.operations import describing, health
+from chatmemory.programs.http.operations.description import ServerFactsTag, StoreDescription
 from chatmemory.settings import (
     EmbeddingSettings,
     ExtractionSettings,

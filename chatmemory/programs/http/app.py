@@ -20,28 +20,28 @@ from chatmemory.contracts.past_chats import PastChatsService
 from chatmemory.effect import ManagedRuntime
 from chatmemory.programs.http.access import Access, Grant
 from chatmemory.programs.http.answering import answer
-from chatmemory.programs.http.content import ContentGuard, Room
-from chatmemory.programs.http.context import CONTEXT
-from chatmemory.programs.http.conversations import CONVERSATIONS
-from chatmemory.programs.http.crowd import AtMost, Places
-from chatmemory.programs.http.describing import SETTINGS
-from chatmemory.programs.http.description import ServerFactsTag
-from chatmemory.programs.http.extraction import EXTRACTION
-from chatmemory.programs.http.headers import HeaderGuard
-from chatmemory.programs.http.health import HEALTH
-from chatmemory.programs.http.hosts import HostGuard
-from chatmemory.programs.http.memories import MEMORIES
+from chatmemory.programs.http.guards.content import ContentGuard, Room
+from chatmemory.programs.http.guards.crowd import AtMost, Places
+from chatmemory.programs.http.guards.headers import HeaderGuard
+from chatmemory.programs.http.guards.hosts import HostGuard
+from chatmemory.programs.http.guards.origins import OriginGuard
+from chatmemory.programs.http.guards.request_log import RequestLog
+from chatmemory.programs.http.guards.targets import TargetGuard
+from chatmemory.programs.http.guards.unforeseen import UnforeseenGuard
 from chatmemory.programs.http.openapi import OPENAPI
 from chatmemory.programs.http.operation import Operation
-from chatmemory.programs.http.origins import OriginGuard
+from chatmemory.programs.http.operations.context import CONTEXT
+from chatmemory.programs.http.operations.conversations import CONVERSATIONS
+from chatmemory.programs.http.operations.describing import SETTINGS
+from chatmemory.programs.http.operations.description import ServerFactsTag
+from chatmemory.programs.http.operations.extraction import EXTRACTION
+from chatmemory.programs.http.operations.health import HEALTH
+from chatmemory.programs.http.operations.memories import MEMORIES
+from chatmemory.programs.http.operations.past_chats import PAST_CHATS
 from chatmemory.programs.http.page_files import page_files
-from chatmemory.programs.http.past_chats import PAST_CHATS
 from chatmemory.programs.http.problems import Refusal, problem_response
 from chatmemory.programs.http.reading import read_call
-from chatmemory.programs.http.request_log import RequestLog
 from chatmemory.programs.http.routes import MethodRoute
-from chatmemory.programs.http.targets import TargetGuard
-from chatmemory.programs.http.unforeseen import UnforeseenGuard
 from chatmemory.server_settings import ServerSettings
 
 Services: TypeAlias = (

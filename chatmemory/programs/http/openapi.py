@@ -22,11 +22,11 @@ from chatmemory.memory_rules import MAX_CONTAINED_CHARACTERS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS, MAX_LIMIT
 from chatmemory.messages import ChatMessage, Json, JsonObject
 from chatmemory.programs.http.answering import UNCHANGED_WITH_ITS_VERSION, VERSIONED
-from chatmemory.programs.http.context import ContextRequest
-from chatmemory.programs.http.conversations import ConversationList, Following, MessageList
-from chatmemory.programs.http.memories import MemoryList, Question, Said, Turn
 from chatmemory.programs.http.operation import Call, InApp, NoParameters, Operation
-from chatmemory.programs.http.past_chats import PastConversationList, PastTurnList
+from chatmemory.programs.http.operations.context import ContextRequest
+from chatmemory.programs.http.operations.conversations import ConversationList, Following, MessageList
+from chatmemory.programs.http.operations.memories import MemoryList, Question, Said, Turn
+from chatmemory.programs.http.operations.past_chats import PastConversationList, PastTurnList
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument, Refusal
 from chatmemory.programs.http.reading import A_KEY, A_VERSION, AN_EVENT
 

@@ -18,15 +18,15 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
 from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage
-from chatmemory.programs.http.content import ContentGuard, Room
-from chatmemory.programs.http.crowd import AtMost, Places
-from chatmemory.programs.http.headers import HeaderGuard
-from chatmemory.programs.http.hosts import HostGuard
-from chatmemory.programs.http.origins import OriginGuard
+from chatmemory.programs.http.guards.content import ContentGuard, Room
+from chatmemory.programs.http.guards.crowd import AtMost, Places
+from chatmemory.programs.http.guards.headers import HeaderGuard
+from chatmemory.programs.http.guards.hosts import HostGuard
+from chatmemory.programs.http.guards.origins import OriginGuard
+from chatmemory.programs.http.guards.request_log import RequestLog
+from chatmemory.programs.http.guards.targets import TargetGuard
+from chatmemory.programs.http.guards.unforeseen import UnforeseenGuard
 from chatmemory.programs.http.problems import problem_response
-from chatmemory.programs.http.request_log import RequestLog
-from chatmemory.programs.http.targets import TargetGuard
-from chatmemory.programs.http.unforeseen import UnforeseenGuard
 from chatmemory.structure import read_json
 from chatmemory_layers.http_connection import ConnectionLimits
 from chatmemory_layers.listening import open_listener, url_of

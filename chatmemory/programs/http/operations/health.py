@@ -7,8 +7,8 @@ from attrs import frozen
 
 from chatmemory.contracts import ChatMemoryService
 from chatmemory.effect import Effect
-from chatmemory.programs.http.description import ServerFactsTag
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
+from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.programs.http.problems import Refusal
 
 LONGEST_WAIT_SECONDS: Final = 2.0

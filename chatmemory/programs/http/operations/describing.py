@@ -10,7 +10,8 @@ from chatmemory.contracts.past_chats import PastChatsService
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
 from chatmemory.programs.http.access import Grant
-from chatmemory.programs.http.description import (
+from chatmemory.programs.http.operation import Call, NoParameters, Operation
+from chatmemory.programs.http.operations.description import (
     AskedNamespace,
     EmbedderDescription,
     PastChatsDescription,
@@ -21,7 +22,6 @@ from chatmemory.programs.http.description import (
     ServerWarning,
     SkillsDescription,
 )
-from chatmemory.programs.http.operation import Call, NoParameters, Operation
 
 LONGEST_WAIT_SECONDS: Final = 2.0
 """For each part: a person waits for the answer."""

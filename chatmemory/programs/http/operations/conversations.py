@@ -20,9 +20,9 @@ from chatmemory.messages import (
     View,
 )
 from chatmemory.pastchats.shortened import one_line
-from chatmemory.programs.http.events import followed
 from chatmemory.programs.http.made_ids import with_made_ids
 from chatmemory.programs.http.operation import Call, EventStream, NoParameters, Operation
+from chatmemory.programs.http.operations.events import followed
 from chatmemory.programs.http.problems import Refusal
 
 A = TypeVar("A")

@@ -9,8 +9,8 @@ from typing import Final, cast, final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from chatmemory.programs.http.guards.request_log import route_of
 from chatmemory.programs.http.problems import Refusal, problem_response
-from chatmemory.programs.http.request_log import route_of
 
 REFUSED: Final = Refusal("InternalError", "the server made a mistake; its log says where")
 
