@@ -73,6 +73,14 @@ class ChatMemory(Protocol):
         """Stream a long conversation from its beginning in pages of *size*; a failure is the last item."""
         ...
 
+    def remove_newest(self, conversation_id: str) -> Effect[ChatMessage, ReadError]:
+        """Delete the newest message of the model's view for good, and return it.
+
+        When it is a summary, what it stands for comes back into view, and the newest of that is deleted; a summary that
+        has deleted what it stood for goes itself.
+        """
+        ...
+
     def clear_messages(self, conversation_id: str) -> Effect[ClearReport, ReadError]:
         """Delete every message of the conversation with its summaries and their metadata."""
         ...

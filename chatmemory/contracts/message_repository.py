@@ -9,6 +9,7 @@ from attrs import frozen
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
 from chatmemory.messages import (
+    ChatMessage,
     ClearReport,
     Conversation,
     ConversationOrder,
@@ -164,6 +165,17 @@ class MessageRepository(Protocol):
         """Delete messages, summaries, coverage and queued work; None when there was no message."""
         ...
 
+    def remove_newest(
+        self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
+    ) -> Effect[ChatMessage | None, RepositoryError]:
+        """Delete the newest message of the model's view and return it; None when there is none.
+
+        A summary that stands there is undone first: what it stands for comes back into view, and the newest of that
+        is deleted.  One that has deleted all that it stood for is itself the newest message; the ids of the deleted
+        are free again.  Counts as rewriting the history.  Queued work goes when ``is_due`` no longer holds.
+        """
+        ...
+
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
         """Return the conversation; None when it holds no message."""
         ...
@@ -177,7 +189,7 @@ class MessageRepository(Protocol):
     def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
         """Put *summary* in the place of what it covers: message, metadata, coverage and deletion in one transaction.
 
-        Guarded by version: fails when the history was rewritten (summarized or cleared) after ``planned_at_version``;
+        Guarded by version: fails when the history was rewritten (summarized, shortened or cleared) after ``planned_at_version``;
         appends since then do no harm.  Queued work goes when ``is_due`` no longer holds.
         """
         ...

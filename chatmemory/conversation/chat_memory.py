@@ -150,6 +150,16 @@ class ChatMemoryLive:
             cursor = outcome.unwrap().newer
 
     @Effect.gen
+    async def remove_newest(self, do: Do[ReadError], conversation_id: str) -> ChatMessage:
+        """See ``contracts.ChatMemory``."""
+        refuse(do, id_problems("$.conversation_id", conversation_id))
+        removing = self.repository.remove_newest(
+            conversation_id, now=self.clock.now(), is_due=self.history.is_due
+        )
+        removed = await do(removing.alt(GenericMemoryError))
+        return removed or do.fail(ConversationNotFoundError(conversation_id))
+
+    @Effect.gen
     async def clear_messages(self, do: Do[ReadError], conversation_id: str) -> ClearReport:
         """See ``contracts.ChatMemory``."""
         refuse(do, id_problems("$.conversation_id", conversation_id))

@@ -14,7 +14,7 @@ and what should have been.  The laws use conversations and users of their own an
 A repository that keeps nothing says ``is_durable = False``; one that needs a fixture sets ``self.repository`` in it.
 
 Of messages: L1 append, L2 atomic batch, L3 isolation, L4 clear, L5 reopen, L6 cancel, L7 race, L10 window, L11 empty,
-L12 retry, L14 coverage, L20 errors, L21 equivalence; W1 outbox, W2 lease, W3 settle.
+L12 retry, L14 coverage, L20 errors, L21 equivalence, L24 remove; W1 outbox, W2 lease, W3 settle.
 Of memories: L1 remember, L2, L3, L5, L6, L7, L8 candidates, L9 self, L10 to L12, L13 dedup, L16 filter, L17 access, L20,
 L21, L23 forget; T1 truth, T2 time travel, T3 correct; V1 vectors.
 Of a long-term memory over any repository (``LongTermMemoryLaws``): L8 recall, L9, L15 threshold and decay, L16, L17,

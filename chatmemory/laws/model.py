@@ -11,7 +11,15 @@ from typing import final
 from attrs import define, evolve, field, frozen
 from returns.result import Failure, Success
 
-from chatmemory.contracts import Append, Appended, ConversationListing, MessageDraft, PageQuery, Summary
+from chatmemory.contracts import (
+    Append,
+    Appended,
+    ConversationListing,
+    MessageDraft,
+    PageQuery,
+    Summary,
+    WorkIsDue,
+)
 from chatmemory.effect import Outcome
 from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
 from chatmemory.laws.witness import Observation
@@ -167,6 +175,30 @@ class ModelRepository:
         self._changed(kept, now)
         kept.rewritten_at_version = kept.version
         return ClearReport(messages=len(roles), summaries=roles.count("summary"), version=kept.version)
+
+    def remove_newest(self, conversation_id: str, *, now: datetime, is_due: WorkIsDue) -> ChatMessage | None:
+        """Answer ``MessageRepository.remove_newest``."""
+        kept = self.conversations.get(conversation_id, ModelConversation())
+        if not kept.in_view("model"):
+            return None
+        while True:
+            removed = kept.in_view("model")[-1][1]
+            kept.summarizations = [
+                made for made in kept.summarizations if made.summary_message_id != removed.id
+            ]
+            left = [entry for entry in kept.entries if entry.message.id != removed.id]
+            kept.entries = [
+                evolve(entry, message=evolve(entry.message, covered_by=None))
+                if entry.message.covered_by == removed.id
+                else entry
+                for entry in left
+            ]
+            if kept.entries == left:
+                break
+        self._changed(kept, now)
+        kept.rewritten_at_version = kept.version
+        kept.has_work &= is_due(self._describe(conversation_id, kept))
+        return removed
 
     def summarize(self, summary: Summary) -> Outcome[Conversation, VersionConflictError]:
         """Answer ``MessageRepository.summarize``."""

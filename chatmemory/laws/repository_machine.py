@@ -41,6 +41,9 @@ CLEAR = "L4 clear: a cleared conversation is gone, and begins anew at a later ve
 REOPEN = "L5 reopen: closing and opening changes nothing that can be read"
 WINDOW = "L10 window: a page is the stretch of the whole that its query names"
 RETRY = "L12 retry: what is stored already is reported as a duplicate, and stored once"
+REMOVE = (
+    "L24 remove: what is removed is the newest in view, and what a summary stood for comes back into view"
+)
 COVERAGE = "L14 coverage: every message is in view, or one summary stands for it"
 
 
@@ -143,6 +146,19 @@ class RepositoryMachine(RuleBasedStateMachine):
         answered = self._ask(lambda witness: witness.get(witness.repository.clear(conversation_id, now=now)))
         expect(answered, predicted, "the clear answered", law=CLEAR)
         self._agree(CLEAR, conversation_id)
+
+    @rule(which=which, is_due=due)
+    def remove_newest(self, which: int, is_due: Callable[[Conversation], bool]) -> None:
+        """Remove the newest message of a conversation, which may be a summary, or empty."""
+        conversation_id, now = self.ids[which], self._now()
+        predicted = self.model.remove_newest(conversation_id, now=now, is_due=is_due)
+        answered = self._ask(
+            lambda witness: witness.get(
+                witness.repository.remove_newest(conversation_id, now=now, is_due=is_due)
+            )
+        )
+        expect(answered, predicted, "the removing answered", law=REMOVE)
+        self._agree(REMOVE, conversation_id)
 
     @rule(
         which=which,

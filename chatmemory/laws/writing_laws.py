@@ -1,4 +1,4 @@
-"""The laws of adding and clearing, one writer at a time: L1, L2, L3, L4, L11, L12."""
+"""The laws of adding, removing and clearing, one writer at a time: L1, L2, L3, L4, L11, L12, L24."""
 
 import json
 from itertools import chain
@@ -9,7 +9,7 @@ from chatmemory.contracts import PageQuery
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.samples import ALIKE, INSTANTS, METADATA, START, TEXTS, batch, said, summary_of
+from chatmemory.laws.samples import ALIKE, INSTANTS, METADATA, START, TEXTS, always, batch, said, summary_of
 from chatmemory.laws.witness import Observation
 from chatmemory.messages import Json, Role
 
@@ -146,6 +146,7 @@ class WritingLaws(RepositoryUnderTest):
             for question in (
                 repository.conversation(talk),
                 repository.clear(talk, now=START),
+                repository.remove_newest(talk, now=START, is_due=always),
                 repository.summarization(talk, "1"),
                 repository.claim_work(now=START, lease_id="l", lease_until=START, conversation_id=talk),
             ):
@@ -201,3 +202,41 @@ class WritingLaws(RepositoryUnderTest):
                 "stored and duplicates of what a summary deleted",
             )
             expect(await witness.observe(talk), before, "what is read after it")
+
+    @law
+    async def test_l24_remove(self) -> None:
+        """L24 remove: the newest message in view goes, and a summary there gives back what it stands for before."""
+        for delete_covered, order in ((False, "4321"), (True, "4s")):
+            async with self.open() as witness:
+                talk, repository = witness.named("a"), witness.repository
+                drafts = [said(number, f"第{number}句", metadata={"n": number}) for number in "1234"]
+                await witness.get(repository.append(batch(talk, *drafts)))
+                covered = (await witness.read(talk))[:3]
+                await witness.get(
+                    repository.summarize(
+                        summary_of(
+                            talk,
+                            covered,
+                            message_id="s",
+                            planned_at_version=1,
+                            delete_covered=delete_covered,
+                        )
+                    )
+                )
+                for version, number in enumerate(order, start=3):
+                    last = (await witness.read(talk, "model"))[-1]
+                    removed = await witness.get(
+                        repository.remove_newest(talk, now=INSTANTS[-1], is_due=always)
+                    )
+                    expect(removed and removed.id, number, "the message removed")
+                    if last.id == number:
+                        expect(removed, last, "the message removed, as it was in view")
+                    left = [kept.id for kept in await witness.read(talk)]
+                    expect(number in left, False, "whether it is still stored")
+                    kept = await witness.get(repository.conversation(talk))
+                    if kept is not None:
+                        expect(kept.version, version, "the version afterwards")
+                again = await witness.get(repository.remove_newest(talk, now=START, is_due=always))
+                expect(again, None, "what is removed where nothing is left")
+                answer = await witness.get(repository.append(batch(talk, *drafts)))
+                expect(answer.stored, tuple("1234"), "the ids, which are free again")

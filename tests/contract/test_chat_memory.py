@@ -172,6 +172,7 @@ async def test_an_id_that_no_backend_could_keep_is_refused_by_all(
         await memory.add_messages(conversation_id, says("一")),
         await memory.get_messages(conversation_id),
         await memory.clear_messages(conversation_id),
+        await memory.remove_newest(conversation_id),
         await memory.exists(conversation_id),
     ]
     for outcome in outcomes:
@@ -188,6 +189,17 @@ async def test_conversations_with_names_alike_stay_apart(memory: ChatMemory) -> 
         assert await contents(memory, conversation_id) == [conversation_id]
     listed = await memory.list_conversations().or_raise()
     assert [found.conversation_id for found in listed.conversations] == sorted(HOSTILE[2:])
+
+
+async def test_the_newest_message_can_be_removed_until_none_is_left(memory: ChatMemory) -> None:
+    await memory.add_messages("c", says("你好", "再见")).or_raise()
+    removed = await memory.remove_newest("c").or_raise()
+    assert removed.content == "再见"
+    assert await contents(memory, "c") == ["你好"]
+    assert (await memory.get_conversation("c").or_raise()).version == 2
+    await memory.remove_newest("c").or_raise()
+    assert await memory.remove_newest("c") == Failure(ConversationNotFoundError("c"))
+    assert await memory.exists("c") == Success(False)
 
 
 async def test_a_cleared_conversation_is_gone_and_may_begin_anew(memory: ChatMemory) -> None:

@@ -20,10 +20,11 @@ from chatmemory.contracts import (
     HistoryWork,
     PageQuery,
     Summary,
+    WorkIsDue,
 )
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
-from chatmemory.messages import ClearReport, Conversation, MessagePage
+from chatmemory.messages import ChatMessage, ClearReport, Conversation, MessagePage
 from chatmemory_layers.in_memory.history import History
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 
@@ -227,6 +228,22 @@ class ForgetsDeletedIds(Broken):
         if history is not None:
             history.covered = {key: value for key, value in history.covered.items() if key in history.by_id}
         return await do(self.inner.append(batch))
+
+
+class RemovesTheLatestRow(Broken):
+    """Takes the row that was written last for the newest message: a summary, and all that it stood for with it."""
+
+    @Effect.gen
+    async def remove_newest(
+        self, do: Do[Any], conversation_id: str, *, now: datetime, is_due: WorkIsDue
+    ) -> ChatMessage | None:
+        history = self.history(conversation_id)
+        if history is None or not history.full or history.full[-1].message.role != "summary":
+            return await do(self.inner.remove_newest(conversation_id, now=now, is_due=is_due))
+        gone = history.full[-1]
+        history._remove(gone)
+        history._changed(now)
+        return gone.handed_out()
 
 
 class CountsVersionsAnew(Broken):

@@ -31,6 +31,7 @@ from tests.laws.broken import (
     PagesByTimeAlone,
     QueuesNoWork,
     RefusesItsOwnSuccess,
+    RemovesTheLatestRow,
     RetriesAtOnce,
     SharesMetadata,
     StaysLocked,
@@ -57,6 +58,7 @@ CAUGHT = [
     (CreatesWhatIsAskedFor, "test_l11_empty", "L11 empty"),
     (ForgetsDeletedIds, "test_l12_retry", "L12 retry"),
     (RefusesItsOwnSuccess, "test_l12_retry", "L12 retry"),
+    (RemovesTheLatestRow, "test_l24_remove", "L24 remove"),
     (SummarizesWhatItLikes, "test_l14_coverage_is_guarded", "L14 coverage"),
     (SummarizesBeforeItDeletes, "test_l14_coverage_is_whole", "L14 coverage"),
     (DeletesBeforeItSummarizes, "test_l14_coverage_is_whole", "L14 coverage"),
@@ -77,6 +79,7 @@ CAUGHT_BY_PROGRAMS = [
     (CountsDuplicates, "L12 retry"),
     (RefusesItsOwnSuccess, "L12 retry"),
     (SummarizesWhatItLikes, "L14 coverage"),
+    (RemovesTheLatestRow, "L24 remove"),
 ]
 
 

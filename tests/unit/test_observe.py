@@ -201,6 +201,7 @@ OPERATIONS: Sequence[Callable[[ChatMemory], Awaitable[Any]]] = [
     lambda memory: memory.get_summarizations_of("c", "m1"),
     lambda memory: anext(memory.pages("c", size=1)),
     lambda memory: memory.clear_messages("nobody"),
+    lambda memory: memory.remove_newest("nobody"),
 ]
 
 

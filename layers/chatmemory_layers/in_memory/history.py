@@ -72,7 +72,7 @@ class History:
     """One conversation.  Version and sequence outlive a clear, so that no stale writer mistakes what comes after it.
 
     Attributes:
-        rewritten_at_version: the version that the latest summary or clear made.
+        rewritten_at_version: the version that the latest summary, removal or clear made.
         full: every stored message by sequence.
         view: the messages that no summary covers, by place.
         covered: from the id of a covered message, deleted or not, to the id of its summary.
@@ -194,6 +194,37 @@ class History:
         for summary_id in stale:
             self.summarizations[summary_id] = evolve(self.summarizations[summary_id], is_stale=True)
         return stale
+
+    def remove_newest(self, now: datetime) -> ChatMessage:
+        """Take the newest message out of the view, and undo the summaries that stand there; there must be one."""
+        removed = self._remove(self.view[-1])
+        while self._uncover(removed.message.id):
+            removed = self._remove(self.view[-1])
+        self._changed(now)
+        self.rewritten_at_version = self.version
+        return removed.handed_out()
+
+    def _remove(self, row: Row) -> Row:
+        del self.by_id[row.message.id]
+        self.full.remove(row)
+        self.view.remove(row)
+        self.view_tokens -= row.tokens
+        self.open_count -= row.is_open
+        return row
+
+    def _uncover(self, summary_id: str) -> bool:
+        """Undo a summary that is gone; tell whether anything came back into view."""
+        self.summarizations.pop(summary_id, None)
+        freed = [message_id for message_id, by in self.covered.items() if by == summary_id]
+        for message_id in freed:
+            del self.covered[message_id]
+        back = [self.by_id[message_id] for message_id in freed if message_id in self.by_id]
+        for row in back:
+            row.message = evolve(row.message, covered_by=None)
+            self.view_tokens += row.tokens
+            self.open_count += row.is_open
+        self.view = sorted((*self.view, *back), key=BY_PLACE)
+        return bool(back)
 
     def clear(self, now: datetime) -> ClearReport:
         """Forget everything but the version and the sequence."""

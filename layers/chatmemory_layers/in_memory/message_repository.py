@@ -23,7 +23,7 @@ from chatmemory.contracts import (
 )
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.errors import AppendError, MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory.messages import ClearReport, Conversation, MessagePage, SummarizationMetadata
+from chatmemory.messages import ChatMessage, ClearReport, Conversation, MessagePage, SummarizationMetadata
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
 from chatmemory_layers.in_memory.history import History
 
@@ -87,6 +87,22 @@ class InMemoryMessageRepository:
             return history.clear(now) if (history := self._known(conversation_id)) else None
 
         return Effect.sync(clear)
+
+    def remove_newest(
+        self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
+    ) -> Effect[ChatMessage | None, RepositoryError]:
+        """See ``MessageRepository.remove_newest``."""
+
+        def remove() -> ChatMessage | None:
+            history = self._known(conversation_id)
+            if history is None or not history.view:
+                return None
+            removed = history.remove_newest(now)
+            if not is_due(history.conversation()):
+                self._work.pop(conversation_id, None)
+            return removed
+
+        return Effect.sync(remove)
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
         """See ``MessageRepository.conversation``."""

@@ -164,14 +164,15 @@ def _page(rows: Sequence[Row], *, has_older: bool) -> MessagePage:
     """Make a page of *rows*, the first of which stands before it when it *has_older* ones."""
     found = _messages(rows)
     return MessagePage(
-        tuple(map(_message, found[has_older:])),
+        tuple(map(message_of, found[has_older:])),
         version=rows[0]["version"],
         older=found[0]["position"] + 1 if has_older else None,
         newer=found[-1]["position"] if found else 0,
     )
 
 
-def _message(row: Row) -> ChatMessage:
+def message_of(row: Row) -> ChatMessage:
+    """Read a row of ``chat_message``, whatever other columns it has."""
     return ChatMessage(
         row["id"],
         row["seq"],

@@ -1,7 +1,7 @@
 """``PostgresMessageRepository``: ``MessageRepository`` in one PostgreSQL store.
 
-What its methods do stands in ``message_writes.py``, ``message_reads.py`` and ``history_work.py``, how it gets to the
-server in ``database.py``.
+What its methods do stands in ``message_writes.py``, ``message_removal.py``, ``message_reads.py`` and
+``history_work.py``, how it gets to the server in ``database.py``.
 """
 
 from datetime import datetime
@@ -22,8 +22,8 @@ from chatmemory.contracts import (
 )
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
-from chatmemory.messages import ClearReport, Conversation, MessagePage, SummarizationMetadata
-from chatmemory_layers.postgres import history_work, message_reads, message_writes
+from chatmemory.messages import ChatMessage, ClearReport, Conversation, MessagePage, SummarizationMetadata
+from chatmemory_layers.postgres import history_work, message_reads, message_removal, message_writes
 from chatmemory_layers.postgres.database import Database, DatabaseTag, Read, Work
 
 Q = TypeVar("Q")
@@ -50,6 +50,15 @@ class PostgresMessageRepository:
         """See ``MessageRepository.clear``."""
         request = message_writes.Clear(conversation_id, now)
         return self._write("clear messages", conversation_id, message_writes.clear, request)
+
+    def remove_newest(
+        self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
+    ) -> Effect[ChatMessage | None, RepositoryError]:
+        """See ``MessageRepository.remove_newest``."""
+        removal = message_removal.Removal(conversation_id, now, is_due)
+        return self._write(
+            "remove the newest message", conversation_id, message_removal.remove_newest, removal
+        )
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
         """See ``MessageRepository.conversation``."""

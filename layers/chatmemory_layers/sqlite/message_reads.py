@@ -1,7 +1,7 @@
 """What is read of conversations.  Each function runs on one snapshot and fetches all that it needs."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
 from attrs import frozen
@@ -175,6 +175,14 @@ def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
         for _, id_, seq, role, content, sent_at_us, metadata, covered_by in rows
     ]
     return tuple(messages)
+
+
+def newest_in_view(
+    execute: Callable[[str, dict[str, int]], sqlite3.Cursor], key: int, summarized_seq: int
+) -> ChatMessage:
+    """Return the newest message of a view that is not empty, for a transaction that will change it."""
+    bounds = {"conversation_key": key, "summarized_seq": summarized_seq, "before_us": _END, "end": _END}
+    return _messages(execute(SELECT_MODEL_OLDER, {**bounds, "limit": 1}).fetchall())[0]
 
 
 def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conversation | None:

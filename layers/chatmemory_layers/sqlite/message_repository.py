@@ -1,6 +1,7 @@
 """``SqliteMessageRepository``: ``MessageRepository`` in one file.
 
-One line per method: what it does stands in ``message_writes.py``, ``message_reads.py`` and ``history_work.py``, how it
+One line per method: what it does stands in ``message_writes.py``, ``message_removal.py``, ``message_reads.py`` and
+``history_work.py``, how it
 gets to the disk in ``database.py``.
 """
 
@@ -22,8 +23,8 @@ from chatmemory.contracts import (
 )
 from chatmemory.effect import Effect, Layer
 from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
-from chatmemory.messages import ClearReport, Conversation, MessagePage, SummarizationMetadata
-from chatmemory_layers.sqlite import history_work, message_reads, message_writes
+from chatmemory.messages import ChatMessage, ClearReport, Conversation, MessagePage, SummarizationMetadata
+from chatmemory_layers.sqlite import history_work, message_reads, message_removal, message_writes
 from chatmemory_layers.sqlite.database import Database, DatabaseTag
 
 
@@ -53,6 +54,15 @@ class SqliteMessageRepository:
                 message_writes.clear,
                 message_writes.Clear(conversation_id, now),
             )
+        )
+
+    def remove_newest(
+        self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
+    ) -> Effect[ChatMessage | None, RepositoryError]:
+        """See ``MessageRepository.remove_newest``."""
+        removal = message_removal.Removal(conversation_id, now, is_due)
+        return Effect.from_outcome(
+            partial(self.database.write, "remove the newest message", message_removal.remove_newest, removal)
         )
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:

@@ -85,6 +85,33 @@ class FolderRepository:
 
         return self._io("clear", clear)
 
+    def remove_newest(
+        self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
+    ) -> Effect[ChatMessage | None, RepositoryError]:
+        def remove() -> ChatMessage | None:
+            state = self._load(conversation_id)
+            removed = None
+            while view := [row for row in state["rows"] if row["covered_by"] is None]:
+                removed = max(view, key=lambda row: row["place"])
+                state["rows"].remove(removed)
+                state["made"].pop(removed["id"], None)
+                covered = state["covered"].items()
+                state["covered"] = {id_: by for id_, by in covered if by != removed["id"]}
+                back = [row for row in state["rows"] if row["covered_by"] == removed["id"]]
+                for row in back:
+                    row["covered_by"] = None
+                if not back:
+                    break
+            if removed is None:
+                return None
+            state["rewritten_at"] = changed(state, now)
+            if not is_due(described(state)):
+                state["work"] = None
+            self._save(state)
+            return message_of(removed)
+
+        return self._io("remove the newest message", remove)
+
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
         return self._read("read a conversation", conversation_id, described, None)
 
@@ -291,21 +318,22 @@ def page_of(state: State, query: PageQuery) -> MessagePage:
         older = [row for row in rows if query.older_than is None or row[position] < query.older_than]
         chosen = older[len(older) - min(limit, len(older)) :]
     return MessagePage(
-        tuple(
-            ChatMessage(
-                row["id"],
-                row["seq"],
-                row["role"],
-                row["content"],
-                when(row["timestamp"]),
-                row["metadata"],
-                row["covered_by"],
-            )
-            for row in chosen
-        ),
+        tuple(message_of(row) for row in chosen),
         version=state["version"],
         older=chosen[0][position] if chosen and chosen[0] is not rows[0] else None,
         newer=chosen[-1][position] if chosen else query.newer_than or 0,
+    )
+
+
+def message_of(row: State) -> ChatMessage:
+    return ChatMessage(
+        row["id"],
+        row["seq"],
+        row["role"],
+        row["content"],
+        when(row["timestamp"]),
+        row["metadata"],
+        row["covered_by"],
     )
 
 
