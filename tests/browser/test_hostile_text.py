@@ -16,6 +16,13 @@ from tests.past_chats_command import PROGRAM
 
 LONG_WORD: Final = "w" * 100_000
 
+# A word that does not break is wider than what holds it.
+TOO_WIDE: Final = """() => [...document.querySelectorAll("main *")]
+    .filter((element) => [...element.childNodes].some((node) => node.data?.trim())
+        && element.clientWidth && element.scrollWidth > element.clientWidth + 1
+        && getComputedStyle(element).overflowX === "visible")
+    .map(({outerHTML}) => outerHTML.slice(0, 200))"""
+
 INTRUDERS: Final = """() => [...document.querySelectorAll("*")]
     .filter(({localName, attributes}) =>
         ["script", "iframe", "object", "embed", "base", "video", "math", "style"].includes(localName)
@@ -72,6 +79,7 @@ def expect_harmless(page: Page) -> None:
     """Expect that no text became an element or ran, and that none pushes the page sideways."""
     assert page.evaluate("window.ran") is None
     assert page.evaluate(INTRUDERS) == []
+    assert page.evaluate(TOO_WIDE) == []
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
 
 

@@ -215,11 +215,17 @@ def test_a_save_whose_answer_was_lost_is_not_stored_twice(visit: Visits, api: Ap
     visitor.expect_trouble("/memories")
     page = visitor.page
 
-    def lose_the_answer(route: Route) -> None:
-        route.fetch()
-        route.abort("connectionreset")
+    keys: list[str | None] = []
 
-    page.route("**/memories", lose_the_answer, times=1)
+    def lose_the_first_answer(route: Route) -> None:
+        keys.append(route.request.header_value("Idempotency-Key"))
+        if len(keys) > 1:
+            route.continue_()
+        else:
+            route.fetch()
+            route.abort("connectionreset")
+
+    page.route("**/memories", lose_the_first_answer)
     dialog = opened(page, api, PREFERENCE)
     expect(fields(dialog)[1]).to_have_value("Python")
     dialog.get_by_role("button", name="Save", exact=True).click()
@@ -227,6 +233,9 @@ def test_a_save_whose_answer_was_lost_is_not_stored_twice(visit: Visits, api: Ap
     dialog.get_by_role("button", name="Save", exact=True).click()
     expect(dialog).to_be_hidden()
     assert len(api.memories()) == 1
+    first, second = keys
+    assert first
+    assert first == second
 
 
 def test_nothing_is_saved_without_a_value(page: Page, api: Api) -> None:
