@@ -118,6 +118,7 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
         version=version(PACKAGE),
         title="Memory",
         instructions=INSTRUCTIONS,
+        get_tool_input_schema=lambda name: TOOLS[name].input_schema if name in TOOLS else None,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
