@@ -71,6 +71,11 @@ class ServerSettings:
             raise ValueError(msg)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """By which clients may call it, beside those of this machine's loopback."""
+        return (self.host, *filter(None, map(str.strip, self.hosts.split(","))))
+
+    @property
     def needs_token(self) -> bool:
         """Tell whether a client needs a token."""
         return bool(self.token or self.tokens)

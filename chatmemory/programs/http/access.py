@@ -53,6 +53,10 @@ class Grant:
         )
 
 
+NOBODY: Final = Grant(user="", past_chats=False, read_only=True)
+"""Whoever asks for what needs no token; no memory is of this user."""
+
+
 @final
 class Access:
     """Knows the tokens."""

@@ -18,16 +18,12 @@ from chatmemory.contracts import (
 )
 from chatmemory.contracts.past_chats import PastChatsService
 from chatmemory.effect import ManagedRuntime
-from chatmemory.programs.http.access import Access, Grant
+from chatmemory.programs.http.access import NOBODY, Access
 from chatmemory.programs.http.answering import answer
 from chatmemory.programs.http.guards.content import ContentGuard, Room
 from chatmemory.programs.http.guards.crowd import AtMost, Places
-from chatmemory.programs.http.guards.headers import HeaderGuard
-from chatmemory.programs.http.guards.hosts import HostGuard
-from chatmemory.programs.http.guards.origins import OriginGuard
-from chatmemory.programs.http.guards.request_log import RequestLog
-from chatmemory.programs.http.guards.targets import TargetGuard
-from chatmemory.programs.http.guards.unforeseen import UnforeseenGuard
+from chatmemory.programs.http.guards.door import behind_the_door
+from chatmemory.programs.http.guards.tokens import TokenGuard, grant_of
 from chatmemory.programs.http.openapi import OPENAPI
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.http.operations.context import CONTEXT
@@ -89,15 +85,15 @@ def application(
         app: ASGIApp = _Answering(operation, runtime, closing)
         app = AtMost(app, places=streams if operation.is_stream else requests)
         app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, room=room)
-        app = _AccessGuard(app, operation, access)
+        if not operation.is_open:
+            app = TokenGuard(app, access, changes=operation.changes)
         return MethodRoute(operation.path, operation.method, app, methods_here=methods[operation.path])
 
     routes = [route(operation) for operation in OPERATIONS]
     routes += [MethodRoute(path, "GET", file, methods_here=["GET"]) for path, file in page_files().items()]
-    app: ASGIApp = Router(routes, redirect_slashes=False, default=_nothing_there)
-    app = OriginGuard(app)
-    app = HostGuard(app, names=[settings.host, *filter(None, map(str.strip, settings.hosts.split(",")))])
-    return _RawPaths(RequestLog(HeaderGuard(UnforeseenGuard(TargetGuard(app)))))
+    return _RawPaths(
+        behind_the_door(Router(routes, redirect_slashes=False, default=_nothing_there), settings)
+    )
 
 
 @final
@@ -111,42 +107,14 @@ class _Answering:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        match await read_call(self._operation, request, scope[GRANT], self._closing):
+        grant = NOBODY if self._operation.is_open else grant_of(scope)
+        match await read_call(self._operation, request, grant, self._closing):
             case Success(call):
                 outcome = await self._runtime.run(self._operation.handler(call))
                 response = answer(self._operation, request, outcome)
             case Failure(error):
                 response = problem_response(error)
         await response(scope, receive, send)
-
-
-GRANT: Final = "chatmemory.grant"
-"""Where the scope of a request holds its grant."""
-
-
-@final
-class _AccessGuard:
-    """Lets requests pass to *app* that are allowed to; others are refused before their bodies are read."""
-
-    def __init__(self, app: ASGIApp, operation: Operation, access: Access) -> None:
-        self._app = app
-        self._operation = operation
-        self._access = access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        grant = self._grant(Request(scope).headers.get("authorization"))
-        if isinstance(grant, Refusal):
-            await problem_response(grant)(scope, receive, send)
-        else:
-            await self._app({**scope, GRANT: grant}, receive, send)
-
-    def _grant(self, authorization: str | None) -> Grant | Refusal | None:
-        if self._operation.is_open:
-            return None
-        grant = self._access.grant(authorization)
-        if isinstance(grant, Grant) and grant.read_only and self._operation.changes:
-            return Refusal("ForbiddenError", "this token may only look")
-        return grant
 
 
 @final

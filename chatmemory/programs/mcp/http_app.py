@@ -6,10 +6,9 @@ says what that request may do.
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Final, final
+from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from starlette.datastructures import Headers
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -17,20 +16,14 @@ from chatmemory.effect import Runner
 from chatmemory.programs.http.access import Access, Grant
 from chatmemory.programs.http.guards.content import ContentGuard
 from chatmemory.programs.http.guards.crowd import AtMost, Places
-from chatmemory.programs.http.guards.headers import HeaderGuard
-from chatmemory.programs.http.guards.hosts import HostGuard
-from chatmemory.programs.http.guards.origins import OriginGuard
-from chatmemory.programs.http.guards.request_log import RequestLog
-from chatmemory.programs.http.guards.targets import TargetGuard
-from chatmemory.programs.http.guards.unforeseen import UnforeseenGuard
+from chatmemory.programs.http.guards.door import behind_the_door
+from chatmemory.programs.http.guards.tokens import TokenGuard, grant_of
 from chatmemory.programs.http.problems import Refusal, problem_response
 from chatmemory.programs.http.routes import MethodRoute
 from chatmemory.programs.mcp.server import RequestContext, Services, memory_server
 from chatmemory.server_settings import ServerSettings
 
 PATH: Final = "/mcp"
-GRANT: Final = "chatmemory.grant"
-"""Where the scope of a request holds its grant."""
 
 
 @asynccontextmanager
@@ -45,39 +38,17 @@ async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -
     app: ASGIApp = StreamableHTTPASGIApp(manager)
     app = AtMost(app, places=Places(settings.max_requests))
     app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
-    app = _TokenGuard(app, Access(settings))
+    app = TokenGuard(app, Access(settings))
     route = MethodRoute(PATH, "POST", app, methods_here=["POST"])
-    app = OriginGuard(Router([route], redirect_slashes=False, default=_nothing_there))
-    app = HostGuard(app, names=[settings.host, *filter(None, map(str.strip, settings.hosts.split(",")))])
     async with manager.run():
-        yield RequestLog(HeaderGuard(UnforeseenGuard(TargetGuard(app))))
-
-
-@final
-class _TokenGuard:
-    """Lets requests pass to *app* whose token is known; others are refused before their bodies are read."""
-
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self._app = app
-        self._access = access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        grant = self._access.grant(Headers(scope=scope).get("authorization"))
-        if isinstance(grant, Refusal):
-            await problem_response(grant)(scope, receive, send)
-        else:
-            await self._app({**scope, GRANT: grant}, receive, send)
+        yield behind_the_door(Router([route], redirect_slashes=False, default=_nothing_there), settings)
 
 
 def _grant_of(context: RequestContext) -> Grant:
     if context.request is None:
         msg = "a request over HTTP comes with its scope"
         raise TypeError(msg)
-    grant = context.request.scope[GRANT]
-    if not isinstance(grant, Grant):
-        msg = "a request comes here by way of its guard"
-        raise TypeError(msg)
-    return grant
+    return grant_of(context.request.scope)
 
 
 async def _nothing_there(scope: Scope, receive: Receive, send: Send) -> None:

@@ -20,13 +20,9 @@ from starlette.types import ASGIApp
 from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage
 from chatmemory.programs.http.guards.content import ContentGuard, Room
 from chatmemory.programs.http.guards.crowd import AtMost, Places
-from chatmemory.programs.http.guards.headers import HeaderGuard
-from chatmemory.programs.http.guards.hosts import HostGuard
-from chatmemory.programs.http.guards.origins import OriginGuard
-from chatmemory.programs.http.guards.request_log import RequestLog
-from chatmemory.programs.http.guards.targets import TargetGuard
-from chatmemory.programs.http.guards.unforeseen import UnforeseenGuard
+from chatmemory.programs.http.guards.door import behind_the_door
 from chatmemory.programs.http.problems import problem_response
+from chatmemory.server_settings import ServerSettings
 from chatmemory.structure import read_json
 from chatmemory_layers.http_connection import ConnectionLimits
 from chatmemory_layers.listening import open_listener, url_of
@@ -108,8 +104,7 @@ class Endpoints:
 
 def guarded(app: ASGIApp, body_seconds: float, room_bytes: float) -> ASGIApp:
     content = ContentGuard(app, max_bytes=1_000_000, seconds=body_seconds, room=Room(int(room_bytes)))
-    outside = TargetGuard(HostGuard(OriginGuard(content), names=["memory.example", "fe80::7"]))
-    return RequestLog(HeaderGuard(UnforeseenGuard(outside)))
+    return behind_the_door(content, ServerSettings(hosts="memory.example, fe80::7"))
 
 
 def routes(endpoints: Endpoints, places: int) -> list[Route]:
