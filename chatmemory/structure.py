@@ -15,13 +15,18 @@ from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 import attrs
 from cattrs import Converter
-from cattrs.cols import list_structure_factory
+from cattrs.errors import IterableValidationError, IterableValidationNote
 from cattrs.gen import make_dict_unstructure_fn, override
 from returns.result import Failure, Success
 
 from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, MissingKey
 from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.structuring import key_of, new_converter, structure as structure_settings
+from chatmemory.effect.structuring import (
+    MOST_PROBLEMS,
+    key_of,
+    new_converter,
+    structure as structure_settings,
+)
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.memories import Unchanged
 from chatmemory.message_rules import instant_problem
@@ -63,7 +68,9 @@ def read_json(text: str | bytes, kind: type[T]) -> Outcome[T, DataValidationErro
 
 def write_json(value: object, *, indent: int | None = None) -> str:
     """Return *value* as JSON text in which Chinese stays readable."""
-    encoder = _ENCODER if indent is None else json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=indent)
+    encoder = (
+        _ENCODER if indent is None else json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=indent)
+    )
     return encoder.encode(unstructure(value))
 
 
@@ -122,9 +129,12 @@ def _given_hook(kind: Any, converter: Converter, /) -> Callable[[object, object]
 def _exactly(kind: type[Any], name: str, *also: type[Any]) -> Callable[[object, object], object]:
     # type() and not isinstance(): True is an int in Python and no number in JSON.
     def hook(data: object, _: object) -> object:
-        if type(data) in (kind, *also):
+        if type(data) not in (kind, *also):
+            raise _unfit(name, data)
+        try:
             return kind(data)
-        raise _unfit(name, data)
+        except OverflowError:  # an integer that no float comes near to
+            raise _unfit(f"{name} of a sane size", data) from None
 
     return hook
 
@@ -163,12 +173,26 @@ def _json_object(data: object, _: object) -> JsonObject:
 
 
 def _tuple_hook(kind: Any, converter: Converter, /) -> Callable[[object, object], object]:
-    structure_members = list_structure_factory(kind, converter)
+    member_kind, *_ = get_args(kind)
+    structure_member = converter.get_structure_hook(member_kind)
 
     def hook(data: object, _: object) -> object:
-        if isinstance(data, list | tuple):
-            return tuple(structure_members(cast("Sequence[object]", data), kind))
-        raise _unfit("a list", data)
+        if not isinstance(data, list | tuple):
+            raise _unfit("a list", data)
+        members: list[object] = []
+        errors: list[Exception] = []
+        for index, member in enumerate(cast("Sequence[object]", data)):
+            try:
+                members.append(structure_member(member, member_kind))
+            except Exception as error:  # noqa: BLE001  whichever it is, ``structure`` tells problems from mistakes
+                error.add_note(IterableValidationNote(f"member {index}", index, member_kind))
+                errors.append(error)
+                if len(errors) == MOST_PROBLEMS:
+                    errors.append(ValueError(f"too many problems: nothing behind [{index}] was looked at"))
+                    break
+        if errors:
+            raise IterableValidationError(f"while structuring {kind!r}", errors, kind)
+        return tuple(members)
 
     return hook
 

@@ -49,6 +49,8 @@ __all__ = [
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
 
+MOST_PROBLEMS = 50
+"""That are told of one list or one table: to name each of a million would take minutes."""
 LIKENESS = 0.7  # of 1; with difflib's 0.6 a long common prefix alone makes two variables look alike
 _BOOLEANS = {
     "true": True,
@@ -152,9 +154,13 @@ def _problems(error: Exception, path: str) -> list[ConfigProblem]:
         case ForbiddenExtraKeysError():
             known = fields_of(error.cl)
             unknown = sorted(error.extra_fields)
-            return [
-                InvalidValue(_below(path, key), f"unknown key{did_you_mean(key, known)}") for key in unknown
+            named: list[ConfigProblem] = [
+                InvalidValue(_below(path, key), f"unknown key{did_you_mean(key, known)}")
+                for key in unknown[:MOST_PROBLEMS]
             ]
+            if more := len(unknown[MOST_PROBLEMS:]):
+                named.append(InvalidValue(path, f"{more} more unknown keys"))
+            return named
         case ValueError() | TypeError():
             return [InvalidValue(path, str(error))]
         case _:
@@ -164,7 +170,8 @@ def _problems(error: Exception, path: str) -> list[ConfigProblem]:
 def _below(path: str, key: int | str) -> str:
     if isinstance(key, int):
         return f"{path}[{key}]"
-    return f"{path}.{key}" if path else key
+    shown = key.encode(errors="backslashreplace").decode()  # half a surrogate pair could be told to nobody
+    return f"{path}.{shown}" if path else shown
 
 
 def new_converter() -> "Converter":

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from returns.result import Failure, Success
 
+from chatmemory.effect.structuring import MOST_PROBLEMS
 from chatmemory.errors import (
     DataValidationError,
     GenericMemoryError,
@@ -15,6 +16,7 @@ from chatmemory.errors import (
     RepositoryError,
     SkillExecutionError,
 )
+from chatmemory.memories import NewMemory
 from chatmemory.messages import (
     AddReport,
     ChatMessage,
@@ -193,3 +195,30 @@ def test_a_field_of_any_json_takes_it_as_it_is(value: object) -> None:
     read = structure({"shouldStore": True, "memories": [fact]}, MemoryUpdate).unwrap()
     assert read.memories[0].value == value
     assert unstructure(read) == {"shouldStore": True, "memories": [fact]}
+
+
+def test_a_list_of_which_little_fits_is_not_told_member_by_member() -> None:
+    read = read_json(f"[{'1,' * 100_000}1]", tuple[NewMessage, ...])
+    assert isinstance(read, Failure)
+    *members, last = read.failure().problems
+    assert [problem.path for problem in members] == [f"$[{index}]" for index in range(MOST_PROBLEMS)]
+    assert last == Problem("$", f"too many problems: nothing behind [{MOST_PROBLEMS - 1}] was looked at")
+
+
+def test_fields_that_nobody_knows_are_not_all_told_by_name() -> None:
+    unknown = {f"key{number}": 1 for number in range(100_000)}
+    read = structure({"role": "user", "content": "好", **unknown}, NewMessage)
+    assert isinstance(read, Failure)
+    assert len(read.failure().problems) == MOST_PROBLEMS + 1
+    assert read.failure().problems[-1] == Problem("$", "99950 more unknown keys")
+
+
+def test_half_a_character_in_a_name_is_shown_as_it_is_escaped() -> None:
+    read = read_json(r'{"role": "user", "content": "好", "\ud83e": 1}', NewMessage)
+    assert read == Failure(DataValidationError((Problem(r"$.\ud83e", "unknown key"),)))
+
+
+def test_a_number_without_measure_is_a_problem_like_any_other() -> None:
+    read = read_json(f'{{"content": "好", "confidence": {"9" * 400}}}', NewMemory)
+    assert isinstance(read, Failure)
+    assert [problem.path for problem in read.failure().problems] == ["$.confidence"]
