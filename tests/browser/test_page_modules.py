@@ -10,9 +10,9 @@ from playwright.sync_api import Page
 
 from tests.browser.visiting import Visits
 
-FOLD: Final = "async (messages) => (await import('/page/folding.js')).fold(messages)"
+FOLD: Final = "async (messages) => (await import('/page/conversations/folding.js')).fold(messages)"
 PARSE: Final = """async (parts) => {
-    const { EventParser } = await import('/page/events.js');
+    const { EventParser } = await import('/page/conversations/events.js');
     const events = [];
     const parser = new EventParser((event) => events.push(event));
     for (const part of parts) parser.feed(part);

@@ -6,16 +6,16 @@
 
 import { html, render, useErrorBoundary } from "./vendor/preact-htm.js";
 import { tokenWanted } from "./api.js";
-import { Conversations } from "./conversations.js";
+import { Conversations } from "./conversations/conversations.js";
 import { hrefTo, place } from "./hash.js";
-import { Icon } from "./icons.js";
-import { Memories } from "./memories.js";
-import { Notices } from "./notices.js";
-import { PastChats } from "./past_chats.js";
-import { Heading, IconButton, ProblemNote } from "./pieces.js";
+import { Memories } from "./memories/memories.js";
+import { PastChats } from "./past_chats/past_chats.js";
+import { Icon } from "./pieces/icons.js";
+import { Notices } from "./pieces/notices.js";
+import { Heading, IconButton, ProblemNote } from "./pieces/pieces.js";
 import { applyPreferences, language, shownLanguage, theme, THEMES } from "./preferences.js";
-import { Settings } from "./settings.js";
-import { Timeline } from "./timeline.js";
+import { Settings } from "./settings/settings.js";
+import { Timeline } from "./timeline/timeline.js";
 import { Token } from "./token.js";
 import { useWords } from "./words.js";
 import { shellWords } from "./words/shell.js";

@@ -4,7 +4,7 @@
 
 import { html, useState } from "./vendor/preact-htm.js";
 import { credentials, useToken } from "./api.js";
-import { Field, Heading, useTitle } from "./pieces.js";
+import { Field, Heading, useTitle } from "./pieces/pieces.js";
 import { useWords } from "./words.js";
 import { shellWords } from "./words/shell.js";
 

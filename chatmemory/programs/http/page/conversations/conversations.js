@@ -1,0 +1,77 @@
+/**
+ * `Conversations`: the list of them, last changed first, beside the one that is being read.
+ */
+
+import { html } from "../vendor/preact-htm.js";
+import { listConversations } from "../api.js";
+import { usePages } from "../asking.js";
+import { hrefTo } from "../hash.js";
+import { Empty, Heading, IconButton, PagesEnd, useTitle } from "../pieces/pieces.js";
+import { Time } from "../pieces/time.js";
+import { useWords } from "../words.js";
+import { conversationWords } from "../words/conversations.js";
+import { Conversation } from "./conversation.js";
+
+const PAGE = 50;
+
+export function Conversations({ path, query }) {
+  const words = useWords(conversationWords);
+  const [chosen] = path;
+  const pages = usePages(async (after, { signal }) => {
+    const { conversations, next } = await listConversations({ after, limit: PAGE, signal });
+    return { items: conversations, next };
+  }, []);
+  useTitle(chosen ?? words.title);
+  // What has changed moves to the front, as the server will list it next time.
+  const toFront = (id, message) =>
+    pages.change((items) => {
+      const item = items.find(({ conversation }) => conversation.conversationId === id);
+      if (!item) return items;
+      const { conversation } = item;
+      const now = { ...conversation, messageCount: conversation.messageCount + 1, updatedAt: new Date().toISOString() };
+      const opening = item.opening || (message.role === "user" ? message.content : "");
+      return [{ ...item, opening, conversation: now }, ...items.filter((other) => other !== item)];
+    });
+  return html`<div class=${`panes ${chosen ? "has-detail" : ""}`}>
+    <section class="pane pane-list" aria-label=${words.title}>
+      <header class="list-head">
+        <${Heading} level=${chosen ? 2 : 1} isHere=${!chosen}>${words.title}<//>
+        <${IconButton} icon="again" label=${words.refresh} isBare onClick=${pages.again} />
+      </header>
+      <${List} pages=${pages} chosen=${chosen} />
+    </section>
+    <section class="pane-detail" aria-label=${chosen ?? words.choose}>
+      ${chosen === undefined
+        ? html`<${Empty} title=${words.choose} />`
+        : html`<${Conversation} key=${chosen} id=${chosen} wanted=${query.message}
+            onMessage=${(message) => toFront(chosen, message)} onCleared=${pages.again} />`}
+    </section>
+  </div>`;
+}
+
+function List({ pages, chosen }) {
+  const words = useWords(conversationWords);
+  if (pages.isEmpty) {
+    return html`<${Empty} title=${words.none}><p>${words.noneYet}</p><//>`;
+  }
+  return html`
+    <ul class="choices">
+      ${pages.items.map(({ conversation, opening }) => html`<${Choice} key=${conversation.conversationId}
+        conversation=${conversation} opening=${opening} isChosen=${conversation.conversationId === chosen} />`)}
+    </ul>
+    <${PagesEnd} pages=${pages} />
+  `;
+}
+
+function Choice({ conversation, opening, isChosen }) {
+  const words = useWords(conversationWords);
+  const { conversationId: id, messageCount, updatedAt } = conversation;
+  return html`<li><a href=${hrefTo(["conversations", id])} aria-current=${isChosen ? "true" : undefined}>
+    <span class="choice-title">${opening.trim() || id}</span>
+    <span class="choice-facts">
+      ${opening.trim() && html`<span class="choice-id">${id}</span>`}
+      <span>${words.messages(messageCount)}</span>
+      <${Time} at=${updatedAt} />
+    </span>
+  </a></li>`;
+}

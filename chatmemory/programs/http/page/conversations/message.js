@@ -1,0 +1,106 @@
+/**
+ * `Entry`: a message of a conversation, or a summary with what it stands for folded into it (`folding.js`).
+ *
+ * *context* is `{conversationId, wanted, onSave}`: the id of the message that the address names, and what is done with one
+ * that is to be saved, null where nothing may be written.
+ */
+
+import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { getSummarization } from "../api.js";
+import { useAnswer } from "../asking.js";
+import { hrefTo } from "../hash.js";
+import { Icon } from "../pieces/icons.js";
+import { Badge, Loading, Note } from "../pieces/pieces.js";
+import { Time } from "../pieces/time.js";
+import { useWords } from "../words.js";
+import { conversationWords } from "../words/conversations.js";
+
+const SHOWN_CHARACTERS = 20_000; // a browser takes seconds to lay out a megabyte
+
+export function Entry({ entry, context }) {
+  if (!entry.covers) return html`<${Message} message=${entry.message} context=${context} />`;
+  if (!entry.message) return html`<li class="message summary"><${Covered} entry=${entry} context=${context} /></li>`;
+  return html`<${Message} message=${entry.message} context=${context}>
+    <${Covered} entry=${entry} context=${context} />
+  <//>`;
+}
+
+function Message({ message, context, children }) {
+  const words = useWords(conversationWords);
+  const { id, role, seq, content, timestamp } = message;
+  const { conversationId, wanted, onSave } = context;
+  const isWanted = id === wanted;
+  const href = hrefTo(["conversations", conversationId], { message: id });
+  const save = () =>
+    onSave({ role, content, sessionId: conversationId, provenance: { messageIds: [id] } });
+  return html`<li class=${`message ${role} ${isWanted ? "is-wanted" : ""}`} tabIndex=${isWanted ? "-1" : undefined}>
+    <div class="message-head">
+      <span class="role">${words[role] ?? role}</span>
+      <${Time} at=${timestamp} isExact />
+      <a class="permalink" href=${href} aria-label=${words.permalink(seq)} aria-current=${isWanted ? "location" : undefined}>#${seq}</a>
+      ${onSave && content.trim() && html`<${SaveButton} onClick=${save} />`}
+    </div>
+    <${Said} text=${content} />
+    ${children}
+  </li>`;
+}
+
+/** Offers to keep what was said; a phone has room for the first word only. */
+export function SaveButton({ onClick }) {
+  const words = useWords(conversationWords);
+  return html`<button type="button" class="bare save" aria-label=${words.save} onClick=${onClick}>
+    <${Icon} name="save" /><span class="wide">${words.save}</span><span class="narrow">${words.saveShort}</span>
+  </button>`;
+}
+
+/** What somebody said, as text; the end of a very long one is shown when it is asked for. */
+export function Said({ text }) {
+  const words = useWords(conversationWords);
+  const [isWhole, setWhole] = useState(false);
+  if (!text.trim()) return html`<p class="quiet">${words.noText}</p>`;
+  const isCut = !isWhole && text.length > SHOWN_CHARACTERS;
+  return html`
+    <div class="text" dir="auto">${isCut ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}</div>
+    ${isCut && html`<button type="button" class="bare" onClick=${() => setWhole(true)}>${words.showAll(text.length)}</button>`}
+  `;
+}
+
+function Covered({ entry, context }) {
+  const words = useWords(conversationWords);
+  const holdsWanted = context.wanted !== undefined && holds(entry, context.wanted);
+  const [isOpen, setOpen] = useState(holdsWanted);
+  useEffect(() => {
+    if (holdsWanted) setOpen(true);
+  }, [holdsWanted, context.wanted]);
+  const label = entry.message ? words.covers : words.coveredElsewhere;
+  return html`<details class="covered" open=${isOpen} onToggle=${(event) => setOpen(event.currentTarget.open)}>
+    <summary>${label}${entry.covers.length > 0 && html` <${Badge}>${entry.covers.length}<//>`}</summary>
+    ${isOpen && html`
+      ${entry.message && html`<${Origin} entry=${entry} conversationId=${context.conversationId} />`}
+      <ol class="messages">
+        ${entry.covers.map((inner) => html`<${Entry} key=${inner.summaryId ?? inner.message.id} entry=${inner} context=${context} />`)}
+      </ol>
+    `}
+  </details>`;
+}
+
+/** What is to be known of a summary besides the messages that are shown: those deleted, those further up, those forgotten. */
+function Origin({ entry, conversationId }) {
+  const words = useWords(conversationWords);
+  const { value, isLoading } = useAnswer(
+    (options) => getSummarization(conversationId, entry.message.id, options),
+    [conversationId, entry.message.id],
+  );
+  if (isLoading) return html`<${Loading} />`;
+  if (!value) return null;
+  const absent = value.summarizedMessageIds.length - entry.covers.length;
+  return html`
+    ${value.isStale && html`<${Note} kind="warning">${words.stale}<//>`}
+    ${value.messagesDeleted && html`<p class="quiet small">${words.coversDeleted}</p>`}
+    ${!value.messagesDeleted && absent > 0 && html`<p class="quiet small">${words.coversOlder(absent)}</p>`}
+  `;
+}
+
+function holds(entry, id) {
+  return entry.covers?.some((inner) => inner.message?.id === id || holds(inner, id)) ?? false;
+}

@@ -1,0 +1,109 @@
+/**
+ * `SaveDialog`: saves a message to long-term memory, with the form already filled in (spec 002).
+ */
+
+import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
+import { extract, remember } from "../api.js";
+import { until } from "../asking.js";
+import { hrefTo } from "../hash.js";
+import { newKey } from "../idempotency.js";
+import { MemoryFields, readValue } from "../memories/memory_fields.js";
+import { Dialog } from "../pieces/dialog.js";
+import { Icon } from "../pieces/icons.js";
+import { notify } from "../pieces/notices.js";
+import { Note, ProblemNote, useId } from "../pieces/pieces.js";
+import { useServer } from "../server.js";
+import { useWords } from "../words.js";
+import { saveWords } from "../words/save.js";
+import { chosenForm, DEFAULTS, editedForm, failedForm, filledForm, newMemoryOf, openedForm, speakerOf } from "./save_form.js";
+
+/** *said* is `{role, content, sessionId, provenance}`: a message, and where it stands. */
+export function SaveDialog({ said, onClose }) {
+  const words = useWords(saveWords);
+  const defaults = useServer()?.saveForm ?? DEFAULTS;
+  const [form, setForm] = useState(() => openedForm(said, defaults));
+  const [saving, setSaving] = useState({ isBusy: false });
+  const attempt = useRef({});
+  const stopSaving = useRef(() => {});
+  useEffect(() => () => stopSaving.current(), []);
+  useEffect(
+    () =>
+      until((signal) => extract(said.content, speakerOf(said.role), { signal }), {
+        then: (extraction) => setForm((before) => filledForm(before, extraction, defaults)),
+        fail: (problem) => setForm((before) => failedForm(before, problem)),
+      }),
+    [],
+  );
+
+  const { value, problem } = readValue(form.fields);
+  const isEmpty = value === null || (typeof value === "string" && !value.trim());
+  const save = (event) => {
+    event.preventDefault();
+    if (saving.isBusy || problem || isEmpty) return;
+    const memory = newMemoryOf(form, said, defaults);
+    const text = JSON.stringify(memory);
+    // The same write keeps its key however often it is sent; another one needs another.
+    if (attempt.current.text !== text) attempt.current = { text, key: newKey() };
+    setSaving({ isBusy: true });
+    stopSaving.current = until((signal) => remember([memory], { idempotencyKey: attempt.current.key, signal }), {
+      then: (report) => saved(report),
+      fail: (failure) => setSaving({ isBusy: false, problem: failure }),
+    });
+  };
+  const saved = ({ outcomes: [outcome], unembedded, reason }) => {
+    if (outcome.outcome === "skipped") {
+      setSaving({ isBusy: false, skipped: words[outcome.reason] });
+      return;
+    }
+    const isNew = outcome.outcome === "stored";
+    const withoutVector = unembedded > 0 ? `${words.unembedded} ${reason ?? ""}` : "";
+    onClose();
+    notify({
+      kind: isNew ? "done" : "info",
+      text: `${isNew ? words.stored : words.duplicate} ${withoutVector}`.trim(),
+      link: { label: words.open, href: hrefTo(["memories", isNew ? outcome.id : outcome.of]) },
+    });
+  };
+  return html`<${Dialog} class="save-dialog" title=${words.title} onClose=${onClose}
+      isBusy=${form.status === "loading" || saving.isBusy}>
+    <form onSubmit=${save}>
+      <div class="dialog-body">
+        <${Status} form=${form} />
+        <${Proposals} form=${form} onChoose=${(chosen) => setForm((before) => chosenForm(before, chosen))} />
+        <${MemoryFields} fields=${form.fields} needsCategory
+          onChange=${(changes) => setForm((before) => editedForm(before, changes))} />
+        ${isEmpty && !problem && html`<p class="field-problem" role="status">${words.valueNeeded}</p>`}
+        ${saving.skipped && html`<${Note} kind="warning">${saving.skipped}<//>`}
+        ${saving.problem && html`<${ProblemNote} problem=${saving.problem} />`}
+      </div>
+      <footer>
+        <button type="button" onClick=${onClose}>${words.cancel}</button>
+        <button type="submit" class="main" disabled=${saving.isBusy || Boolean(problem) || isEmpty}>
+          ${saving.isBusy ? words.saving : words.save}
+        </button>
+      </footer>
+    </form>
+  <//>`;
+}
+
+/** What became of the extraction, quietly: the form can be used in any case. */
+function Status({ form }) {
+  const words = useWords(saveWords);
+  const icon = form.status === "loading" ? html`<span class="spinner" aria-hidden="true"></span>` : html`<${Icon} name="info" />`;
+  const texts = { loading: words.loading, extracted: form.note ?? words.extracted, nothing: words.nothing, failed: words.failed };
+  return html`<p class="status" role="status">${icon}<span>${texts[form.status]}</span></p>`;
+}
+
+/** More than one thing may have been found; the message itself can always be kept as it is. */
+function Proposals({ form, onChoose }) {
+  const words = useWords(saveWords);
+  const id = useId();
+  if (form.proposals.length < 2) return null;
+  return html`<div role="group" aria-labelledby=${id}>
+    <p class="small" id=${id}>${words.proposals}</p>
+    <div class="proposals">
+      ${form.proposals.map((proposal) => html`<button type="button" class="chip" aria-pressed=${String(proposal === form.chosen)}
+        onClick=${() => onChoose(proposal)}>${proposal.isItself ? words.itself : proposal.key}</button>`)}
+    </div>
+  </div>`;
+}

@@ -1,0 +1,103 @@
+/**
+ * `PastChats`: what was said with other tools, to read and to search; nothing of it is changed here.
+ */
+
+import { html } from "../vendor/preact-htm.js";
+import { listPastConversations, pastChats } from "../api.js";
+import { useAnswer, usePages } from "../asking.js";
+import { goTo, hrefTo } from "../hash.js";
+import { Badge, Empty, Heading, Loading, PagesEnd, ProblemNote, useTitle } from "../pieces/pieces.js";
+import { Time } from "../pieces/time.js";
+import { useWords } from "../words.js";
+import { conversationWords } from "../words/conversations.js";
+import { pastWords } from "../words/past_chats.js";
+import { pieceWords } from "../words/pieces.js";
+import { PastChat } from "./past_chat.js";
+import { PastFilters } from "./past_filters.js";
+import { PastHits } from "./past_hits.js";
+
+const PAGE = 50;
+const INDEX_COMMAND = "pastchats-memory index";
+
+export function PastChats({ path, query }) {
+  const words = useWords(pastWords);
+  const [chosen] = path;
+  const statistics = useAnswer((options) => pastChats(options), []);
+  useTitle(words.title);
+  if (statistics.problem?.tag === "PastChatsNotIndexedError") return html`<${NotIndexed} again=${statistics.again} />`;
+  if (statistics.problem) {
+    return html`<div class="page"><${Heading}>${words.title}<//>
+      <${ProblemNote} problem=${statistics.problem} again=${statistics.again} />
+    </div>`;
+  }
+  if (!statistics.value) return html`<${Loading} />`;
+  const { q, project, format, turn } = query;
+  const asked = { q, project, format };
+  return html`<div class=${`panes ${chosen ? "has-detail" : ""}`}>
+    <section class="pane pane-list" aria-label=${words.title}>
+      <header class="list-head"><${Heading} level=${chosen ? 2 : 1} isHere=${!chosen}>${words.title}<//></header>
+      <${PastFilters} key=${q} asked=${asked} statistics=${statistics.value}
+        onChange=${(changes) => goTo(["past-chats"], { ...asked, ...changes }, { replace: !("q" in changes) })} />
+      ${q
+        ? html`<${PastHits} asked=${asked} chosen=${chosen} turn=${turn} />`
+        : html`<${List} asked=${asked} chosen=${chosen} />`}
+    </section>
+    <section class="pane-detail" aria-label=${chosen ?? words.choose}>
+      ${chosen === undefined
+        ? html`<${Summed} statistics=${statistics.value} />`
+        : html`<${PastChat} key=${chosen} id=${chosen} wanted=${turn} asked=${asked} />`}
+    </section>
+  </div>`;
+}
+
+function NotIndexed({ again }) {
+  const words = useWords(pastWords);
+  const pieces = useWords(pieceWords);
+  return html`<div class="page narrow">
+    <${Heading}>${words.notIndexed}<//>
+    <p>${words.notIndexedWhy}</p>
+    <pre class="card code">${INDEX_COMMAND}</pre>
+    <p>${words.notIndexedThen}</p>
+    <p><button type="button" onClick=${again}>${pieces.again}</button></p>
+  </div>`;
+}
+
+function Summed({ statistics }) {
+  const words = useWords(pastWords);
+  return html`<${Empty} title=${words.choose}>
+    <p>${words.summed(statistics)}</p>
+    ${statistics.lastIndexedAt && html`<p class="small">${words.lastIndexed}: <${Time} at=${statistics.lastIndexedAt} /></p>`}
+  <//>`;
+}
+
+function List({ asked, chosen }) {
+  const words = useWords(pastWords);
+  const { project, format } = asked;
+  const pages = usePages(async (after, { signal }) => {
+    const { conversations, next } = await listPastConversations({ after, limit: PAGE, project, format, signal });
+    return { items: conversations, next };
+  }, [project, format]);
+  if (pages.isEmpty) return html`<${Empty} title=${words.none} />`;
+  return html`
+    <ul class="choices">
+      ${pages.items.map((conversation) => html`<${Choice} key=${conversation.conversationId} conversation=${conversation}
+        asked=${asked} isChosen=${conversation.conversationId === chosen} />`)}
+    </ul>
+    <${PagesEnd} pages=${pages} />
+  `;
+}
+
+function Choice({ conversation, asked, isChosen }) {
+  const words = useWords(pastWords);
+  const { noText } = useWords(conversationWords);
+  const { conversationId: id, opening, project, format, turns, lastAt } = conversation;
+  return html`<li><a href=${hrefTo(["past-chats", id], asked)} aria-current=${isChosen ? "true" : undefined}>
+    <span class="choice-title">${opening || noText}</span>
+    <span class="choice-facts">
+      <${Badge}>${format}<//>
+      ${project && html`<span class="choice-id">${project}</span>`}
+      <span>${words.turns(turns)}</span>
+      <${Time} at=${lastAt} />
+    </span>
+  </a></li>`;
+}

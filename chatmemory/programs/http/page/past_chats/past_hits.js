@@ -1,0 +1,68 @@
+/**
+ * `PastHits`: what a search in past chats finds, best first, each with the signals that put it there.
+ */
+
+import { html } from "../vendor/preact-htm.js";
+import { searchPastChats } from "../api.js";
+import { useAnswer } from "../asking.js";
+import { hrefTo } from "../hash.js";
+import { Signal } from "../memories/recall_signals.js";
+import { Badge, Empty, Loading, ProblemNote } from "../pieces/pieces.js";
+import { Time } from "../pieces/time.js";
+import { useWords } from "../words.js";
+import { conversationWords } from "../words/conversations.js";
+import { pastWords } from "../words/past_chats.js";
+
+const MOST = 30;
+const SHOWN_CHARACTERS = 280;
+const RARE_SIGNALS = ["neighbour", "conversation", "speaker", "date"]; // worth their room where they say something
+
+export function PastHits({ asked, chosen, turn }) {
+  const words = useWords(pastWords);
+  const { q, project, format } = asked;
+  const { value, problem, isLoading, again } = useAnswer(
+    (options) => {
+      const filters = { projects: project ? [project] : [], formats: format ? [format] : [] };
+      return searchPastChats({ query: q, limit: MOST, ...filters }, options);
+    },
+    [q, project, format],
+  );
+  if (problem) return html`<${ProblemNote} problem=${problem} again=${again} />`;
+  if (isLoading) return html`<${Loading} />`;
+  if (!value.hits.length) return html`<${Empty} title=${words.nothingFound}><p>${value.reason}</p><//>`;
+  return html`
+    <p class="found-by" role="status">${words.found(value.hits.length)}, ${words[`mode_${value.mode}`]}
+      ${value.mode !== "hybrid" && html`<span class="quiet"> · ${value.reason}</span>`}</p>
+    <ol class="choices">
+      ${value.hits.map((hit) => html`<${Hit} key=${hit.prompt.id} hit=${hit} asked=${asked}
+        isChosen=${hit.prompt.conversationId === chosen && String(hit.prompt.turnIndex) === turn} />`)}
+    </ol>
+  `;
+}
+
+function Hit({ hit, asked, isChosen }) {
+  const words = useWords(pastWords);
+  const roles = useWords(conversationWords);
+  const { prompt, score, signals, alsoIn } = hit;
+  const shown = [...prompt.content.slice(0, 2 * SHOWN_CHARACTERS)].slice(0, SHOWN_CHARACTERS).join("");
+  const rare = RARE_SIGNALS.filter((name) => signals[name] > 0);
+  return html`<li class="hit">
+    <a href=${hrefTo(["past-chats", prompt.conversationId], { ...asked, turn: prompt.turnIndex })}
+        aria-current=${isChosen ? "true" : undefined}>
+      <span class="choice-facts">
+        <strong>${roles[prompt.role] ?? prompt.role}</strong>
+        <${Badge}>${prompt.format}<//>
+        ${prompt.project && html`<span class="choice-id">${prompt.project}</span>`}
+        <${Time} at=${prompt.timestamp} />
+      </span>
+      <span class="choice-title hit-text">${shown}${shown.length < prompt.content.length ? "…" : ""}</span>
+    </a>
+    <div class="signals" role="group" aria-label=${words.signals}><dl>
+      <div class="signal strong"><dt>${words.score}</dt><dd>${score.toFixed(2)}</dd></div>
+      <${Signal} name=${words.lexical} value=${signals.lexical} />
+      <${Signal} name=${words.semantic} value=${signals.semantic} />
+      ${rare.map((name) => html`<${Signal} key=${name} name=${words[name]} value=${signals[name]} />`)}
+    </dl></div>
+    ${alsoIn.length > 0 && html`<p class="small quiet">${words.alsoIn(alsoIn.length)}</p>`}
+  </li>`;
+}
