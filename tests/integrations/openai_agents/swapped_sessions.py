@@ -1,0 +1,95 @@
+"""A pytest plugin that lets the SDK's own tests of its SQLite sessions run on ours.
+
+The SDK's names are bound to sessions of ours before a test module is imported.  Tests that cannot apply stand in
+``not_applicable.txt``, each with its reason; all others have to pass.  ``test_openai_agents_suite.py`` starts it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+
+import agents
+import agents.extensions.memory
+import agents.extensions.memory.async_sqlite_session
+import agents.memory
+import agents.memory.sqlite_session
+import pytest
+
+from chatmemory import ThreadRuntime
+from chatmemory.contracts import ChatMemoryService
+from chatmemory.integrations.openai_agents import ChatMemorySession
+from chatmemory.settings import MemorySettings, Settings, StoreSettings
+from chatmemory_layers.stacks import configured, embedded
+
+NOT_APPLICABLE = Path(__file__).with_name("not_applicable.txt")
+IN_MEMORY = Settings(memory=MemorySettings(store=StoreSettings(backend="in_memory")))
+BREAK = os.environ.get("BREAK_SESSION", "")  # the name of a method that is to do nothing, to see the suite notice it
+
+
+class SessionOnAFile(ChatMemorySession):
+    """Made as the SDK makes its own: of a path.  Sessions of one file share its runtime until the last is closed."""
+
+    shared: ClassVar[dict[Path, tuple[ThreadRuntime[ChatMemoryService], set[SessionOnAFile]]]] = {}
+
+    def __init__(
+        self, session_id: str, db_path: str | Path = ":memory:", session_settings: Any = None
+    ) -> None:
+        if str(db_path) == ":memory:":
+            self.users: set[SessionOnAFile] = {self}
+            runtime: ThreadRuntime[ChatMemoryService] = ThreadRuntime(configured(IN_MEMORY))
+        else:
+            key = Path(db_path).resolve()
+            if key not in self.shared:
+                self.shared[key] = (ThreadRuntime(embedded(key)), set())
+            runtime, self.users = self.shared[key]
+            self.users.add(self)
+            self.key = key
+        super().__init__(session_id, runtime, session_settings=session_settings)
+
+    def let_go(self) -> None:
+        self._is_closed = True
+        self.users.discard(self)
+        if not self.users:
+            self.shared.pop(getattr(self, "key", Path()), None)
+            self._runtime.close()  # type: ignore[attr-defined]  a ThreadRuntime
+
+
+class SQLiteSession(SessionOnAFile):
+    def close(self) -> None:  # type: ignore[override]  as the SDK's, which waits for nothing
+        self.let_go()
+
+
+class AsyncSQLiteSession(SessionOnAFile):
+    async def close(self) -> None:
+        self.let_go()
+
+
+async def does_nothing(*_: object, **__: object) -> list[object]:
+    return []
+
+
+if BREAK:
+    setattr(SessionOnAFile, BREAK, does_nothing)
+for module in (agents, agents.memory, agents.memory.sqlite_session):
+    module.SQLiteSession = SQLiteSession  # type: ignore[attr-defined, misc, assignment]
+for module in (agents.extensions.memory, agents.extensions.memory.async_sqlite_session):
+    module.AsyncSQLiteSession = AsyncSQLiteSession  # type: ignore[attr-defined, misc, assignment]
+
+
+def reasons() -> dict[str, str]:
+    """Return what cannot apply: from the test's id, without parameters, to the reason."""
+    lines = NOT_APPLICABLE.read_text("utf-8").splitlines()
+    pairs = (line.split(": ", 1) for line in lines if line and not line.startswith("#"))
+    return {name: reason for name, reason in pairs}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    known = reasons()
+    out = [item for item in items if item.nodeid.split("[")[0] in known]
+    unknown = known.keys() - {item.nodeid.split("[")[0] for item in out}
+    if unknown:
+        raise pytest.UsageError(f"not_applicable.txt names tests that are not there: {sorted(unknown)}")
+    config.hook.pytest_deselected(items=out)
+    items[:] = [item for item in items if item not in out]
