@@ -135,6 +135,13 @@ def test_what_is_shown_or_quoted_is_not_said(text: str) -> None:
     assert len(own_words(text)) == len(text)
 
 
+@pytest.mark.parametrize("space", [" ", "\t", "\u3000"])
+def test_a_wide_gap_parts_what_is_said_as_a_line_break_does(space: str) -> None:
+    gap = space * 5_000  # read as the inside of a sentence, it took every rule that looks for an end seconds
+    assert own_words(f"I live{gap}in Rome") == f"I live{chr(10) * 5_000}in Rome"
+    assert {found.value for found in extract_by_rules(f"I like tea{gap}My name is Lin")} == {"tea", "Lin"}
+
+
 @pytest.mark.parametrize(
     ("text", "role"),
     [

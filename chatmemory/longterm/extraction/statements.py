@@ -18,6 +18,9 @@ from chatmemory.recalled_block import without_recalled_blocks
 
 LONGEST_READ: Final = 20_000  # characters from the start of a text; longer ones are documents, not talk
 LONGEST_CLAUSE: Final = 300  # characters; nobody says one thing at such length, and rules look back
+LONGEST_GAP: Final = (
+    20  # spaces between words; more is layout, and rules that look for an end in 20,000 take a minute
+)
 
 _CODE_LINE: Final = (
     r"[ \t]*(?:\$ |>>> |//|/\*|#!|#include|(?-i:import \w|from \w+ import)|def \w+\(|class \w+[(:]|(?:const|let|var) \w+ =|return\b.*;"
@@ -32,8 +35,9 @@ _QUOTED: Final = r"[^“”\"「」『』\n]"
 _NOT_SAID: Final = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
     for pattern in (
+        rf"[^\S\n]{{{LONGEST_GAP},}}",
         r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)",
-        r"`[^`\n]*[^`\w\n .+#-][^`\n]*`",  # `vim` is a name, `a = 1` is code
+        r"`[\w .+#-]*+[^`\w\n .+#-][^`\n]*+`",  # `vim` is a name, `a = 1` is code
         r"^[ \t]*>[^\n]*",
         rf"^(?:{_CODE_LINE}|{_ROLE_LINE})[^\n]*",
         rf"{_REPORTED}[^\n]*",
