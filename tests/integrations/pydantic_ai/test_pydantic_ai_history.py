@@ -1,0 +1,217 @@
+"""A history of pydantic-ai is a conversation: what a run adds is appended, what a model should see is loaded."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed: the extra pydantic-ai has it")
+
+from pydantic_ai import Agent
+from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.messages import (
+    CompactionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from chatmemory import (
+    ChatMemoryService,
+    DataValidationError,
+    ManagedRuntime,
+    NewMessage,
+    StrategySettings,
+    ThreadRuntime,
+)
+from chatmemory.integrations.pydantic_ai import ChatMemoryHistory
+from chatmemory_layers import stacks
+from chatmemory_layers.stacks import MemoryTags
+
+Runtime = ManagedRuntime[MemoryTags]
+
+
+@pytest.fixture
+async def runtime() -> AsyncIterator[Runtime]:
+    async with ManagedRuntime(stacks.testing()) as runtime:
+        yield runtime
+
+
+def looks_up(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    """Call the tool first, answer then."""
+    if any(part.part_kind == "tool-return" for part in messages[-1].parts):
+        return ModelResponse([TextPart("在老地方见。")])
+    return ModelResponse([TextPart("等一下"), ToolCallPart("meeting_place", {"day": "周四"})])
+
+
+def meeting_place(day: str) -> str:
+    return f"{day}: 老地方"
+
+
+def agent() -> Agent[None, str]:
+    return Agent(FunctionModel(looks_up), tools=[meeting_place])
+
+
+async def test_nothing_is_loaded_before_anything_is_said(runtime: Runtime) -> None:
+    assert await ChatMemoryHistory("lunch", runtime).load() == []
+
+
+async def test_a_run_goes_on_where_the_last_one_ended(runtime: Runtime) -> None:
+    history = ChatMemoryHistory("lunch", runtime)
+    first = await agent().run("Where do we meet?", message_history=await history.load())
+    await history.append(first.new_messages())
+    second = await agent().run("什么时候?", message_history=await history.load())
+    await history.append(second.new_messages())
+    assert await history.load() == second.all_messages()
+
+
+async def test_a_person_can_read_who_said_what(runtime: Runtime) -> None:
+    history = ChatMemoryHistory("lunch", runtime)
+    await history.append((await agent().run("Where do we meet?")).new_messages())
+    memory = await runtime.service(ChatMemoryService)
+    said = await memory.get_messages("lunch").or_raise()
+    assert [(message.role, message.content) for message in said] == [
+        ("user", "Where do we meet?"),
+        ("assistant", '等一下\nmeeting_place({"day":"周四"})'),
+        ("tool", "周四: 老地方"),
+        ("assistant", "在老地方见。"),
+    ]
+
+
+async def test_a_run_that_is_appended_twice_is_stored_once(runtime: Runtime) -> None:
+    history = ChatMemoryHistory("lunch", runtime)
+    added = (await agent().run("Where do we meet?")).new_messages()
+    assert len((await history.append(added)).stored) == 4
+    assert (await history.append(added)).stored == ()
+    assert await history.load() == added
+
+
+async def test_the_same_message_twice_in_one_run_is_two(runtime: Runtime) -> None:
+    history = ChatMemoryHistory("lunch", runtime)
+    said = ModelRequest([SystemPromptPart("Be kind.", timestamp=ModelResponse([]).timestamp)])
+    await history.append([said, said])
+    assert await history.load() == [said, said]
+
+
+async def test_an_append_that_was_cancelled_is_made_again(tmp_path: Path) -> None:
+    async with ManagedRuntime(stacks.embedded(tmp_path / "agent.db", durability="process")) as runtime:
+        history = ChatMemoryHistory("lunch", runtime)
+        for number in range(20):
+            added = (await agent().run(f"第{number}次")).new_messages()
+            append = asyncio.ensure_future(history.append(added))
+            for _ in range(number):
+                await asyncio.sleep(0)
+            append.cancel()
+            await asyncio.wait([append])
+            there = await history.load()
+            assert there[-4:] == added or not any(message in there for message in added)
+            await history.append(added)
+            assert (await history.load())[-4:] == added
+        assert len(await history.load()) == 80
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from chatmemory import ThreadRuntime
+from chatmemory.integrations.pydantic_ai import ChatMemoryHistory
+from chatmemory_layers import stacks
+from pydantic_ai import Agent
+from pydantic_ai.models.test import TestModel
+
+history = ChatMemoryHistory("lunch", ThreadRuntime(stacks.embedded(sys.argv[1])))
+result = Agent(TestModel(custom_output_text="好")).run_sync("你好", message_history=history.load_sync())
+history.append_sync(result.new_messages())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_program_that_is_killed_between_runs_has_its_runs(tmp_path: Path) -> None:
+    path = tmp_path / "agent.db"
+    for _ in range(3):
+        killed = subprocess.run([sys.executable, "-c", KILLED, path], timeout=60, check=False)
+        assert killed.returncode == -9
+    with ThreadRuntime(stacks.embedded(path)) as runtime:
+        loaded = ChatMemoryHistory("lunch", runtime).load_sync()
+    said = [(message.kind, message.parts[-1].content) for message in loaded]
+    assert said == [("request", "你好"), ("response", "好")] * 3
+
+
+async def test_a_summary_stands_in_the_place_of_what_it_covers() -> None:
+    strategy = StrategySettings(type="summarize", summarize_every_n=4, keep_last=2)
+    async with ManagedRuntime(stacks.testing(strategy=strategy)) as runtime:
+        history = ChatMemoryHistory("plan", runtime)
+        for hour in (9, 10, 11):
+            result = await Agent(FunctionModel(echo)).run(
+                f"At {hour}:00 we meet in room {hour}.", message_history=await history.load()
+            )
+            await history.append(result.new_messages())
+        summary, *rest = await history.load()
+        (part,) = summary.parts
+        assert isinstance(part, CompactionPart)
+        assert "room 9" in str(part.content)
+        assert rest == result.new_messages()
+        # Whoever appends all that the model has seen does not store the summary as somebody's words.
+        await history.append([summary, *rest])
+        assert await history.load() == [summary, *rest]
+
+
+def echo(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    return ModelResponse([TextPart(f"noted, {len(messages)} messages")])
+
+
+async def test_what_came_another_way_is_part_of_the_history(runtime: Runtime) -> None:
+    memory = await runtime.service(ChatMemoryService)
+    said = [NewMessage("system", "Be brief."), NewMessage("user", "你好"), NewMessage("assistant", "hello")]
+    await memory.add_messages("lunch", said).or_raise()
+    history = ChatMemoryHistory("lunch", runtime)
+    loaded = await history.load()
+    parts = [part for message in loaded for part in message.parts]
+    assert [(type(part), part.content) for part in parts] == [
+        (SystemPromptPart, "Be brief."),
+        (UserPromptPart, "你好"),
+        (TextPart, "hello"),
+    ]
+    assert (await history.append(loaded)).stored == ()
+
+
+async def test_what_is_refused_says_why(runtime: Runtime) -> None:
+    with pytest.raises(UserError, match="at least one character") as refused:
+        await ChatMemoryHistory("", runtime).load()
+    assert isinstance(refused.value.__cause__.error, DataValidationError)
+    with pytest.raises(UserError, match="no JSON"):
+        await ChatMemoryHistory("lunch", runtime).append([ModelResponse([TextPart("\ud800")])])
+
+
+async def test_a_message_of_another_version_is_named(runtime: Runtime) -> None:
+    memory = await runtime.service(ChatMemoryService)
+    strange = NewMessage("user", "?", "m1", metadata={"pydanticAiMessage": ['[{"kind":"later"}]']})
+    await memory.add_messages("lunch", [strange]).or_raise()
+    with pytest.raises(UserError, match="'m1'"):
+        await ChatMemoryHistory("lunch", runtime).load()
+
+
+async def test_a_runtime_of_one_event_loop_is_not_asked_from_none(runtime: Runtime) -> None:
+    with pytest.raises(UserError, match="ThreadRuntime"):
+        ChatMemoryHistory("lunch", runtime).load_sync()
+
+
+def test_a_store_that_cannot_be_opened_is_an_error_of_the_run(tmp_path: Path) -> None:
+    runtime = ThreadRuntime(stacks.embedded(tmp_path / "nowhere" / "agent.db"))
+    with pytest.raises(AgentRunError, match="nowhere"):
+        ChatMemoryHistory("lunch", runtime).load_sync()
+    runtime.close()
+
+
+def test_a_runtime_that_is_closed_says_so() -> None:
+    with ThreadRuntime(stacks.testing()) as runtime:
+        history = ChatMemoryHistory("lunch", runtime)
+    with pytest.raises(UserError, match="closed"):
+        history.load_sync()
