@@ -25,7 +25,9 @@ from chatmemory_layers.stacks import configured, embedded
 
 NOT_APPLICABLE = Path(__file__).with_name("not_applicable.txt")
 IN_MEMORY = Settings(memory=MemorySettings(store=StoreSettings(backend="in_memory")))
-BREAK = os.environ.get("BREAK_SESSION", "")  # the name of a method that is to do nothing, to see the suite notice it
+BREAK = os.environ.get(
+    "BREAK_SESSION", ""
+)  # the name of a method that is to do nothing, to see the suite notice it
 
 
 class SessionOnAFile(ChatMemorySession):
@@ -81,8 +83,8 @@ for module in (agents.extensions.memory, agents.extensions.memory.async_sqlite_s
 def reasons() -> dict[str, str]:
     """Return what cannot apply: from the test's id, without parameters, to the reason."""
     lines = NOT_APPLICABLE.read_text("utf-8").splitlines()
-    pairs = (line.split(": ", 1) for line in lines if line and not line.startswith("#"))
-    return {name: reason for name, reason in pairs}
+    parted = (line.partition(": ") for line in lines if line and not line.startswith("#"))
+    return {name: reason for name, _, reason in parted}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
