@@ -65,7 +65,7 @@ class ServedIndex:
             on_progress(progress)
 
         async def run() -> Outcome[IndexReport, PastChatsError]:
-            allowed = await anyio.to_thread.run_sync(_allowed, self._folders)
+            allowed = await anyio.to_thread.run_sync(_allowed, self._folders, bool(request.inputs))
             if isinstance(allowed, Failure):
                 return allowed
             confinement = allowed.unwrap()
@@ -119,8 +119,12 @@ class ServedIndex:
             return Failure(lifted(failed.error, self._embedding))
 
 
-def _allowed(folders: Sequence[str]) -> Outcome[Confinement, DataValidationError]:
-    """Add the folders of the known tools, wherever a person has moved them by a link."""
+def _allowed(folders: Sequence[str], is_named: bool) -> Outcome[Confinement, DataValidationError]:
+    """Add the folders of the known tools, wherever a person has moved them by a link.
+
+    Some tools leave single files in the home folder.  They are looked for by their names there; but whoever names paths
+    may not name the home folder for their sake.
+    """
     loaded = installed_formats()
     if isinstance(loaded, Failure):
         return loaded
@@ -130,6 +134,8 @@ def _allowed(folders: Sequence[str]) -> Outcome[Confinement, DataValidationError
         for root in one.known_roots
         for folder in folders_of(root.folder)
     ]
+    if is_named:
+        known = [folder for folder in known if Confinement([folder]).is_outside("~")]
     return Success(Confinement([*folders, *known]))
 
 
