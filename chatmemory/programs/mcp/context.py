@@ -99,5 +99,5 @@ def get_context(
 
 
 CONTEXT: Final[Sequence[MemoryTool]] = (
-    MemoryTool(handler=get_context, title="Get the context of a message", reads_only=True),
+    MemoryTool(handler=get_context, title="Get the context of a message", spares_readers=True),
 )

@@ -70,6 +70,7 @@ class MemoryTool:
         reads_only: whether nothing is changed.
         is_destructive: whether something may be gone afterwards.
         is_idempotent: whether the same call again changes nothing more.
+        spares_readers: whether it changes nothing for a caller that may only look.
         needs_past_chats: whether it is for those alone who may see past chats.
     """
 
@@ -78,6 +79,7 @@ class MemoryTool:
     reads_only: bool = False
     is_destructive: bool = False
     is_idempotent: bool = False
+    spares_readers: bool = False
     needs_past_chats: bool = False
 
     @property
@@ -92,7 +94,8 @@ class MemoryTool:
 
     def is_for(self, grant: Grant) -> bool:
         """Tell whether *grant* allows it."""
-        return (self.reads_only or not grant.read_only) and (grant.past_chats or not self.needs_past_chats)
+        may_change = not grant.read_only or self.reads_only or self.spares_readers
+        return may_change and (grant.past_chats or not self.needs_past_chats)
 
     @cached_property
     def signature(self) -> Signature:
