@@ -52,7 +52,7 @@ from chatmemory.memories import (
     Provenance,
     RememberReport,
 )
-from chatmemory.memory_rules import MAX_DIMENSIONS, MAX_TAGS
+from chatmemory.memory_rules import MAX_DIMENSIONS, MAX_FACTS, MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.messages import (
     AddReport,
@@ -141,6 +141,7 @@ _KEYWORD_OF_COMPARISON: Final = {
     "<=": "maximum",
     "<": "exclusiveMaximum",
 }
+_KEYWORD_OF_LISTS: Final = {"minLength": "minItems", "maxLength": "maxItems"}
 AN_ID: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_ID_CHARACTERS}
 TAGS: Final[JsonObject] = {"items": {"type": "string", **AN_ID}, "maxItems": MAX_TAGS, "uniqueItems": True}
 
@@ -177,6 +178,7 @@ RULES: Final[Rules] = {
     (Provenance, "message_ids"): {"items": {"type": "string", **AN_ID}},
     (Embedding, "model"): AN_ID,
     (Embedding, "vector"): _VECTOR,
+    (MemoryUpdate, "memories"): {"maxItems": MAX_FACTS},
     (StatedFact, "key"): AN_ID,
     (StatedFact, "confidence"): _CONFIDENCE,
 }
@@ -327,7 +329,9 @@ def _members_of_typed_dict(kind: type[Any]) -> Sequence[_Member]:
 
 def _rule(field: "attrs.Attribute[Any]") -> JsonObject:
     # The classes behind attrs.validators are private; their attributes are what their repr shows.
-    return {} if field.validator is None else _of_validator(field.validator)
+    rule = {} if field.validator is None else _of_validator(field.validator)
+    is_list = get_origin(field.type) is tuple
+    return {_KEYWORD_OF_LISTS[word]: bound for word, bound in rule.items()} if is_list else rule
 
 
 def _of_validator(validator: Any) -> JsonObject:

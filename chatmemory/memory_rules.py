@@ -34,6 +34,7 @@ from chatmemory.message_rules import (
 from chatmemory.proposals import MemoryUpdate, StatedFact
 
 MAX_TAGS: Final = 64
+MAX_FACTS: Final = 64  # of one answer of a model: each is looked for among the memories before it is saved
 MAX_DIMENSIONS: Final = 16_000  # of a vector: what pgvector can store
 MAX_CONTAINED_CHARACTERS: Final = 1000  # a paragraph; who looks for more knows the memory, and has its id
 
@@ -109,10 +110,13 @@ def update_problems(update: object) -> list[Problem]:
     """Return every broken rule of what a model wants to be stored."""
     if not isinstance(update, MemoryUpdate):
         return [Problem("$.update", f"expected MemoryUpdate, not {type(update).__name__}")]
-    return [
-        *flag_problems("$.update.should_store", update.should_store),
-        *sequence_problems("$.update.memories", update.memories, _fact_problems),
-    ]
+    problems = flag_problems("$.update.should_store", update.should_store)
+    problems += sequence_problems("$.update.memories", update.memories, _fact_problems)
+    if not problems and len(update.memories) > MAX_FACTS:
+        problems.append(
+            Problem("$.update.memories", f"{len(update.memories)} facts are more than {MAX_FACTS}")
+        )
+    return problems
 
 
 def content_problems(path: str, content: object) -> list[Problem]:

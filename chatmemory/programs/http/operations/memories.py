@@ -38,6 +38,8 @@ A = TypeVar("A")
 E = TypeVar("E")
 
 MOST_LISTED: Final = 1000
+MOST_REMEMBERED: Final = 1000
+"""At once: to embed them takes a quarter of a second, in which the others wait."""
 
 
 @final
@@ -72,7 +74,7 @@ class Remember:
         dedup: what makes one of them a duplicate.
     """
 
-    memories: tuple[NewMemory, ...]
+    memories: tuple[NewMemory, ...] = field(validator=validators.max_len(MOST_REMEMBERED))
     dedup: DedupPolicy = "exact"
 
 
