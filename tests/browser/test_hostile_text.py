@@ -177,7 +177,7 @@ def test_a_very_long_word_breaks(visit: Visits, api: Api, size: ViewportSize) ->
     assert LONG_WORD in said(page)
     expect_harmless(page)
     page = visitor.go("memories")
-    page.get_by_role("button", name="Show all of it").click()
+    page.get_by_role("button", name="Show all 100000 characters").click()
     assert LONG_WORD in said(page)
     expect_harmless(page)
 

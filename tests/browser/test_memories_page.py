@@ -68,7 +68,7 @@ def test_a_search_shows_what_belongs_to_it_and_why(page: Page) -> None:
     hit = card(page, "绿茶")
     expect(hit).to_be_visible()
     why = hit.get_by_role("group", name="Why it was found")
-    for signal in ("Score", "Similarity", "Words", "Age"):
+    for signal in ("Score", "Meaning", "Words", "Age"):
         expect(why).to_contain_text(signal)
     expect(page.get_by_role("status").filter(has_text="Searched by words and meaning")).to_be_visible()
 
@@ -155,6 +155,27 @@ def test_a_memory_is_written_by_hand(page: Page, api: Api) -> None:
         ["户外", "周末"],
     )
     assert (memory["source"], memory["provenance"]["extractor"]) == ("user_stated", "person")
+
+
+def test_what_is_changed_after_a_lost_answer_is_another_memory(visit: Visits, api: Api) -> None:
+    visitor = visit()
+    visitor.expect_trouble("/memories")
+    page = visitor.go("memories")
+
+    def lose_the_answer(route: Route) -> None:
+        route.fetch()
+        route.abort("connectionreset")
+
+    page.route("**/memories", lose_the_answer, times=1)
+    page.get_by_role("button", name="New memory").click()
+    dialog = page.get_by_role("dialog", name="New memory")
+    dialog.get_by_label("Content").fill("周末去爬山")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    dialog.get_by_label("Content").fill("周末去爬山，带上水")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_be_hidden()
+    assert {memory["content"] for memory in api.memories()} == {"周末去爬山", "周末去爬山，带上水"}
 
 
 def test_a_memory_is_edited(page: Page, api: Api) -> None:

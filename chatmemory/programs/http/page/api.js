@@ -1,5 +1,5 @@
 /**
- * The API, one function per operation.  Each gives the JSON that was answered, or throws an `ApiProblem`.
+ * The API, one function per operation that the page asks.  Each gives the JSON that was answered, or throws an `ApiProblem`.
  *
  * The last argument of each is `{signal}` for those who may lose interest; operations on memories also take `app`,
  * which narrows them to one app.
@@ -39,9 +39,6 @@ export const getConversation = (id, options) => send("GET", conversation(id), op
 export const getMessages = (id, { view = "full", limit, olderThan, newerThan, ...options } = {}) =>
   send("GET", `${conversation(id)}/messages`, { query: { view, limit, olderThan, newerThan }, ...options });
 
-export const addMessages = (id, messages, options) =>
-  send("POST", `${conversation(id)}/messages`, { body: { messages }, ...options });
-
 export const clearConversation = (id, options) => send("DELETE", `${conversation(id)}/messages`, options);
 
 export const getSummarization = (id, messageId, options) =>
@@ -75,9 +72,6 @@ export const getMemory = (id, { app, ...options } = {}) => send("GET", memory(id
 
 export const updateMemory = (id, changes, { app, ...options } = {}) =>
   send("PATCH", memory(id), { query: { app }, body: changes, ...options });
-
-export const supersedeMemory = (id, newMemory, { app, ...options } = {}) =>
-  send("POST", `${memory(id)}/supersede`, { query: { app }, body: { memory: newMemory }, ...options });
 
 export const promoteMemory = (id, { app, ...options } = {}) =>
   send("POST", `${memory(id)}/promote`, { query: { app }, body: {}, ...options });

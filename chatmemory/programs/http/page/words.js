@@ -16,7 +16,7 @@ export function useWords(words) {
 const halves = new WeakMap();
 
 /** *words* in the *shown* language. */
-export function inLanguage(words, shown = shownLanguage()) {
+function inLanguage(words, shown) {
   if (!halves.has(words)) halves.set(words, { en: half(words, 0), zh: half(words, 1) });
   return halves.get(words)[shown];
 }

@@ -1,5 +1,6 @@
 /**
- * `Entry`: a message of a conversation, or a summary with what it stands for folded into it (`folding.js`).
+ * `Entry`: a message of a conversation, or a summary with what it stands for folded into it (`folding.js`); `Utterance`:
+ * what somebody said.
  *
  * *context* is `{conversationId, wanted, onSave}`: the id of the message that the address names, and what is done with one
  * that is to be saved, null where nothing may be written.
@@ -10,7 +11,7 @@ import { getSummarization } from "../api.js";
 import { useAnswer } from "../asking.js";
 import { hrefTo } from "../hash.js";
 import { Icon } from "../pieces/icons.js";
-import { Badge, Loading, Note } from "../pieces/pieces.js";
+import { Badge, Loading, LongText, Note } from "../pieces/pieces.js";
 import { Time } from "../pieces/time.js";
 import { useWords } from "../words.js";
 import { conversationWords } from "../words/conversations.js";
@@ -29,40 +30,46 @@ function Message({ message, context, children }) {
   const words = useWords(conversationWords);
   const { id, role, seq, content, timestamp } = message;
   const { conversationId, wanted, onSave } = context;
-  const isWanted = id === wanted;
-  const href = hrefTo(["conversations", conversationId], { message: id });
-  const save = () =>
-    onSave({ role, content, sessionId: conversationId, provenance: { messageIds: [id] } });
+  const save = () => onSave({ role, content, sessionId: conversationId, provenance: { messageIds: [id] } });
+  return html`<${Utterance}
+    role=${role}
+    text=${content}
+    at=${timestamp}
+    number=${seq}
+    href=${hrefTo(["conversations", conversationId], { message: id })}
+    label=${words.permalink(seq)}
+    isWanted=${id === wanted}
+    onSave=${onSave && save}
+  >
+    ${children}
+  <//>`;
+}
+
+/**
+ * What somebody said, here or in a past chat.  *by*: who, where that is known better than by the role.  *href* and *label*:
+ * of the link to it.  *onSave*: null where nothing may be written.
+ */
+export function Utterance({ role, by, text, at, number, href, label, isWanted, onSave, children }) {
+  const words = useWords(conversationWords);
+  const isBlank = !text.trim();
   return html`<li class=${`message ${role} ${isWanted ? "is-wanted" : ""}`} tabIndex=${isWanted ? "-1" : undefined}>
     <div class="message-head">
-      <span class="role">${words[role] ?? role}</span>
-      <${Time} at=${timestamp} isExact />
-      <a class="permalink" href=${href} aria-label=${words.permalink(seq)} aria-current=${isWanted ? "location" : undefined}>#${seq}</a>
-      ${onSave && content.trim() && html`<${SaveButton} onClick=${save} />`}
+      <span class="role">${by || (words[role] ?? role)}</span>
+      <${Time} at=${at} isExact />
+      <a class="permalink" href=${href} aria-label=${label} aria-current=${isWanted ? "location" : undefined}>#${number}</a>
+      ${onSave && !isBlank && html`<${SaveButton} onClick=${onSave} />`}
     </div>
-    <${Said} text=${content} />
+    ${isBlank ? html`<p class="quiet">${words.noText}</p>` : html`<${LongText} text=${text} most=${SHOWN_CHARACTERS} />`}
     ${children}
   </li>`;
 }
 
 /** Offers to keep what was said; a phone has room for the first word only. */
-export function SaveButton({ onClick }) {
+function SaveButton({ onClick }) {
   const words = useWords(conversationWords);
   return html`<button type="button" class="bare save" aria-label=${words.save} onClick=${onClick}>
     <${Icon} name="save" /><span class="wide">${words.save}</span><span class="narrow">${words.saveShort}</span>
   </button>`;
-}
-
-/** What somebody said, as text; the end of a very long one is shown when it is asked for. */
-export function Said({ text }) {
-  const words = useWords(conversationWords);
-  const [isWhole, setWhole] = useState(false);
-  if (!text.trim()) return html`<p class="quiet">${words.noText}</p>`;
-  const isCut = !isWhole && text.length > SHOWN_CHARACTERS;
-  return html`
-    <div class="text" dir="auto">${isCut ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}</div>
-    ${isCut && html`<button type="button" class="bare" onClick=${() => setWhole(true)}>${words.showAll(text.length)}</button>`}
-  `;
 }
 
 function Covered({ entry, context }) {

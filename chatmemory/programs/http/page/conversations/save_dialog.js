@@ -3,15 +3,13 @@
  */
 
 import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
-import { extract, remember } from "../api.js";
+import { extract } from "../api.js";
 import { until } from "../asking.js";
-import { hrefTo } from "../hash.js";
-import { newKey } from "../idempotency.js";
 import { MemoryFields, readValue } from "../memories/memory_fields.js";
+import { notifySaved, useRemember } from "../memories/remembering.js";
 import { Dialog } from "../pieces/dialog.js";
 import { Icon } from "../pieces/icons.js";
-import { notify } from "../pieces/notices.js";
-import { Note, ProblemNote, useId } from "../pieces/pieces.js";
+import { ProblemNote, useId } from "../pieces/pieces.js";
 import { useServer } from "../server.js";
 import { useWords } from "../words.js";
 import { saveWords } from "../words/save.js";
@@ -23,7 +21,7 @@ export function SaveDialog({ said, onClose }) {
   const defaults = useServer()?.saveForm ?? DEFAULTS;
   const [form, setForm] = useState(() => openedForm(said, defaults));
   const [saving, setSaving] = useState({ isBusy: false });
-  const attempt = useRef({});
+  const remember = useRemember();
   const stopSaving = useRef(() => {});
   useEffect(() => () => stopSaving.current(), []);
   useEffect(
@@ -40,28 +38,13 @@ export function SaveDialog({ said, onClose }) {
   const save = (event) => {
     event.preventDefault();
     if (saving.isBusy || problem || isEmpty) return;
-    const memory = newMemoryOf(form, said, defaults);
-    const text = JSON.stringify(memory);
-    // The same write keeps its key however often it is sent; another one needs another.
-    if (attempt.current.text !== text) attempt.current = { text, key: newKey() };
     setSaving({ isBusy: true });
-    stopSaving.current = until((signal) => remember([memory], { idempotencyKey: attempt.current.key, signal }), {
-      then: (report) => saved(report),
+    stopSaving.current = until((signal) => remember(newMemoryOf(form, said, defaults), { signal }), {
+      then: (report) => {
+        onClose();
+        notifySaved(report, { stored: words.stored, words });
+      },
       fail: (failure) => setSaving({ isBusy: false, problem: failure }),
-    });
-  };
-  const saved = ({ outcomes: [outcome], unembedded, reason }) => {
-    if (outcome.outcome === "skipped") {
-      setSaving({ isBusy: false, skipped: words[outcome.reason] });
-      return;
-    }
-    const isNew = outcome.outcome === "stored";
-    const withoutVector = unembedded > 0 ? `${words.unembedded} ${reason ?? ""}` : "";
-    onClose();
-    notify({
-      kind: isNew ? "done" : "info",
-      text: `${isNew ? words.stored : words.duplicate} ${withoutVector}`.trim(),
-      link: { label: words.open, href: hrefTo(["memories", isNew ? outcome.id : outcome.of]) },
     });
   };
   return html`<${Dialog} class="save-dialog" title=${words.title} onClose=${onClose}
@@ -73,7 +56,6 @@ export function SaveDialog({ said, onClose }) {
         <${MemoryFields} fields=${form.fields} needsCategory
           onChange=${(changes) => setForm((before) => editedForm(before, changes))} />
         ${isEmpty && !problem && html`<p class="field-problem" role="status">${words.valueNeeded}</p>`}
-        ${saving.skipped && html`<${Note} kind="warning">${saving.skipped}<//>`}
         ${saving.problem && html`<${ProblemNote} problem=${saving.problem} />`}
       </div>
       <footer>

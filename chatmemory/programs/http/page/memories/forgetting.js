@@ -8,7 +8,7 @@ import { forgetMemory } from "../api.js";
 import { Observable } from "../observable.js";
 import { notify } from "../pieces/notices.js";
 
-export const UNDO_SECONDS = 8;
+const UNDO_SECONDS = 8;
 
 /** The ids of the memories that are forgotten, or about to be. */
 export const forgotten = new Observable(new Set());

@@ -9,6 +9,7 @@ import { getMemory, listMemories, recall } from "../api.js";
 import { useAnswer, usePages } from "../asking.js";
 import { goTo, hrefTo } from "../hash.js";
 import { Empty, Heading, IconButton, Loading, PagesEnd, ProblemNote, useTitle } from "../pieces/pieces.js";
+import { HowFound } from "../pieces/search.js";
 import { useServer } from "../server.js";
 import { useWords } from "../words.js";
 import { memoryWords } from "../words/memories.js";
@@ -19,7 +20,6 @@ import { MemoryFilters } from "./memory_filters.js";
 import { RecallSignals } from "./recall_signals.js";
 
 const PAGE = 50;
-const USUAL_REASON = "by words and vectors";
 
 export function Memories({ path, query }) {
   const canChange = !useServer()?.readOnly; // as long as that is not known, the server has the say
@@ -95,14 +95,6 @@ function Recalled({ query: { query, category, app }, canChange, written }) {
       <${HitList} hits=${answer.value.hits} onChange=${replace} canChange=${canChange} />
       ${answer.value.hits.length === 0 && html`<p>${words.nothingRecalled}</p>`}`}
   </section>`;
-}
-
-/** How it was searched, and why that way where the server says more than the usual. */
-function HowFound({ found: { mode, reason } }) {
-  const words = useWords(memoryWords);
-  return html`<p class="how-found" role="status">
-    <strong>${words[`mode_${mode}`]}</strong>${reason !== USUAL_REASON && html` · <span lang="en">${reason}</span>`}
-  </p>`;
 }
 
 function Containing({ query: { query, category, app }, canChange, written }) {

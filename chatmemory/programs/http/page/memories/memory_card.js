@@ -6,7 +6,7 @@ import { html, useState } from "../vendor/preact-htm.js";
 import { pinMemory, promoteMemory } from "../api.js";
 import { hrefTo } from "../hash.js";
 import { notify } from "../pieces/notices.js";
-import { Badge, IconButton, ProblemNote, useId } from "../pieces/pieces.js";
+import { Badge, IconButton, LongText, ProblemNote, useId } from "../pieces/pieces.js";
 import { Time } from "../pieces/time.js";
 import { useExplanation } from "../problem.js";
 import { useWords } from "../words.js";
@@ -15,7 +15,7 @@ import { forget } from "./forgetting.js";
 import { EditMemory } from "./memory_dialogs.js";
 import { Origin } from "./origin.js";
 
-const SHOWN_CHARACTERS = 1000; // of a longer text, until one asks for all of it
+const SHOWN_CHARACTERS = 1000;
 
 /**
  * *onChange* gets the memory as it is after a change.  *children* stand below the text: why it was recalled, say.
@@ -26,7 +26,7 @@ export function MemoryCard({ memory, onChange, canChange = true, isOpen = false,
   const id = useId();
   return html`<article class="card memory" aria-labelledby=${id} tabIndex="-1">
     ${memory.key && html`<${`h${level}`}>${memory.key}<//>`}
-    <${LongText} id=${id} text=${memory.content} />
+    <${LongText} id=${id} text=${memory.content} most=${SHOWN_CHARACTERS} />
     <p class="badges">
       <${Badge} kind=${memory.category ?? "quiet"}>${words[memory.category ?? "none"]}<//>
       <${Badge} kind=${memory.memoryType}>${words[memory.memoryType]}<//>
@@ -49,14 +49,6 @@ export function MemoryCard({ memory, onChange, canChange = true, isOpen = false,
       ${canChange && html`<${Actions} memory=${memory} onChange=${onChange} describedBy=${id} />`}
     </div>
   </article>`;
-}
-
-function LongText({ id, text }) {
-  const words = useWords(memoryWords);
-  const [isWhole, setWhole] = useState(text.length <= SHOWN_CHARACTERS);
-  if (isWhole) return html`<p class="text" id=${id}>${text}</p>`;
-  return html`<p class="text" id=${id}>${text.slice(0, SHOWN_CHARACTERS)}…</p>
-    <button type="button" onClick=${() => setWhole(true)}>${words.showAll}</button>`;
 }
 
 function Details({ memory }) {

@@ -5,17 +5,17 @@
  * and what is stored by now stands below each field that differs.
  */
 
-import { html, useRef, useState } from "../vendor/preact-htm.js";
-import { getMemory, remember, updateMemory } from "../api.js";
-import { hrefTo } from "../hash.js";
-import { newKey } from "../idempotency.js";
+import { html, useState } from "../vendor/preact-htm.js";
+import { getMemory, updateMemory } from "../api.js";
 import { Dialog } from "../pieces/dialog.js";
 import { notify } from "../pieces/notices.js";
-import { Field, Note, ProblemNote } from "../pieces/pieces.js";
+import { Field, Note, ProblemNote, Select } from "../pieces/pieces.js";
 import { useWords } from "../words.js";
+import { TYPES } from "../words/fields.js";
 import { memoryWords } from "../words/memories.js";
 import { MemoryFields, readValue } from "./memory_fields.js";
 import { changesOf, differs, fieldNames, formOf, merged, newMemoryOf, part } from "./memory_form.js";
+import { notifySaved, useRemember } from "./remembering.js";
 
 const BLANK = { content: "", key: null, value: null, category: null, tags: [], confidence: 1 };
 
@@ -68,30 +68,23 @@ export function EditMemory({ memory, onChange, onClose }) {
 export function NewMemory({ app = "", onSaved, onClose }) {
   const words = useWords(memoryWords);
   const [form, setForm] = useState({ ...formOf(BLANK), memoryType: "long_term", app });
-  const idempotencyKey = useRef(newKey()).current;
-  const change = (name) => (event) => setForm({ ...form, [name]: event.target.value });
+  const remember = useRemember();
 
   const save = async () => {
-    const report = await remember([newMemoryOf(form)], { app: form.app.trim() || undefined, idempotencyKey });
-    const [outcome] = report.outcomes;
-    if (outcome.outcome === "stored") {
-      notify({ text: words.saved });
-      onSaved();
-    } else {
-      const link = outcome.of && { label: words.oneMemory, href: hrefTo(["memories", outcome.of]) };
-      notify({ text: outcome.outcome === "duplicate" ? words.duplicate : words[outcome.reason], kind: "info", link });
-    }
+    const report = await remember(newMemoryOf(form), { app: form.app.trim() || undefined });
+    notifySaved(report, { stored: words.saved, words });
+    onSaved();
     onClose();
   };
 
   return html`<${MemoryForm} title=${words.newTitle} form=${form} setForm=${setForm} save=${save} onClose=${onClose}>
     <${Field} label=${words.memoryType}>
-      ${(own) => html`<select ...${own} value=${form.memoryType} onChange=${change("memoryType")}>
-        ${["long_term", "short_term"].map((type) => html`<option value=${type}>${words[type]}</option>`)}
-      </select>`}
+      ${(own) => html`<${Select} ...${own} value=${form.memoryType} options=${TYPES.map((type) => [type, words[type]])}
+        onChoose=${(memoryType) => setForm({ ...form, memoryType })} />`}
     <//>
     <${Field} label=${words.app} hint=${words.appHint}>
-      ${(own) => html`<input ...${own} type="text" maxlength="512" value=${form.app} onInput=${change("app")} />`}
+      ${(own) => html`<input ...${own} type="text" maxlength="512" value=${form.app} 
+        onInput=${(event) => setForm({ ...form, app: event.target.value })} />`}
     <//>
   <//>`;
 }
@@ -112,7 +105,7 @@ function MemoryForm({ title, form, setForm, save, onClose, notes = {}, children 
     }
   };
   const isWrong = !form.content.trim() || Boolean(readValue(form).problem);
-  return html`<${Dialog} title=${title} onClose=${onClose} isBusy=${state.isBusy} class="memory-dialog">
+  return html`<${Dialog} title=${title} onClose=${onClose} isBusy=${state.isBusy}>
     <form onSubmit=${submit}>
       <div class="dialog-body">
         ${children}

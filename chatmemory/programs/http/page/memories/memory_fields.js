@@ -5,7 +5,7 @@
  */
 
 import { html } from "../vendor/preact-htm.js";
-import { Field } from "../pieces/pieces.js";
+import { Field, Select } from "../pieces/pieces.js";
 import { useWords } from "../words.js";
 import { CATEGORIES, fieldWords } from "../words/fields.js";
 
@@ -68,10 +68,8 @@ export function MemoryFields({ fields, onChange, needsCategory = false, notes = 
     </label>
     ${notes.value}
     <${Field} label=${words.category}>
-      ${(own) => html`<select ...${own} value=${fields.category} onChange=${change("category")}>
-        ${needsCategory || html`<option value="">${words.none}</option>`}
-        ${CATEGORIES.map((category) => html`<option value=${category}>${words[category]}</option>`)}
-      </select>`}
+      ${(own) => html`<${Select} ...${own} value=${fields.category} any=${needsCategory ? null : words.none}
+        options=${CATEGORIES.map((category) => [category, words[category]])} onChoose=${(category) => onChange({ category })} />`}
     <//>
     ${notes.category}
     <${Field} label=${words.confidence}>

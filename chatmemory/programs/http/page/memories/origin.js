@@ -10,7 +10,7 @@ import { memoryWords } from "../words/memories.js";
 const TURN = /#(\d+)$/u;
 
 /** The place that the memory comes from, `{kind, path, query}`; null when it names none that could be opened. */
-export function originOf({ sessionId, provenance }) {
+function originOf({ sessionId, provenance }) {
   if (!sessionId) return null;
   if (provenance.path) {
     const turn = TURN.exec(provenance.path)?.[1];

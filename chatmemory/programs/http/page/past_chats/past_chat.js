@@ -3,15 +3,13 @@
  */
 
 import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
-import { Said, SaveButton } from "../conversations/message.js";
+import { Utterance } from "../conversations/message.js";
 import { SaveDialog } from "../conversations/save_dialog.js";
 import { hrefTo } from "../hash.js";
 import { Icon } from "../pieces/icons.js";
 import { Badge, Heading, Loading, Note, ProblemNote } from "../pieces/pieces.js";
-import { Time } from "../pieces/time.js";
 import { useServer } from "../server.js";
 import { useWords } from "../words.js";
-import { conversationWords } from "../words/conversations.js";
 import { pastWords } from "../words/past_chats.js";
 import { useTurns } from "./past_turns.js";
 
@@ -73,19 +71,18 @@ function End({ chat, isMissing }) {
 
 function Turn({ turn, asked, isWanted, onSave }) {
   const words = useWords(pastWords);
-  const roles = useWords(conversationWords);
   const { conversationId, turnIndex, role, speaker, content, timestamp, source } = turn;
-  const href = hrefTo(["past-chats", conversationId], { ...asked, turn: turnIndex });
   const save = () =>
     onSave({ role, content, sessionId: conversationId, provenance: { path: `${source}#${turnIndex}` } });
-  return html`<li class=${`message ${role} ${isWanted ? "is-wanted" : ""}`} tabIndex=${isWanted ? "-1" : undefined}>
-    <div class="message-head">
-      <span class="role">${speaker || (roles[role] ?? role)}</span>
-      <${Time} at=${timestamp} isExact />
-      <a class="permalink" href=${href} aria-label=${words.turnLink(turnIndex)}
-        aria-current=${isWanted ? "location" : undefined}>#${turnIndex}</a>
-      ${onSave && content.trim() && html`<${SaveButton} onClick=${save} />`}
-    </div>
-    <${Said} text=${content} />
-  </li>`;
+  return html`<${Utterance}
+    role=${role}
+    by=${speaker}
+    text=${content}
+    at=${timestamp}
+    number=${turnIndex}
+    href=${hrefTo(["past-chats", conversationId], { ...asked, turn: turnIndex })}
+    label=${words.turnLink(turnIndex)}
+    isWanted=${isWanted}
+    onSave=${onSave && save}
+  />`;
 }

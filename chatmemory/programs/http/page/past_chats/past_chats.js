@@ -36,7 +36,7 @@ export function PastChats({ path, query }) {
   return html`<div class=${`panes ${chosen ? "has-detail" : ""}`}>
     <section class="pane pane-list" aria-label=${words.title}>
       <header class="list-head"><${Heading} level=${chosen ? 2 : 1} isHere=${!chosen}>${words.title}<//></header>
-      <${PastFilters} key=${q} asked=${asked} statistics=${statistics.value}
+      <${PastFilters} asked=${asked} statistics=${statistics.value}
         onChange=${(changes) => goTo(["past-chats"], { ...asked, ...changes }, { replace: !("q" in changes) })} />
       ${q
         ? html`<${PastHits} asked=${asked} chosen=${chosen} turn=${turn} />`

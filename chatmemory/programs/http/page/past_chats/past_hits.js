@@ -6,12 +6,13 @@ import { html } from "../vendor/preact-htm.js";
 import { searchPastChats } from "../api.js";
 import { useAnswer } from "../asking.js";
 import { hrefTo } from "../hash.js";
-import { Signal } from "../memories/recall_signals.js";
 import { Badge, Empty, Loading, ProblemNote } from "../pieces/pieces.js";
+import { HowFound, Signal, Signals } from "../pieces/search.js";
 import { Time } from "../pieces/time.js";
 import { useWords } from "../words.js";
 import { conversationWords } from "../words/conversations.js";
 import { pastWords } from "../words/past_chats.js";
+import { searchWords } from "../words/search.js";
 
 const MOST = 30;
 const SHOWN_CHARACTERS = 280;
@@ -31,8 +32,7 @@ export function PastHits({ asked, chosen, turn }) {
   if (isLoading) return html`<${Loading} />`;
   if (!value.hits.length) return html`<${Empty} title=${words.nothingFound}><p>${value.reason}</p><//>`;
   return html`
-    <p class="found-by" role="status">${words.found(value.hits.length)}, ${words[`mode_${value.mode}`]}
-      ${value.mode !== "hybrid" && html`<span class="quiet"> · ${value.reason}</span>`}</p>
+    <${HowFound} found=${value}>${words.found(value.hits.length)} · <//>
     <ol class="choices">
       ${value.hits.map((hit) => html`<${Hit} key=${hit.prompt.id} hit=${hit} asked=${asked}
         isChosen=${hit.prompt.conversationId === chosen && String(hit.prompt.turnIndex) === turn} />`)}
@@ -43,6 +43,7 @@ export function PastHits({ asked, chosen, turn }) {
 function Hit({ hit, asked, isChosen }) {
   const words = useWords(pastWords);
   const roles = useWords(conversationWords);
+  const { semantic: meaning, lexical: byWords } = useWords(searchWords);
   const { prompt, score, signals, alsoIn } = hit;
   const shown = [...prompt.content.slice(0, 2 * SHOWN_CHARACTERS)].slice(0, SHOWN_CHARACTERS).join("");
   const rare = RARE_SIGNALS.filter((name) => signals[name] > 0);
@@ -57,12 +58,11 @@ function Hit({ hit, asked, isChosen }) {
       </span>
       <span class="choice-title hit-text">${shown}${shown.length < prompt.content.length ? "…" : ""}</span>
     </a>
-    <div class="signals" role="group" aria-label=${words.signals}><dl>
-      <div class="signal strong"><dt>${words.score}</dt><dd>${score.toFixed(2)}</dd></div>
-      <${Signal} name=${words.lexical} value=${signals.lexical} />
-      <${Signal} name=${words.semantic} value=${signals.semantic} />
+    <${Signals} score=${score.toFixed(2)}>
+      <${Signal} name=${byWords} value=${signals.lexical} />
+      <${Signal} name=${meaning} value=${signals.semantic} />
       ${rare.map((name) => html`<${Signal} key=${name} name=${words[name]} value=${signals[name]} />`)}
-    </dl></div>
+    <//>
     ${alsoIn.length > 0 && html`<p class="small quiet">${words.alsoIn(alsoIn.length)}</p>`}
   </li>`;
 }

@@ -54,6 +54,25 @@ export function Field({ label, hint, problem, children }) {
   </div>`;
 }
 
+/** A choice among *options*, `[[value, name], ...]`; *any*, where it is given, is the name of choosing none of them. */
+export function Select({ value = "", any, options, onChoose, ...own }) {
+  return html`<select ...${own} value=${value} onChange=${(event) => onChoose(event.target.value)}>
+    ${any && html`<option value="">${any}</option>`}
+    ${options.map(([option, name]) => html`<option key=${option} value=${option}>${name}</option>`)}
+  </select>`;
+}
+
+/** A text, whose end beyond *most* characters is shown when it is asked for. */
+export function LongText({ text, most, ...own }) {
+  const words = useWords(pieceWords);
+  const [isWhole, setWhole] = useState(false);
+  const isCut = !isWhole && text.length > most;
+  return html`
+    <div class="text" dir="auto" ...${own}>${isCut ? `${text.slice(0, most)}…` : text}</div>
+    ${isCut && html`<button type="button" class="bare" onClick=${() => setWhole(true)}>${words.showAll(text.length)}</button>`}
+  `;
+}
+
 /** A short word about something: `kind` is a class of `pieces.css` (`preference`, `fact`, `pattern`, `quiet` ...). */
 export function Badge({ kind = "quiet", children }) {
   return html`<span class=${`badge ${kind}`}>${children}</span>`;

@@ -7,7 +7,7 @@
 import { html } from "../vendor/preact-htm.js";
 import { settings } from "../api.js";
 import { useAnswer } from "../asking.js";
-import { Badge, Field, Heading, Loading, Note, ProblemNote, useTitle } from "../pieces/pieces.js";
+import { Badge, Field, Heading, Loading, Note, ProblemNote, Select, useTitle } from "../pieces/pieces.js";
 import { language, LANGUAGES, theme, THEMES } from "../preferences.js";
 import { useWords } from "../words.js";
 import { settingsWords } from "../words/settings.js";
@@ -79,13 +79,11 @@ function Preferences() {
 
 function Choice({ label, choice, options }) {
   const chosen = choice.use();
-  const choose = (event) => {
-    choice.value = event.target.value;
+  const choose = (value) => {
+    choice.value = value;
   };
   return html`<${Field} label=${label}>
-    ${(own) => html`<select ...${own} value=${chosen} onChange=${choose}>
-      ${options.map(([value, name]) => html`<option key=${value} value=${value}>${name}</option>`)}
-    </select>`}
+    ${(own) => html`<${Select} ...${own} value=${chosen} options=${options} onChoose=${choose} />`}
   <//>`;
 }
 

@@ -6,8 +6,8 @@ import { html } from "../vendor/preact-htm.js";
 import { hrefTo } from "../hash.js";
 import { Badge } from "../pieces/pieces.js";
 import { Time } from "../pieces/time.js";
+import { shortened } from "../shortened.js";
 import { useWords } from "../words.js";
-import { shortened } from "../words/memories.js";
 import { timelineWords } from "../words/timeline.js";
 import { nameOf } from "./time_span.js";
 

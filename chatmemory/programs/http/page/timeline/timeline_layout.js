@@ -6,10 +6,10 @@
 
 import { unitFor, unitsIn } from "./calendar.js";
 
-export const LANES = ["preference", "fact", "pattern", "none"];
+const LANES = ["preference", "fact", "pattern", "none"];
 export const LABEL_HEIGHT = 22;
-export const SMALLEST_RADIUS = 3;
-export const LARGEST_RADIUS = 5;
+const SMALLEST_RADIUS = 3;
+const LARGEST_RADIUS = 5;
 export const MARGIN = 10; // of the plot at both sides: a dot at its border is whole
 
 const SLOT = 16; // of a dot with the ring of a pinned one around it
@@ -42,7 +42,7 @@ export function layOut(points, span, width) {
 }
 
 /** The function from an instant to its place. */
-export function scale(span, width) {
+function scale(span, width) {
   const perMillisecond = (width - 2 * MARGIN) / (span.until - span.from);
   return (instant) => MARGIN + (instant - span.from) * perMillisecond;
 }

@@ -8,8 +8,8 @@
 import { html, useLayoutEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { hrefTo } from "../hash.js";
 import { said } from "../pieces/time.js";
+import { shortened } from "../shortened.js";
 import { useWords } from "../words.js";
-import { shortened } from "../words/memories.js";
 import { timelineWords } from "../words/timeline.js";
 import { nameOf, ticksOf } from "./time_span.js";
 import { LABEL_HEIGHT, layOut, MARGIN } from "./timeline_layout.js";

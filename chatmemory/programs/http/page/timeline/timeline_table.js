@@ -5,8 +5,8 @@
 import { html, useState } from "../vendor/preact-htm.js";
 import { hrefTo } from "../hash.js";
 import { Time } from "../pieces/time.js";
+import { shortened } from "../shortened.js";
 import { useWords } from "../words.js";
-import { shortened } from "../words/memories.js";
 import { timelineWords } from "../words/timeline.js";
 
 /** *details*: a reference to the element, for those who want to unfold it. */

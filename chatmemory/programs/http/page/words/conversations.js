@@ -17,7 +17,6 @@ export const conversationWords = {
   tool: ["Tool", "工具"],
   summary: ["Summary", "摘要"],
   noText: ["(no text)", "（无文本）"],
-  showAll: [(count) => `Show all ${count} characters`, (count) => `显示全部 ${count} 个字符`],
   permalink: [(number) => `Link to message ${number}`, (number) => `第 ${number} 条消息的链接`],
   save: ["Save to long-term memory", "保存到长期记忆"],
   saveShort: ["Save", "保存"],

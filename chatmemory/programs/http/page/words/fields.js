@@ -1,6 +1,7 @@
 /** The names of the fields of a memory, and of what may stand in them. */
 
 export const CATEGORIES = ["preference", "fact", "pattern"];
+export const TYPES = ["long_term", "short_term"];
 
 export const fieldWords = {
   content: ["Content", "内容"],

@@ -1,15 +1,15 @@
 /** The words of the memory page. */
 
+import { shortened } from "../shortened.js";
 import { fieldWords } from "./fields.js";
+import { savingWords } from "./saving.js";
 
 export const memoryWords = {
   ...fieldWords,
+  ...savingWords,
   title: ["Memories", "记忆"],
   newMemory: ["New memory", "新建记忆"],
-  search: ["Search", "搜索"],
   searchLabel: ["Search memories", "搜索记忆"],
-  clearSearch: ["Clear search", "清除搜索"],
-  filters: ["Filters", "筛选"],
   anyType: ["Any type", "全部类型"],
   anyCategory: ["Any category", "全部类别"],
   anyApp: ["Any app", "全部应用"],
@@ -23,20 +23,10 @@ export const memoryWords = {
   nothingFits: ["No memory fits these filters.", "没有符合筛选条件的记忆。"],
   nothingRecalled: ["No long-term memory belongs to this.", "没有相关的长期记忆。"],
   nothingContains: ["No short-term memory contains this text.", "没有包含该文字的短期记忆。"],
-  loading: ["Loading …", "正在加载……"],
-  loadMore: ["Load more", "加载更多"],
-  retry: ["Try again", "重试"],
   isForgotten: ["This memory is forgotten.", "该记忆已被忘记。"],
   allMemories: ["All memories", "全部记忆"],
   oneMemory: ["Memory", "记忆"],
 
-  mode_hybrid: ["Searched by words and meaning", "按词语和语义查找"],
-  mode_lexical: ["Searched by words only", "仅按词语查找"],
-  mode_like: ["Searched by the text itself", "按原文查找"],
-  signals: ["Why it was found", "命中依据"],
-  score: ["Score", "得分"],
-  similarity: ["Similarity", "语义相似度"],
-  lexical: ["Words", "词语匹配"],
   decay: ["Weight left by age", "时间权重"],
   age: ["Age", "存在时间"],
   ageDays: [(days) => `${days} d`, (days) => `${days} 天`],
@@ -66,7 +56,6 @@ export const memoryWords = {
   fromConversation: ["Its conversation", "查看原会话"],
   fromPastChat: ["Its past chat", "查看历史聊天"],
   details: ["Details", "详情"],
-  showAll: ["Show all of it", "显示全文"],
 
   edit: ["Edit", "编辑"],
   promote: ["Make long-term", "转为长期记忆"],
@@ -82,20 +71,12 @@ export const memoryWords = {
   ],
   notForgotten: ["It could not be forgotten.", "未能忘记该记忆。"],
   undo: ["Undo", "撤销"],
-  about: [(memory) => shortened(memory.content), (memory) => shortened(memory.content)],
 
   editTitle: ["Edit memory", "编辑记忆"],
   newTitle: ["New memory", "新建记忆"],
   tagsHint: ["one per line", "每行一个"],
   appHint: ["empty: no app in particular", "留空表示不限应用"],
-  save: ["Save", "保存"],
-  cancel: ["Cancel", "取消"],
-  saving: ["Saving …", "正在保存……"],
   saved: ["Saved.", "已保存。"],
-  duplicate: ["This was remembered already.", "该内容已被记住。"],
-  empty: ["This says nothing, so it was not stored.", "内容为空，未保存。"],
-  unsure: ["It was not stored: its confidence is too low.", "置信度过低，未保存。"],
-  echo: ["It was not stored: memory itself has said this before.", "未保存：该内容来自记忆本身。"],
   changedMeanwhile: [
     "Somebody has changed this memory meanwhile. What you typed is kept; below each field stands what is stored now. Save again to put yours in its place.",
     "该记忆已被他人修改。您输入的内容仍保留；各字段下方显示当前已保存的内容。再次保存将以您的内容替换。",
@@ -104,9 +85,3 @@ export const memoryWords = {
   takeIt: ["Use this", "采用"],
   nothingThere: ["(empty)", "（空）"],
 };
-
-/** The beginning of a text, on one line. */
-export function shortened(text) {
-  const characters = [...text.replace(/\s+/gu, " ").trim()];
-  return characters.length > 60 ? `${characters.slice(0, 59).join("")}…` : characters.join("");
-}

@@ -1,0 +1,10 @@
+/** What becomes of a memory that is to be saved, whichever dialog it comes from. */
+
+export const savingWords = {
+  save: ["Save", "保存"],
+  cancel: ["Cancel", "取消"],
+  saving: ["Saving …", "正在保存…"],
+  open: ["Open it", "查看"],
+  duplicate: ["This is remembered already; nothing was added.", "已有相同的记忆，未重复保存。"],
+  unembedded: ["It has no vector yet and is found by its words.", "暂无向量，可按词语检索。"],
+};
