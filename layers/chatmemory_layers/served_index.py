@@ -5,16 +5,16 @@ waits for another.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from threading import Event
-from typing import TypeVar, final
+from typing import Any, TypeVar, final
 
 import anyio
 from returns.result import Failure, Success
 
 from chatmemory.contracts.past_chats import PastChatsIndex, PastChatsIndexService
-from chatmemory.effect import Effect, EffectFailed, Layer, Outcome, ThreadRuntime
+from chatmemory.effect import Effect, EffectFailed, EffectInterrupted, Layer, Outcome, ThreadRuntime
 from chatmemory.embedding_settings import EmbeddingSettings
 from chatmemory.errors import DataValidationError, PastChatsError, Problem
 from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest
@@ -57,22 +57,23 @@ class ServedIndex:
         What lies outside of the folders is refused, and so is a link out of them.  A call that is cancelled ends at its
         next progress, and has kept every file that it had finished.
         """
-        is_cancelled = Event()
-
-        def note(progress: IndexProgress) -> None:
-            if is_cancelled.is_set():
-                raise asyncio.CancelledError
-            on_progress(progress)
 
         async def run() -> Outcome[IndexReport, PastChatsError]:
+            is_cancelled = Event()
+
+            def note(progress: IndexProgress) -> None:
+                if is_cancelled.is_set():
+                    raise asyncio.CancelledError
+                on_progress(progress)
+
             allowed = await anyio.to_thread.run_sync(_allowed, self._folders, bool(request.inputs))
             if isinstance(allowed, Failure):
                 return allowed
             confinement = allowed.unwrap()
             if problems := _outside(request.inputs, confinement):
                 return Failure(DataValidationError(problems))
-            async with _set_when_cancelled(is_cancelled):
-                return await self._run(lambda index: index.index(request, on_progress=note), confinement)
+            work = self._run(lambda index: index.index(request, on_progress=note), confinement)
+            return await _told_when_cancelled(work, is_cancelled)
 
         return Effect.from_outcome(run)
 
@@ -139,20 +140,17 @@ def _allowed(folders: Sequence[str], is_named: bool) -> Outcome[Confinement, Dat
     return Success(Confinement([*folders, *known]))
 
 
-@asynccontextmanager
-async def _set_when_cancelled(event: Event) -> AsyncGenerator[None]:
-    """Set *event* as soon as the block is cancelled, though it may take its time to end."""
-
-    async def watch() -> None:
-        try:
-            await anyio.sleep_forever()
-        finally:
-            event.set()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(watch)
-        yield
-        group.cancel_scope.cancel()
+async def _told_when_cancelled(work: Coroutine[Any, Any, A], is_cancelled: Event) -> A:
+    """Return what *work* returns; set *is_cancelled* as soon as it is cancelled, and wait until it has ended."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        is_cancelled.set()  # for what does not wait over there, and
+        task.cancel()  # for what waits
+        with anyio.CancelScope(shield=True), suppress(EffectInterrupted, asyncio.CancelledError):
+            await task
+        raise
 
 
 def _outside(paths: Sequence[str], confinement: Confinement) -> tuple[Problem, ...]:
