@@ -1,0 +1,158 @@
+"""The server as a process: what it writes where, how it ends, and what is left when it is killed."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
+
+from tests.integrations.mcp.mcp_clients import command, environment, over_stdio, told
+
+SECONDS = 60
+SECRET = "我的秘密是蓝色的"
+
+
+class Wire:
+    """The protocol, line by line, with a process at its other end."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self.process = process
+
+    def send(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, number: int, method: str, **params: Any) -> None:
+        self.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode())
+
+    def answer(self) -> Any:
+        """Return the next answer; a server that gives none is killed."""
+        assert self.process.stdout is not None
+        killer = threading.Timer(SECONDS, self.process.kill)
+        killer.start()
+        try:
+            return json.loads(self.process.stdout.readline())
+        finally:
+            killer.cancel()
+
+    def begin(self) -> Any:
+        """Shake hands."""
+        client = {"name": "test", "version": "1"}
+        self.ask(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
+        greeting = self.answer()
+        self.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+        return greeting
+
+    def remember(self, number: int, content: str) -> None:
+        self.ask(number, "tools/call", name="remember", arguments={"content": content})
+
+
+@contextmanager
+def wired(folder: Path, *options: str) -> Generator[Wire]:
+    with (
+        (folder / "server.log").open("ab") as log,
+        subprocess.Popen(
+            command(folder, *options),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=environment(folder),
+        ) as process,
+    ):
+        try:
+            yield Wire(process)
+        finally:
+            process.kill()
+
+
+async def memories_in(folder: Path) -> str:
+    async with over_stdio(folder) as client:
+        found = await told(client, "search", query="number", where="memories", limit=50)
+    return str(found["text"])
+
+
+def test_standard_output_bears_the_protocol_and_the_log_no_content(tmp_path: Path) -> None:
+    with wired(tmp_path) as wire:
+        greeting = wire.begin()
+        wire.send(b"no JSON, " + SECRET.encode())
+        wire.send(b"[" * 100_000)
+        wire.remember(1, SECRET)
+        wire.ask(2, "tools/call", name="recall", arguments={"query": SECRET, "limit": 0})
+        answers = {(answer := wire.answer())["id"]: answer["result"] for _ in range(2)}
+        wire.process.stdin.close()  # type: ignore[union-attr]  it is a pipe
+        assert wire.process.stdout is not None
+        assert wire.process.stdout.read() == b""
+        assert wire.process.wait(SECONDS) == 0
+    assert greeting["result"]["serverInfo"]["name"] == "chatmemory"
+    assert {number: result.get("isError", False) for number, result in answers.items()} == {1: False, 2: True}
+    log = (tmp_path / "server.log").read_text(encoding="utf-8")
+    assert "remember: answered" in log
+    assert "秘密" not in log
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_at_once_and_well(tmp_path: Path, number: signal.Signals) -> None:
+    with wired(tmp_path) as wire:
+        wire.begin()
+        wire.remember(1, "number 1")
+        assert not wire.answer()["result"].get("isError")
+        began = time.monotonic()
+        wire.process.send_signal(number)
+        assert wire.process.wait(SECONDS) == 0
+        assert time.monotonic() - began < SECONDS / 2
+    assert "Traceback" not in (tmp_path / "server.log").read_text(encoding="utf-8")
+
+
+async def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
+    acknowledged: list[int] = []
+    with wired(tmp_path) as wire:
+        wire.begin()
+        for number in range(1, 41):
+            wire.remember(number, f"number {number} of the list")
+        while len(acknowledged) < 15:
+            answer = wire.answer()
+            assert not answer["result"].get("isError"), answer
+            acknowledged.append(answer["id"])
+        wire.process.kill()  # while it works on the others
+        wire.process.wait(SECONDS)
+    text = await memories_in(tmp_path)
+    assert all(f"number {number} of the list" in text for number in acknowledged)
+
+
+async def test_two_clients_share_one_memory(tmp_path: Path) -> None:
+    async def fill(name: str) -> None:
+        async with over_stdio(tmp_path, log=tmp_path / f"{name}.log") as client:
+            for number in range(10):
+                await told(client, "remember", content=f"{name} has number {number}")
+
+    await asyncio.gather(fill("甲"), fill("乙"))
+    text = await memories_in(tmp_path)
+    assert all(f"{name} has number {number}" in text for name in "甲乙" for number in range(10))
+
+
+def test_a_setting_that_is_wrong_is_said_before_anything_begins(tmp_path: Path) -> None:
+    (tmp_path / "wrong.toml").write_text("[server]\nport = 'many'\n", encoding="utf-8")
+    ended = subprocess.run(
+        command(tmp_path, "--config", str(tmp_path / "wrong.toml")),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=SECONDS,
+        env=environment(tmp_path),
+    )
+    assert ended.returncode == 7
+    assert ended.stdout == ""
+    assert "server.port" in ended.stderr

@@ -1,0 +1,242 @@
+"""Every tool of the MCP server, as an agent calls it over standard input and output."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
+
+from jsonschema import Draft202012Validator
+from mcp import MCPError
+from mcp.types import CallToolResult
+
+from chatmemory.programs.http.access import Grant
+from tests.integrations.mcp.mcp_clients import (
+    called,
+    in_process,
+    over_stdio,
+    refused,
+    remember_all,
+    text_of,
+    told,
+)
+
+OWNER = Grant(user="default")
+HISTORIES = Path(__file__).parents[3] / "examples/histories"
+
+HINTS = {
+    # name: (reads only, destructive, idempotent)
+    "recall": (True, False, True),
+    "search": (True, False, True),
+    "remember": (False, False, False),
+    "forget": (False, True, True),
+    "store_turn": (False, False, True),
+    "get_context": (False, False, False),
+    "index_paths": (False, False, True),
+}
+
+
+async def test_every_tool_says_what_it_does_to_memory(tmp_path: Path) -> None:
+    async with over_stdio(tmp_path) as client:
+        tools = (await client.list_tools()).tools
+    hints = {
+        tool.name: (a.read_only_hint, a.destructive_hint, a.idempotent_hint)
+        for tool in tools
+        if (a := tool.annotations) is not None
+    }
+    assert hints == HINTS
+    for tool in tools:
+        assert tool.title
+        assert tool.description
+        assert tool.output_schema
+        Draft202012Validator.check_schema(tool.input_schema)
+        Draft202012Validator.check_schema(tool.output_schema)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_what_one_session_remembers_the_next_recalls(tmp_path: Path, mode: str) -> None:
+    async with over_stdio(tmp_path, mode=mode) as client:
+        (memory_id,) = await remember_all(client, ["用户喜欢用 Rust 编程"])
+    async with over_stdio(tmp_path, mode=mode) as client:
+        found = await told(client, "recall", query="编程语言")
+    assert [memory["id"] for memory in found["memories"]] == [memory_id]
+    assert "用户喜欢用 Rust 编程" in found["text"]
+
+
+async def test_the_same_fact_is_remembered_once(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        first = await told(client, "remember", content="He lives in Shanghai", eventId="turn-7")
+        same = await told(client, "remember", content="He lives in Shanghai")
+        again = await told(client, "remember", content="He lives in Shanghai", eventId="turn-7")
+    assert first["outcomes"][0]["outcome"] == "stored"
+    assert {one["outcomes"][0]["outcome"] for one in (same, again)} == {"duplicate"}
+
+
+async def test_a_changed_fact_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        (old,) = await remember_all(client, ["他住在上海"])
+        report = await told(client, "remember", content="他住在北京", replaces=old)
+        found = await told(client, "search", query="他住在哪里", where="memories")
+    assert report["outcomes"][0]["superseded"] == [old]
+    assert "北京" in found["text"]
+    assert "上海" not in found["text"]
+
+
+async def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        (memory_id,) = await remember_all(client, ["my cat is called 咪咪"])
+        receipt = await told(client, "forget", memoryId=memory_id)
+        found = await told(client, "recall", query="cat 咪咪")
+        problem = await refused(client, "forget", memoryId=memory_id)
+    assert receipt["memories"] == 1
+    assert found["memories"] == []
+    assert problem["tag"] == "MemoryNotFoundError"
+    assert "咪咪".encode() not in bytes_of(tmp_path)
+
+
+def bytes_of(folder: Path) -> bytes:
+    """Return what the files of the store hold."""
+    return b"".join(file.read_bytes() for file in folder.glob("memory.db*"))
+
+
+async def test_a_turn_that_is_sent_twice_is_stored_once(tmp_path: Path) -> None:
+    turn = {
+        "eventId": "e-1",
+        "conversationId": "项目/一",
+        "userContent": "我用 Python",
+        "assistantContent": "好的",
+    }
+    async with in_process(tmp_path, OWNER) as client:
+        first = await told(client, "store_turn", **turn)
+        again = await told(client, "store_turn", **turn)
+        conflict = await refused(client, "store_turn", **{**turn, "userContent": "我用 Go"})
+        context = await told(client, "get_context", conversationId="项目/一", userMessage="我用什么？")
+    assert len(first["conversation"]["stored"]) == len(first["memory"]["outcomes"]) == 2
+    assert again["conversation"]["duplicates"] == first["conversation"]["stored"]
+    assert {one["outcome"] for one in again["memory"]["outcomes"]} == {"duplicate"}
+    assert conflict["tag"] == "MessageConflictError"
+    assert context["text"].count("我用 Python") == 1
+    assert "我用什么" not in context["text"]
+
+
+async def test_a_context_holds_memories_and_what_was_said(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        (memory_id,) = await remember_all(client, ["The user prefers tabs over spaces"])
+        await told(
+            client, "store_turn", eventId="1", conversationId="c", userContent="hello", assistantContent="hi"
+        )
+        context = await told(client, "get_context", conversationId="c", userMessage="tabs or spaces?")
+        nothing = await told(client, "get_context", conversationId="d", userMessage="彗星")
+    assert context["memoryIds"] == [memory_id]
+    assert context["text"].index("prefers tabs") < context["text"].index('"hello"')
+    assert nothing["text"] == "nothing was said before, and no memory belongs to it"
+
+
+async def test_indexed_histories_are_recalled_and_searched(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER, folders=[str(HISTORIES)]) as client:
+        before = await told(client, "recall", query="webhook")
+        alone = await refused(client, "recall", query="webhook", where="past_chats")
+        indexed = await told(client, "index_paths", paths=[str(HISTORIES)])
+        recalled = await told(client, "recall", query="webhook retries", where="past_chats")
+        searched = await told(client, "search", query="webhook retries", limit=3)
+        code = await told(client, "search", query="webhook", formats=["claude_code"], where="past_chats")
+    assert "index_paths" in before["notes"][-1]
+    assert alone["tag"] == "PastChatsNotIndexedError"
+    assert indexed["isComplete"]
+    assert indexed["turns"]["new"] > 10
+    assert recalled["text"].startswith("# Memory Recall")
+    assert recalled["memories"] == []
+    assert len(searched["pastChats"]) == 3
+    assert searched["pastChats"][0]["source"].startswith(str(HISTORIES))
+    assert all("claude-code" in turn["source"] for turn in code["pastChats"])
+
+
+async def test_the_known_histories_of_the_home_folder_need_no_permission(tmp_path: Path) -> None:
+    kept = str(tmp_path / ".claude/projects")
+    shutil.copytree(HISTORIES / "claude-code", kept)
+    async with over_stdio(tmp_path) as client:
+        everything = await told(client, "index_paths")
+        again = await told(client, "index_paths", paths=[kept])
+    assert everything["turns"]["new"] > 0
+    assert again["turns"]["new"] == 0
+
+
+BAD: Sequence[tuple[str, dict[str, object], str]] = (
+    ("recall", {}, "$.query"),
+    ("recall", {"query": 7}, "$.query"),
+    ("recall", {"query": "a", "limit": 0}, "$.limit"),
+    ("recall", {"query": "a", "where": "web"}, "$.where"),
+    ("remember", {"content": "a", "app": "other", "user": "eve"}, "$.user"),
+    ("remember", {"content": ""}, "$.memories[0].content"),
+    ("remember", {"content": "a", "confidence": 2}, "$.confidence"),
+    ("remember", {"content": "a", "eventId": ""}, "$.eventId"),
+    ("search", {"query": "a", "since": "yesterday"}, "$.since"),
+    ("forget", {"memoryId": ""}, "$.memory_id"),
+    ("index_paths", {"format": "no such tool"}, "$.format"),
+)
+
+
+async def test_bad_arguments_are_told_by_tag_and_place(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        for tool, arguments, path in BAD:
+            problem = await refused(client, tool, **arguments)
+            assert problem["tag"] == "DataValidationError"
+            assert path in {one["path"] for one in problem["problems"]}
+
+
+async def test_a_tool_that_is_not_there_is_named(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        with pytest.raises(MCPError, match="there are recall, search"):
+            await client.call_tool("delete_everything", {})
+
+
+async def test_a_client_that_may_only_look_is_offered_no_more(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        await told(
+            client, "store_turn", eventId="1", conversationId="a/1", userContent="A", assistantContent="B"
+        )
+        await told(
+            client, "store_turn", eventId="1", conversationId="b/1", userContent="C", assistantContent="D"
+        )
+        (memory_id,) = await remember_all(client, ["tea, not coffee"])
+    reader = Grant(user="default", conversations="a/", past_chats=False, read_only=True)
+    async with in_process(tmp_path, reader) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == {
+            "recall",
+            "search",
+            "get_context",
+        }
+        assert (await refused(client, "forget", memoryId=memory_id))["tag"] == "ForbiddenError"
+        assert (await refused(client, "search", query="tea", where="past_chats"))["tag"] == "ForbiddenError"
+        other = await refused(client, "get_context", conversationId="b/1", userMessage="tea?")
+        assert other["tag"] == "ForbiddenError"
+        await told(client, "get_context", conversationId="a/1", userMessage="tea?")
+        uris = [one.uri for one in (await client.list_resources()).resources]
+        assert uris == ["chatmemory://conversations/a%2F1"]
+        with pytest.raises(MCPError, match="ForbiddenError"):
+            await client.read_resource("chatmemory://conversations/b%2F1")
+
+
+async def test_a_client_reads_nothing_of_another_user_or_app(tmp_path: Path) -> None:
+    async with over_stdio(tmp_path, "--user", "ada", "--app", "editor") as ada:
+        (secret,) = await remember_all(ada, ["Ada's garden has roses"])
+    for options in (("--user", "eve"), ("--user", "ada", "--app", "terminal")):
+        async with over_stdio(tmp_path, *options) as other:
+            found = await told(other, "recall", query="garden roses")
+            problem = await refused(other, "forget", memoryId=secret)
+            stolen = await refused(other, "remember", content="none", replaces=secret)
+        assert found["memories"] == []
+        assert problem["tag"] == stolen["tag"] == "MemoryNotFoundError"
+
+
+async def test_programs_get_the_same_as_models(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        await remember_all(client, ["the deployment runs on Fridays"])
+        result = await called(client, "search", query="deployment")
+    assert isinstance(result, CallToolResult)
+    assert isinstance(result.structured_content, dict)
+    assert result.structured_content["text"] == text_of(result)
+    assert json.dumps(result.structured_content["memories"]).count("Fridays") == 0
