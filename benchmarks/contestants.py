@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Protocol
 
 import aiosqlite
 
-from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage
+from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage, ThreadRuntime
 from chatmemory_layers.stacks import Stack, embedded, postgres
 
 KEPT_OPEN = (
@@ -288,6 +288,43 @@ class OpenaiAsyncSqlite(Session):
 
     async def end(self, session: Any) -> None:
         await session.close()
+
+
+class OurSessions(Session):
+    """Sessions of ours for openai-agents, in the event loop of their users."""
+
+    name: ClassVar[str] = "chatmemory sessions"
+    file: ClassVar[str] = "our_sessions.db"
+
+    async def open(self, folder: Path, conversations: int) -> None:
+        await super().open(folder, conversations)
+        self.open_things = AsyncExitStack()
+        self.runtime: Any = await self.open_things.enter_async_context(self.runtime_of(embedded(self.path)))
+
+    def runtime_of(self, stack: Stack) -> Any:
+        return ManagedRuntime(stack)
+
+    def make(self, conversation_id: str) -> Any:
+        from chatmemory.integrations.openai_agents import ChatMemorySession  # noqa: PLC0415  optional
+
+        return ChatMemorySession(conversation_id, self.runtime)
+
+    async def end(self, session: Any) -> None:
+        await session.close()
+
+    async def close(self) -> None:
+        await super().close()
+        await self.open_things.aclose()
+
+
+class OurSessionsInAThread(OurSessions):
+    """The same for users of any event loop."""
+
+    name: ClassVar[str] = "chatmemory sessions, thread"
+    file: ClassVar[str] = "our_sessions_thread.db"
+
+    def runtime_of(self, stack: Stack) -> Any:
+        return ThreadRuntime(stack)
 
 
 def openai_agents() -> list[type[Any]]:
