@@ -139,3 +139,27 @@ SELECT memory_id, app_type, content, key, value, category, tags, confidence, sou
     (SELECT dim FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key)
 FROM atomic_memory;
 ALTER TABLE summarization_metadata ADD COLUMN is_stale BOOLEAN NOT NULL DEFAULT FALSE;
+
+-- 3: items
+
+CREATE TABLE stored_item (
+    item_key      BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name_hash     BYTEA NOT NULL UNIQUE,
+    namespace     TEXT COLLATE "C" NOT NULL,
+    key           TEXT COLLATE "C" NOT NULL,
+    value         TEXT NOT NULL,
+    search_terms  TEXT,
+    created_at_us BIGINT NOT NULL,
+    updated_at_us BIGINT NOT NULL,
+    lifetime_us   BIGINT,
+    expires_at_us BIGINT
+);
+CREATE INDEX stored_item_namespace ON stored_item (left(namespace, 256));
+CREATE INDEX stored_item_expiry ON stored_item (expires_at_us) WHERE expires_at_us IS NOT NULL;
+CREATE TABLE item_passage (
+    item_key BIGINT NOT NULL REFERENCES stored_item ON DELETE CASCADE,
+    number   BIGINT NOT NULL,
+    model    TEXT COLLATE "C" NOT NULL,
+    vector   BYTEA NOT NULL,
+    PRIMARY KEY (item_key, number)
+);

@@ -114,6 +114,15 @@ CREATE TABLE history_work (
 CREATE INDEX history_work_queue ON history_work (due_at_us)
 ;
 
+CREATE TABLE item_passage (
+    item_key INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (item_key, number)
+) WITHOUT ROWID
+;
+
 CREATE TABLE memory_embedding (
     memory_key INTEGER PRIMARY KEY,
     space_key INTEGER NOT NULL,
@@ -158,6 +167,26 @@ CREATE TABLE memory_user (
 );
 
 CREATE TABLE schema_version (version INTEGER);
+
+CREATE TABLE stored_item (
+    item_key INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    search_terms TEXT,
+    created_at_us INTEGER NOT NULL,
+    updated_at_us INTEGER NOT NULL,
+    lifetime_us INTEGER,
+    expires_at_us INTEGER,
+    UNIQUE (namespace, key)
+);
+
+CREATE TRIGGER stored_item_removed AFTER DELETE ON stored_item BEGIN
+    DELETE FROM item_passage WHERE item_key = old.item_key;
+END;
+
+CREATE INDEX stored_item_expiry ON stored_item (expires_at_us) WHERE expires_at_us IS NOT NULL
+;
 
 CREATE TABLE summarization_metadata (
     conversation_key INTEGER NOT NULL,

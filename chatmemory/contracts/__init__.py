@@ -45,6 +45,15 @@ if TYPE_CHECKING:
         HistoryStrategy as HistoryStrategy,
         HistoryStrategyTag as HistoryStrategyTag,
     )
+    from chatmemory.contracts.item_repository import (
+        ItemName as ItemName,
+        ItemPut as ItemPut,
+        ItemRepository as ItemRepository,
+        ItemRepositoryTag as ItemRepositoryTag,
+        ItemSearch as ItemSearch,
+        Labels as Labels,
+        StoredItem as StoredItem,
+    )
     from chatmemory.contracts.long_term_memory import (
         LongTermMemory as LongTermMemory,
         LongTermMemoryService as LongTermMemoryService,
@@ -126,6 +135,9 @@ else:
                 "UnreadableHistoryError"
             ),
             "chatmemory.contracts.history_strategy": "HistoryStrategy HistoryStrategyTag",
+            "chatmemory.contracts.item_repository": (
+                "ItemName ItemPut ItemRepository ItemRepositoryTag ItemSearch Labels StoredItem"
+            ),
             "chatmemory.contracts.long_term_memory": "LongTermMemory LongTermMemoryService",
             "chatmemory.contracts.memory_extractor": "MemoryExtractor MemoryExtractorTag",
             "chatmemory.contracts.memory_repository": (

@@ -17,6 +17,7 @@ from chatmemory.contracts import (
     ChatMemoryService,
     EmbedderTag,
     HistoryStrategyTag,
+    ItemRepositoryTag,
     LongTermMemoryService,
     MemoryExtractorTag,
     MemoryRepositoryTag,
@@ -51,10 +52,12 @@ from chatmemory.settings import (
 )
 from chatmemory_layers.configuration import SettingsTags, read_settings, settings_given
 from chatmemory_layers.embedding.chosen import chosen_embedder
+from chatmemory_layers.in_memory.item_repository import item_repository as in_memory_items
 from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
 from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
 from chatmemory_layers.skills.chosen import chosen_skills
 from chatmemory_layers.sqlite.database import database as sqlite_database
+from chatmemory_layers.sqlite.item_repository import item_repository as sqlite_items
 from chatmemory_layers.sqlite.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_messages
 
@@ -64,6 +67,7 @@ MemoryTags: TypeAlias = (
     | ChatContextService
     | MessageRepositoryTag
     | MemoryRepositoryTag
+    | ItemRepositoryTag
     | HistoryStrategyTag
     | SkillRunnerTag
     | EmbedderTag
@@ -75,7 +79,9 @@ StackError: TypeAlias = RepositoryError | ConfigError
 Stack: TypeAlias = Layer[MemoryTags, StackError]
 Skills: TypeAlias = Layer[SkillRunnerTag, StackError, SettingsTags]
 Embedders: TypeAlias = Layer[EmbedderTag, StackError, SettingsTags]
-Repositories: TypeAlias = Layer[MessageRepositoryTag | MemoryRepositoryTag, StackError, SettingsTags]
+Repositories: TypeAlias = Layer[
+    MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag, StackError, SettingsTags
+]
 
 KEEP_EVERYTHING = StrategySettings()
 
@@ -188,9 +194,9 @@ def _settings(store: StoreSettings, strategy: StrategySettings) -> Settings:
 def _repositories(store: StoreSettings) -> Repositories:
     match store.backend:
         case "in_memory":
-            return in_memory_messages | in_memory_memories
+            return in_memory_messages | in_memory_memories | in_memory_items
         case "sqlite":
-            return sqlite_database >> (sqlite_messages | sqlite_memories)
+            return sqlite_database >> (sqlite_messages | sqlite_memories | sqlite_items)
         case "postgres":
             return Layer.suspend(_postgres_repositories).failing_with(ConfigError)
         case _:
@@ -202,7 +208,8 @@ def _postgres_repositories() -> Repositories:
         needed = "needs asyncpg: pip install 'chatmemory-effect[postgres]'"
         raise EffectFailed(ConfigError((InvalidValue("memory.store.backend", needed),)))
     from chatmemory_layers.postgres.database import database  # noqa: PLC0415  asyncpg is optional
+    from chatmemory_layers.postgres.item_repository import item_repository  # noqa: PLC0415  likewise
     from chatmemory_layers.postgres.memory_repository import memory_repository  # noqa: PLC0415  likewise
     from chatmemory_layers.postgres.message_repository import message_repository  # noqa: PLC0415  likewise
 
-    return database >> (message_repository | memory_repository)
+    return database >> (message_repository | memory_repository | item_repository)

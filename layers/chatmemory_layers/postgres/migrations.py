@@ -200,6 +200,35 @@ FROM atomic_memory;
 ALTER TABLE summarization_metadata ADD COLUMN is_stale BOOLEAN NOT NULL DEFAULT FALSE;
 """,
     ),
+    # name_hash: of namespace and key, which may be longer than an index row; for the same reason, the beginning of a
+    # namespace alone is indexed for searches below a prefix.
+    Migration(
+        3,
+        "items",
+        """\
+CREATE TABLE stored_item (
+    item_key      BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name_hash     BYTEA NOT NULL UNIQUE,
+    namespace     TEXT COLLATE "C" NOT NULL,
+    key           TEXT COLLATE "C" NOT NULL,
+    value         TEXT NOT NULL,
+    search_terms  TEXT,
+    created_at_us BIGINT NOT NULL,
+    updated_at_us BIGINT NOT NULL,
+    lifetime_us   BIGINT,
+    expires_at_us BIGINT
+);
+CREATE INDEX stored_item_namespace ON stored_item (left(namespace, 256));
+CREATE INDEX stored_item_expiry ON stored_item (expires_at_us) WHERE expires_at_us IS NOT NULL;
+CREATE TABLE item_passage (
+    item_key BIGINT NOT NULL REFERENCES stored_item ON DELETE CASCADE,
+    number   BIGINT NOT NULL,
+    model    TEXT COLLATE "C" NOT NULL,
+    vector   BYTEA NOT NULL,
+    PRIMARY KEY (item_key, number)
+);
+""",
+    ),
 )
 
 

@@ -2,7 +2,7 @@
 
 A step is numbered, runs in a transaction of its own, only ever forward.  One whose text had to change after it was
 released says how a file of its former text goes on.  What the steps make is said in ``message_tables.py``,
-``legacy_tables.py`` and ``memory_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
+``legacy_tables.py``, ``memory_tables.py`` and ``item_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
 """
 
 import sqlite3
@@ -16,6 +16,7 @@ from attrs import field, frozen
 
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.sqlite.item_tables import ITEM_STATEMENTS
 from chatmemory_layers.sqlite.legacy_tables import FROM_5_TO_6, VERSION_5
 from chatmemory_layers.sqlite.memory_tables import MEMORY_STATEMENTS
 from chatmemory_layers.sqlite.message_tables import CONVERSATIONS, RENAME_CONVERSATION
@@ -62,6 +63,7 @@ MIGRATIONS: Final = (
     ),
     ATOMIC_MEMORIES,
     Migration(3, "long-term memories", MEMORY_STATEMENTS),
+    Migration(4, "items", ITEM_STATEMENTS),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

@@ -22,7 +22,7 @@ from chatmemory_layers.postgres.migrations import MIGRATIONS, Migration
 from tests.postgres_server import fresh_database, run_on_server
 from tests.unit.postgres.said import batch, stored_ids
 
-TABLES_AFTER_STEPS = (6, 11)
+TABLES_AFTER_STEPS = (6, 11, 13)
 KILLS = int(os.environ.get("CHATMEMORY_KILLS", "8"))
 SCHEMA = Path(__file__).parents[3] / "schemas" / "postgres.sql"
 

@@ -1,0 +1,130 @@
+"""``ItemRepository``: what keeps the items of a store of documents by namespace and key, as agent frameworks have it.
+
+An item is no memory: it is rewritten in its place, leaves no past behind, and its namespace has as many labels as its
+owner likes.  So it has tables of its own, beside the memories in the same store.  What framework it serves, and which
+texts of a value are embedded, is for ``chatmemory.integrations``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeAlias, final
+
+from attrs import field, frozen
+
+from chatmemory.contracts.embedder import Vector
+from chatmemory.effect import Effect, Tag
+from chatmemory.errors import RepositoryError
+
+Labels: TypeAlias = tuple[str, ...]
+"""A namespace: none of its labels is empty or holds a ``.`` or a NUL."""
+
+
+@final
+@frozen
+class ItemName:
+    """Where an item stands; a key holds no NUL."""
+
+    namespace: Labels
+    key: str
+
+
+@final
+@frozen
+class ItemPut:
+    """An item to be stored, or removed.
+
+    Attributes:
+        value: JSON as text, which comes back as it is; None: the item is removed.
+        terms: the words by which it is found, see ``MemoryDraft.terms``; None: by none.
+        model: whose vectors *vectors* are.
+        vectors: of its passages; the best one counts.
+        lifetime: it is gone so long after it was put or refreshed; None: it stays.
+    """
+
+    name: ItemName
+    value: str | None
+    terms: str | None = None
+    model: str = ""
+    vectors: tuple[Vector, ...] = field(default=(), eq=False, repr=False)
+    lifetime: timedelta | None = None
+
+
+@final
+@frozen(slots=False)  # made for every item, see messages.py
+class StoredItem:
+    """An item as it is stored; *score* of a search, None where nothing was asked."""
+
+    name: ItemName
+    value: str
+    created_at: datetime
+    updated_at: datetime
+    has_lifetime: bool
+    score: float | None = None
+
+
+@final
+@frozen
+class ItemSearch:
+    """Which items; without *terms* and *vector* all of them, that which was put last first, otherwise the best first.
+
+    Attributes:
+        prefix: the first labels of their namespaces; ``()``: of any.
+        fits: what their value has to fulfil; None: nothing.
+        terms: the words of a query.
+        vector: of *model*; a similarity below *threshold* is no evidence.
+    """
+
+    prefix: Labels
+    limit: int
+    offset: int = 0
+    fits: Callable[[Any], bool] | None = field(default=None, eq=False)
+    terms: tuple[str, ...] = ()
+    model: str = ""
+    vector: Vector | None = field(default=None, eq=False, repr=False)
+    threshold: float = -1.0
+
+    @property
+    def is_query(self) -> bool:
+        """Whether the best are asked for, and not the newest."""
+        return bool(self.terms) or self.vector is not None
+
+
+class ItemRepository(Protocol):
+    """Keeps items.  Every method is one transaction; no driver exception escapes.
+
+    An item whose lifetime is over at *now* is not there, whether it was removed yet or not.
+    """
+
+    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        """Store and remove, all or nothing; of one name the last counts.  What is put again keeps its ``created_at``."""
+        ...
+
+    def read(
+        self, names: tuple[ItemName, ...], *, now: datetime
+    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
+        """Return the item of each name, None where there is none."""
+        ...
+
+    def search(
+        self, search: ItemSearch, /, *, now: datetime
+    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
+        """Return what *search* asks for, see ``item_ranking.py``."""
+        ...
+
+    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
+        """Return each namespace below *prefix* that has an item, in order."""
+        ...
+
+    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        """Begin the lifetimes of these items anew."""
+        ...
+
+    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
+        """Remove the items whose lifetime is over; return how many."""
+        ...
+
+
+class ItemRepositoryTag(Tag[ItemRepository]):
+    """Where layers provide ``ItemRepository``."""

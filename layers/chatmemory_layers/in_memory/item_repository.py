@@ -1,0 +1,150 @@
+"""``InMemoryItemRepository``: every promise of ``ItemRepository`` but durability, in a dictionary."""
+
+import json
+from datetime import datetime, timedelta
+from itertools import count, islice
+from typing import Final, final
+
+from attrs import evolve, frozen
+
+from chatmemory.contracts import (
+    ItemName,
+    ItemPut,
+    ItemRepositoryTag,
+    ItemSearch,
+    Labels,
+    StoredItem,
+)
+from chatmemory.effect import Effect, Layer
+from chatmemory.errors import RepositoryError
+from chatmemory.longterm.item_ranking import Rankable, ranked
+from chatmemory_layers.columns import to_us
+from chatmemory_layers.item_columns import LONGEST_LIFETIME_US, best_similarities, vector_column
+
+LONGEST_LIFETIME: Final = timedelta(microseconds=LONGEST_LIFETIME_US)
+
+
+@final
+@frozen
+class Row:
+    """An item, and what it is found by; *place* tells which of two was made later."""
+
+    place: int
+    put: ItemPut
+    item: StoredItem
+    expires_at: datetime | None
+
+    def is_there(self, now: datetime) -> bool:
+        """Whether its lifetime is not over."""
+        return self.expires_at is None or self.expires_at > now
+
+
+@final
+class InMemoryItemRepository:
+    """Items by their names, gone with the process.  No method waits for anything, so each is a transaction by itself."""
+
+    def __init__(self) -> None:
+        self._rows: dict[ItemName, Row] = {}
+        self._places = count(1)
+
+    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        """See ``ItemRepository.write``."""
+        return Effect.sync(lambda: self._put_all(puts, now))
+
+    def read(
+        self, names: tuple[ItemName, ...], *, now: datetime
+    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
+        """See ``ItemRepository.read``."""
+        return Effect.sync(
+            lambda: tuple([row.item if (row := self._there(name, now)) else None for name in names])
+        )
+
+    def search(
+        self, search: ItemSearch, /, *, now: datetime
+    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
+        """See ``ItemRepository.search``."""
+        return Effect.sync(lambda: self._search(search, now))
+
+    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
+        """See ``ItemRepository.namespaces``."""
+        return Effect.sync(
+            lambda: tuple(sorted({row.item.name.namespace for row in self._below(prefix, now)}))
+        )
+
+    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        """See ``ItemRepository.refresh``."""
+        return Effect.sync(lambda: self._refresh_all(names, now))
+
+    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
+        """See ``ItemRepository.sweep``."""
+        return Effect.sync(lambda: self._sweep(now))
+
+    def _there(self, name: ItemName, now: datetime) -> Row | None:
+        row = self._rows.get(name)
+        return row if row is not None and row.is_there(now) else None
+
+    def _below(self, prefix: Labels, now: datetime) -> list[Row]:
+        return [
+            row
+            for name, row in self._rows.items()
+            if name.namespace[: len(prefix)] == prefix and row.is_there(now)
+        ]
+
+    def _put_all(self, puts: tuple[ItemPut, ...], now: datetime) -> None:
+        for put in puts:
+            self._put(put, now)
+
+    def _put(self, put: ItemPut, now: datetime) -> None:
+        if put.value is None:
+            self._rows.pop(put.name, None)
+            return
+        former = self._there(put.name, now)
+        item = StoredItem(
+            put.name,
+            put.value,
+            created_at=now if former is None else former.item.created_at,
+            updated_at=now,
+            has_lifetime=put.lifetime is not None,
+        )
+        place = next(self._places) if former is None else former.place
+        self._rows[put.name] = Row(place, put, item, _end(put.lifetime, now))
+
+    def _refresh_all(self, names: tuple[ItemName, ...], now: datetime) -> None:
+        for name in names:
+            row = self._there(name, now)
+            if row is not None:
+                self._rows[name] = evolve(row, expires_at=_end(row.put.lifetime, now))
+
+    def _sweep(self, now: datetime) -> int:
+        gone = [name for name, row in self._rows.items() if not row.is_there(now)]
+        for name in gone:
+            del self._rows[name]
+        return len(gone)
+
+    def _search(self, search: ItemSearch, now: datetime) -> tuple[StoredItem, ...]:
+        rows = sorted(
+            self._below(search.prefix, now), key=lambda row: (row.item.updated_at, row.place), reverse=True
+        )
+        fits = search.fits
+        fitting = (row for row in rows if fits is None or fits(json.loads(row.item.value)))
+        if not search.is_query:
+            return tuple([row.item for row in islice(fitting, search.offset, search.offset + search.limit)])
+        found = {row.place: row for row in fitting}
+        items = [
+            Rankable(row.place, to_us(row.item.updated_at), row.put.terms, _similarity(search, row.put))
+            for row in found.values()
+        ]
+        return tuple([evolve(found[place].item, score=score) for place, score in ranked(search, items)])
+
+
+def _end(lifetime: timedelta | None, now: datetime) -> datetime | None:
+    return None if lifetime is None else now + min(lifetime, LONGEST_LIFETIME)
+
+
+def _similarity(search: ItemSearch, put: ItemPut) -> float | None:
+    if search.vector is None or put.model != search.model:
+        return None
+    return best_similarities(search.vector, [(0, vector_column(vector)) for vector in put.vectors]).get(0)
+
+
+item_repository = Layer.sync(ItemRepositoryTag, InMemoryItemRepository)

@@ -1,0 +1,43 @@
+"""The tables of items (``contracts/item_repository.py``); statements only, ``migrations.py`` takes the step.
+
+``namespace``      the labels, each with a ``.`` behind it
+``value``          JSON, as it was given
+``search_terms``   NULL: no query finds it by words
+``lifetime_us``    NULL: it stays; else ``expires_at_us`` says when it is gone
+"""
+
+from typing import Final
+
+CREATE_ITEM = """
+CREATE TABLE stored_item (
+    item_key INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    search_terms TEXT,
+    created_at_us INTEGER NOT NULL,
+    updated_at_us INTEGER NOT NULL,
+    lifetime_us INTEGER,
+    expires_at_us INTEGER,
+    UNIQUE (namespace, key)
+)
+"""
+CREATE_EXPIRY = """
+CREATE INDEX stored_item_expiry ON stored_item (expires_at_us) WHERE expires_at_us IS NOT NULL
+"""
+CREATE_PASSAGE = """
+CREATE TABLE item_passage (
+    item_key INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (item_key, number)
+) WITHOUT ROWID
+"""
+CREATE_REMOVAL = """
+CREATE TRIGGER stored_item_removed AFTER DELETE ON stored_item BEGIN
+    DELETE FROM item_passage WHERE item_key = old.item_key;
+END
+"""
+
+ITEM_STATEMENTS: Final = (CREATE_ITEM, CREATE_EXPIRY, CREATE_PASSAGE, CREATE_REMOVAL)
