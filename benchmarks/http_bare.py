@@ -1,6 +1,7 @@
-"""The contestant of ``http_load.py``: bare handlers of the same framework over raw SQL, which promise nothing.
+"""The contestant of ``http_load.py``: bare handlers of the same framework that do the same SQLite work, and promise nothing.
 
-One table, one index; no rules, no duplicates, no versions, no guards, no errors.  ``python benchmarks/http_bare.py FILE``.
+They execute the statements of the store on its tables, and answer in the same shape; but no rules, no duplicates, no
+expected versions, no guards and no errors.  ``python benchmarks/http_bare.py FILE``, a store that exists.
 """
 
 import asyncio
@@ -9,63 +10,90 @@ import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from time import time
+from datetime import UTC, datetime
+from time import time_ns
 from uuid import uuid4
 
-import aiosqlite
+import aiosqlite  # noqa: TID251  the driver alone is what it is about
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-TABLE = """
-CREATE TABLE IF NOT EXISTS message
-(seq INTEGER PRIMARY KEY, conversation TEXT, id TEXT, role TEXT, content TEXT, said REAL)
-"""
+from chatmemory_layers.sqlite.conversation_row import (
+    INSERT_CONVERSATION,
+    SELECT_CONVERSATION,
+    UPDATE_CONVERSATION,
+)
+from chatmemory_layers.sqlite.message_reads import SELECT_FULL_OLDER, SELECT_VERSION
+from chatmemory_layers.sqlite.message_writes import INSERT_MESSAGE
 
 WRITING = asyncio.Lock()
+END = 2**63 - 1
+NAMES = ("seq", "id", "seq", "role", "content", "timestamp", "metadata", "coveredBy")
 
 
 def answer(value: object, status: int = 200) -> Response:
     return Response(json.dumps(value, ensure_ascii=False), status, media_type="application/json")
 
 
+async def one(database: aiosqlite.Connection, statement: str, parameters: object) -> tuple[int, ...] | None:
+    rows = await database.execute_fetchall(statement, parameters)  # type: ignore[arg-type]  as the statement wants
+    return next((tuple(row) for row in rows), None)
+
+
 async def add(request: Request) -> Response:
     messages = (await request.json())["messages"]
-    rows = [
-        (request.path_params["conversation"], uuid4().hex, message["role"], message["content"], time())
-        for message in messages
-    ]
+    conversation_id, now_us = request.path_params["conversation"], time_ns() // 1000
     database: aiosqlite.Connection = request.state.database
+    ids = [uuid4().hex for _ in messages]
     async with WRITING:  # one connection, one transaction
         await database.execute("BEGIN IMMEDIATE")
-        await database.executemany(
-            "INSERT INTO message (conversation, id, role, content, said) VALUES (?, ?, ?, ?, ?)", rows
+        row = await one(database, SELECT_CONVERSATION, {"conversation_id": conversation_id})
+        if row is None:
+            (key,) = await one(database, INSERT_CONVERSATION, (conversation_id,)) or (0,)
+            row = (key, 0, 1, 0, 0, 0, 0, 0, 0, 0, now_us, now_us, 0)
+        key, version, seq, rewritten, summarized, count, view, tokens, still_open, deleted, created, *_ = row
+        for number, (id_, message) in enumerate(zip(ids, messages, strict=True)):
+            values = (key, seq + number, None, id_, message["role"], now_us, 20, None, message["content"])
+            await database.execute(INSERT_MESSAGE, values)
+        new = len(messages)
+        counts = (version + 1, seq + new, rewritten, summarized, count + new, view + new, tokens + 20 * new)
+        await database.execute(
+            UPDATE_CONVERSATION, (*counts, still_open + new, deleted, created, now_us, key)
         )
         await database.execute("COMMIT")
-    return answer({"stored": [row[1] for row in rows]}, 201)
+    history = {"status": "idle", "summaryIds": [], "failure": None}
+    return answer({"stored": ids, "duplicates": [], "version": version + 1, "history": history}, 201)
 
 
 async def read(request: Request) -> Response:
+    limit = int(request.query_params["limit"])
     database: aiosqlite.Connection = request.state.database
-    rows = await database.execute_fetchall(
-        "SELECT seq, id, role, content, said FROM message WHERE conversation = ? ORDER BY seq DESC LIMIT ?",
-        (request.path_params["conversation"], int(request.query_params["limit"])),
+    known = await one(database, SELECT_VERSION, (request.path_params["conversation"],))
+    key, _, version = known or (0, 0, 0)
+    bounds = {"conversation_key": key, "end": END, "before_us": END, "limit": limit + 1}
+    rows = list(await database.execute_fetchall(SELECT_FULL_OLDER, bounds))
+    messages = [dict(zip(NAMES, row, strict=True)) for row in reversed(rows[:limit])]
+    for message in messages:
+        message["timestamp"] = datetime.fromtimestamp(message["timestamp"] / 1e6, UTC).isoformat()
+        message["metadata"] = message["metadata"] and json.loads(message["metadata"])
+    older, newer = (messages[0]["seq"], messages[-1]["seq"]) if messages else (None, 0)
+    return answer(
+        {
+            "messages": messages,
+            "version": version,
+            "older": older if len(rows) > limit else None,
+            "newer": newer,
+        }
     )
-    names = ("seq", "id", "role", "content", "timestamp")
-    return answer({"messages": [dict(zip(names, row, strict=True)) for row in reversed(list(rows))]})
 
 
 @asynccontextmanager
 async def opened(_: Starlette) -> AsyncGenerator[dict[str, aiosqlite.Connection]]:
     async with aiosqlite.connect(sys.argv[1], isolation_level=None) as database:
-        await database.execute("PRAGMA journal_mode = WAL")
         await database.execute("PRAGMA synchronous = FULL")
-        await database.execute(TABLE)
-        await database.execute(
-            "CREATE INDEX IF NOT EXISTS message_conversation ON message (conversation, seq)"
-        )
         yield {"database": database}
 
 

@@ -25,6 +25,9 @@ from typing import Final
 from attrs import Factory, define
 from contest import Target, in_turns, judge, percentile, show
 
+from chatmemory import ManagedRuntime
+from chatmemory_layers import stacks
+
 ROUNDS = 5
 SLICE_SECONDS = 1.0
 CLIENTS = (1, 64)
@@ -130,6 +133,9 @@ async def main() -> None:
     if (os.cpu_count() or 1) > 1 and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {CLIENT_CORE})
     with tempfile.TemporaryDirectory() as folder:
+        for name in ("ours", "bare"):
+            async with ManagedRuntime(stacks.embedded(f"{folder}/{name}.db")):
+                pass  # the tables are made
         ours = ("-m", "chatmemory_layers.server_main", "serve", "--quiet", "--port", "0", "--store")
         with (
             running(OURS, *ours, f"{folder}/ours.db") as first,
