@@ -5,12 +5,14 @@ Query parameters and the body are made into classes by the one door of the proje
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
 import anyio
 from attrs import evolve
 from returns.result import Failure, Success
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from chatmemory.effect import Outcome
@@ -33,7 +35,7 @@ async def read_call(
     problems: list[Problem] = []
     kinds = operation.signature
     path = _path(request.path_params, problems)
-    query = _query(request, kinds.query, problems)
+    query = _unless(_query(request.scope["query_string"], kinds.query), problems)
     body = await _body(request, kinds.body, problems)
     expected_version = _expected_version(operation, request, problems)
     key = _key(operation, request, problems)
@@ -65,12 +67,18 @@ def _path(raw: Mapping[str, str], problems: list[Problem]) -> Mapping[str, str]:
     return path
 
 
-def _query(request: Request, kind: type[Any], problems: list[Problem]) -> Any:
-    parameters = request.query_params
+@lru_cache(maxsize=256)
+def _query(query: bytes, kind: type[Any]) -> Outcome[Any, DataValidationError]:
+    """Read a query; clients ask the same few again and again, and what is read never changes."""
+    parameters = QueryParams(query)
+    read = structure_parameters(dict(parameters), kind)
     names = [name for name, _ in parameters.multi_items()]
     twice = sorted({name for name in names if names.count(name) > 1})
-    problems += [Problem(f"$.query.{name}", "given more than once") for name in twice]
-    return _unless(structure_parameters(dict(parameters), kind), problems)
+    if not twice:
+        return read
+    problems = [Problem(f"$.query.{name}", "given more than once") for name in twice]
+    _unless(read, problems)
+    return Failure(DataValidationError(tuple(problems)))
 
 
 async def _body(request: Request, kind: type[Any], problems: list[Problem]) -> Any:
