@@ -1,23 +1,16 @@
-"""The HTTP API for tests: in this process without a socket, or as the command ``chatmemory serve`` in one of its own.
+"""The HTTP API for tests, in this process and without a socket; ``tests/http/served.py`` has it in one of its own.
 
 async with api(stacks.testing()) as client:
     answer = await client.get("/memories")
-
-with served(tmp_path / "a.db") as server:
-    ...  # server.url, server.process
 """
 
-import signal
-import subprocess
-import sys
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import anyio
 import httpx
-from attrs import frozen
 
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.programs.http.app import application
@@ -54,48 +47,3 @@ async def api(
         async with httpx.AsyncClient(transport=transport, base_url=HERE, headers=headers) as client:
             yield client
         closing.set()
-
-
-@final
-@frozen
-class Served:
-    """A running server."""
-
-    url: str
-    process: "subprocess.Popen[str]"
-
-    @property
-    def port(self) -> int:
-        return int(self.url.rstrip("/").rpartition(":")[2])
-
-
-@contextmanager
-def served(store: Path, *options: str, environment: Mapping[str, str] | None = None) -> Generator[Served]:
-    """Run ``chatmemory serve`` over the file *store* at a free port, until the end."""
-    command = [sys.executable, "-m", "chatmemory_layers.server_main", "serve", "--quiet", "--port", "0"]
-    command += ["--store", str(store), "--past-chats", str(store.with_name("past-chats.db")), *options]
-    with listening(command, environment=environment) as server:
-        yield server
-
-
-@contextmanager
-def listening(
-    command: Sequence[str], *, cwd: Path | None = None, environment: Mapping[str, str] | None = None
-) -> Generator[Served]:
-    """Run *command*, which serves, until the end."""
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=cwd, env=environment
-    ) as process:
-        try:
-            assert process.stdout is not None
-            first = process.stdout.readline()
-            assert first.startswith("chatmemory is at http://"), first
-            yield Served(first.split()[3], process)
-        finally:
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise

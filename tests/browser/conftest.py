@@ -3,11 +3,9 @@
 One browser and one server serve all tests of this folder; each test finds the store empty and the window new.
 """
 
-import sys
 from collections.abc import Generator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
 
 import httpx
 import pytest
@@ -19,9 +17,7 @@ from playwright.sync_api import Browser
 from tests.browser.api import Api
 from tests.browser.chromium import open_chromium
 from tests.browser.visiting import Visits
-from tests.http.served import Server, started
-
-COMMAND: Final = Path(sys.executable).with_name("chatmemory")
+from tests.http.served import Server, served
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +42,8 @@ def configuration() -> str:
 def server(folder: Path, configuration: str) -> Generator[Server]:
     file = folder / "chatmemory.toml"
     file.write_text(configuration)
-    stores = ("--store", folder / "memory.db", "--past-chats", folder / "pastchats.db")
-    with started(COMMAND, "serve", "--port", "0", "--config", file, *stores) as server:
+    index = folder / "pastchats.db"
+    with served(folder / "memory.db", "--past-chats", index, "--config", file) as server:
         yield server
 
 

@@ -10,7 +10,7 @@ import httpx
 
 from chatmemory import NewMessage
 from chatmemory.structure import read_json
-from tests.http_api import listening
+from tests.http.served import started
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -66,7 +66,7 @@ def test_what_the_demo_leaves_in_a_folder_is_opened_by_the_command_that_it_print
         )
     command = shlex.split(run.stdout.decode("utf-8").splitlines()[-1])
     assert command[1:4] == ["serve", "--store", "数据/agent.db"]
-    with listening([*command, "--port", "0"], cwd=tmp_path) as server:
+    with started(*command, "--port", "0", cwd=tmp_path) as server:
         listed = httpx.get(f"{server.url}conversations").json()["conversations"]
         assert {entry["conversation"]["conversationId"]: entry["opening"][:14] for entry in listed} == {
             "a-week-later": "Morning, Harbo",

@@ -21,6 +21,9 @@ from urllib.parse import urlsplit
 
 from attrs import define, frozen
 
+CHATMEMORY: Final = Path(sys.executable).with_name("chatmemory")
+"""The command."""
+
 SECONDS: Final = 30.0
 """After which a test that waits for the server fails."""
 
@@ -146,11 +149,21 @@ def eventually(ask: Callable[[], Answer], status: int) -> Answer:
 
 
 @contextmanager
-def started(*command: str | Path) -> Generator[Server]:
+def started(
+    *command: str | Path, cwd: Path | None = None, environment: Mapping[str, str] | None = None
+) -> Generator[Server]:
     """Run *command*, whose first line names its address; it is killed at the end if it still runs."""
     with (
         NamedTemporaryFile("w", encoding="utf-8") as log,  # a pipe that nobody reads would stop it
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8") as process,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            encoding="utf-8",
+            cwd=cwd,
+            env=environment,
+        ) as process,
     ):
         try:
             assert process.stdout is not None
@@ -161,6 +174,17 @@ def started(*command: str | Path) -> Generator[Server]:
         finally:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def served(
+    store: Path, *options: str | Path, environment: Mapping[str, str] | None = None
+) -> Generator[Server]:
+    """Run ``chatmemory serve`` over the file *store* at a free port, and end it as an operator does."""
+    command = ("serve", "--port", "0", "--store", store, "--past-chats", store.with_name("past-chats.db"))
+    with started(CHATMEMORY, *command, *options, environment=environment) as server:
+        yield server
+        server.terminated()
 
 
 def behind_the_door(

@@ -17,7 +17,7 @@ from chatmemory.effect import ManagedRuntime
 from chatmemory.messages import NewMessage
 from chatmemory.programs.http.operations.events import followed
 from chatmemory_layers import stacks
-from tests.http_api import served
+from tests.http.served import served
 
 LONG_SECONDS = 20.0
 
@@ -167,3 +167,19 @@ async def test_where_nothing_is_said_a_comment_keeps_the_connection(monkeypatch:
         await memory.add_messages("c", [NewMessage("user", "one")]).or_raise()
         events = await followed(memory, "c", newer_than=1, closing=anyio.Event()).or_raise()
         assert [await anext(events), await anext(events)] == ["retry: 1000\n\n", ": still here\n\n"]
+
+
+@pytest.mark.parametrize("number", [-1, 10**18 - 1])
+async def test_a_number_that_no_message_can_have_is_no_beginning(
+    client: httpx.AsyncClient, number: int
+) -> None:
+    await say(client, "one")
+    answer = await client.get("/events", params={"newerThan": number})  # a stream would end, again and again
+    assert answer.status_code == 422
+    assert [problem["path"] for problem in answer.json()["problems"]] == ["$.newer_than"]
+
+
+async def test_the_head_of_a_stream_ends(client: httpx.AsyncClient) -> None:
+    await say(client, "one")
+    assert (await client.head("/events")).headers["content-type"].startswith("text/event-stream")
+    assert (await client.get("/messages")).status_code == 200  # the connection is free again

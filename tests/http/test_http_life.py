@@ -3,7 +3,6 @@
 import random
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Generator
 from contextlib import suppress
@@ -14,10 +13,9 @@ from returns.result import Failure, Success
 
 from chatmemory_layers.listening import open_listener, url_of
 from chatmemory_layers.serving import CANCEL_SECONDS, DRAIN_SECONDS
-from tests.http.served import SECONDS, Client, Server, behind_the_door, started
+from tests.http.served import SECONDS, Client, Server, behind_the_door, served
 from tests.reliability.store import open_store
 
-COMMAND = Path(sys.executable).with_name("chatmemory")
 HOST = "Host: localhost"
 POST = ("POST /conversations/c HTTP/1.1", HOST, "Content-Type: application/json")
 WRITERS = 4
@@ -112,9 +110,8 @@ def test_a_stream_is_told_to_end(tmp_path: Path) -> None:
 
 
 def test_whoever_follows_a_conversation_does_not_hold_up_the_end(tmp_path: Path) -> None:
-    stores = ("--store", tmp_path / "memory.db", "--past-chats", tmp_path / "past-chats.db")
     body = '{"messages": [{"role": "user", "content": "再见"}]}'.encode()
-    with started(COMMAND, "serve", "--port", "0", *stores) as server, server.connected() as follower:
+    with served(tmp_path / "memory.db") as server, server.connected() as follower:
         lines = ("POST /conversations/c/messages HTTP/1.1", *POST[1:], f"Content-Length: {len(body)}")
         assert server.asked(*lines, body=body).status == 201
         follower.send("GET /conversations/c/events?newerThan=0 HTTP/1.1", HOST)

@@ -17,7 +17,8 @@ from chatmemory.server_settings import ServerSettings, TokenSettings
 from chatmemory.settings import PastChatsSettings
 from chatmemory_layers import stacks
 from chatmemory_layers.past_chats_stacks import indexing
-from tests.http_api import api, served
+from tests.http.served import served
+from tests.http_api import api
 from tests.past_chats_command import HISTORIES, Agent
 
 WITH, WITHOUT, ONLY_READS = "with-past-chats-0001", "without-past-chats-01", "only-reads-past-chats"

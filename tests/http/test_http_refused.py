@@ -2,15 +2,13 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-from tests.http.served import Answer, Server, started
+from tests.http.served import CHATMEMORY, Answer, Server, started
 
-COMMAND = Path(sys.executable).with_name("chatmemory")
 TOKEN = "geheimnis-geheimnis"
 HOST = "Host: localhost"
 JSON = "Content-Type: application/json"
@@ -39,13 +37,13 @@ def settings(folder: Path, *, token: str = "") -> tuple[str | Path, ...]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    with started(COMMAND, "serve", *settings(tmp_path_factory.mktemp("open"))) as server:
+    with started(CHATMEMORY, "serve", *settings(tmp_path_factory.mktemp("open"))) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    with started(COMMAND, "serve", *settings(tmp_path_factory.mktemp("locked"), token=TOKEN)) as server:
+    with started(CHATMEMORY, "serve", *settings(tmp_path_factory.mktemp("locked"), token=TOKEN)) as server:
         yield server
 
 
@@ -150,7 +148,7 @@ def test_a_token_opens_the_door_as_far_as_it_reaches(locked: Server) -> None:
 
 def test_neither_tokens_nor_words_are_logged(tmp_path: Path) -> None:
     said = '{"memories":[{"content":"静悄悄","sessionId":"sitzung-7"}]}'.encode()
-    with started(COMMAND, "serve", *settings(tmp_path, token=TOKEN)) as server:
+    with started(CHATMEMORY, "serve", *settings(tmp_path, token=TOKEN)) as server:
         assert remembered(server, JSON, f"Authorization: Bearer {TOKEN}", body=said).status == 201
         assert remembered(server, JSON, f"Authorization: Bearer {TOKEN}1", body=said).status == 401
         exit_code, log = server.terminated()
@@ -161,7 +159,7 @@ def test_neither_tokens_nor_words_are_logged(tmp_path: Path) -> None:
 
 
 def test_an_open_door_to_others_is_refused_in_one_line(tmp_path: Path) -> None:
-    command = [COMMAND, "serve", *settings(tmp_path), "--host", "0.0.0.0"]
+    command = [CHATMEMORY, "serve", *settings(tmp_path), "--host", "0.0.0.0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode != 0
     assert done.stdout == ""
@@ -172,7 +170,7 @@ def test_an_open_door_to_others_is_refused_in_one_line(tmp_path: Path) -> None:
 
 def test_a_port_that_is_taken_is_said_in_one_line(server: Server, tmp_path: Path) -> None:
     port = server.url.rstrip("/").rpartition(":")[2]
-    command = [COMMAND, "serve", *settings(tmp_path), "--port", port]
+    command = [CHATMEMORY, "serve", *settings(tmp_path), "--port", port]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode != 0
     assert f"{port} of 127.0.0.1 is taken" in done.stderr

@@ -13,7 +13,7 @@ from chatmemory.effect import ManagedRuntime
 from chatmemory.past_chats import IndexRequest
 from chatmemory.settings import PastChatsSettings
 from chatmemory_layers.past_chats_stacks import indexing
-from tests.http_api import served
+from tests.http.served import served
 from tests.past_chats_command import HISTORIES
 
 HERE = Path(__file__).parent

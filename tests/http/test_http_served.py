@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.http_api import served
+from tests.http.served import served
 
 
 def test_what_one_server_has_stored_the_next_one_answers(tmp_path: Path) -> None:
