@@ -5,8 +5,9 @@ import socket
 import threading
 import time
 from collections.abc import Generator, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
+from signal import SIGTERM
 
 import pytest
 
@@ -157,16 +158,33 @@ def asked_on(client: Client, *lines: str) -> Answer:
     return client.answer()
 
 
-def test_streams_have_places_of_their_own(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, places=1) as server, server.connected() as stream:
-        stream.send("GET /stream HTTP/1.1", HOST)
-        while b"begun" not in stream.incoming.readline():
-            pass
-        assert server.asked("GET /stream HTTP/1.1", HOST).problem == "503 OverloadedError"
+END = b"\n\r\n0\r\n\r\n"
+"""Of a stream that has ended before anything more was said."""
+
+
+def streamed_to(server: Server, name: str) -> Client:
+    client = server.connect()
+    client.send("GET /stream HTTP/1.1", HOST, f"Authorization: {name}")
+    while b"begun" not in client.incoming.readline():
+        pass
+    return client
+
+
+def test_streams_have_places_of_their_own_which_nobody_holds_against_the_others(tmp_path: Path) -> None:
+    with behind_the_door(tmp_path, places=3) as server, ExitStack() as streams:
+
+        def stream(name: str) -> Client:
+            return streams.enter_context(closing(streamed_to(server, name)))
+
+        other, first, second, third = map(stream, ("other", "greedy", "greedy", "greedy"))
+        newest = stream("newest")
+        for ended in (first, second):
+            assert ended.incoming.read(len(END)) == END
+            assert asked_on(ended, "GET / HTTP/1.1").status == 200
         assert server.post("/conversations/c", {"text": "你好"}).status == 201
-        stream.close()
-        with server.connected() as another:
-            eventually(lambda: asked_on(another, "GET /stream HTTP/1.1"), 200)  # the first one is gone
+        server.process.send_signal(SIGTERM)
+        for client in (other, third, newest):
+            assert b"data: closing" in client.incoming.read()
 
 
 def test_bodies_that_arrive_at_once_have_so_much_room_together(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from chatmemory.programs.http.answering import answer
 from chatmemory.programs.http.guards.content import ContentGuard, Room
 from chatmemory.programs.http.guards.crowd import AtMost, Places
 from chatmemory.programs.http.guards.door import behind_the_door
+from chatmemory.programs.http.guards.giving_way import GivingWay
 from chatmemory.programs.http.guards.tokens import TokenGuard, grant_of
 from chatmemory.programs.http.openapi import OPENAPI
 from chatmemory.programs.http.operation import Operation
@@ -76,14 +77,17 @@ def application(
         closing: set it when the server is about to end, so that answers without an end of their own end.
     """
     access = Access(settings)
-    requests, streams, room = Places(settings.max_requests), Places(MOST_STREAMS), Room()
+    requests, room = Places(settings.max_requests), Room()
     methods: Mapping[str, set[str]] = defaultdict(set)
     for operation in OPERATIONS:
         methods[operation.path].add(operation.method)
 
     def route(operation: Operation) -> MethodRoute:
         app: ASGIApp = _Answering(operation, runtime, closing)
-        app = AtMost(app, places=streams if operation.is_stream else requests)
+        if operation.is_stream:
+            app = GivingWay(app, places=MOST_STREAMS, client_of=grant_of)
+        else:
+            app = AtMost(app, places=requests)
         app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, room=room)
         if not operation.is_open:
             app = TokenGuard(app, access, changes=operation.changes)

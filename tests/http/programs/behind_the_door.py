@@ -12,15 +12,17 @@ from pathlib import Path
 import anyio
 from attrs import frozen
 from returns.result import Failure, Success
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage
 from chatmemory.programs.http.guards.content import ContentGuard, Room
 from chatmemory.programs.http.guards.crowd import AtMost, Places
 from chatmemory.programs.http.guards.door import behind_the_door
+from chatmemory.programs.http.guards.giving_way import GivingWay
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.server_settings import ServerSettings
 from chatmemory.structure import read_json
@@ -108,7 +110,7 @@ def guarded(app: ASGIApp, body_seconds: float, room_bytes: float) -> ASGIApp:
 
 
 def routes(endpoints: Endpoints, places: int) -> list[Route]:
-    requests, streams = Places(places), Places(places)
+    requests = Places(places)
     return [
         Route("/", endpoints.page),
         Route(
@@ -117,12 +119,16 @@ def routes(endpoints: Endpoints, places: int) -> list[Route]:
         Route("/waiting", AtMost(_app(endpoints.waiting), places=requests)),
         Route("/go", endpoints.let_go),
         Route("/slow", AtMost(_app(endpoints.slow), places=requests)),
-        Route("/stream", AtMost(_app(endpoints.stream), places=streams)),
+        Route("/stream", GivingWay(_app(endpoints.stream), places=places, client_of=_client)),
         Route("/long", AtMost(_app(endpoints.long), places=requests)),
         Route("/tidying", endpoints.tidying),
         Route("/mistake/{secret}", endpoints.mistake),
         Route("/late-mistake", endpoints.late_mistake),
     ]
+
+
+def _client(scope: Scope) -> str:
+    return Headers(scope=scope).get("authorization", "")
 
 
 def _app(endpoint) -> ASGIApp:  # type: ignore[no-untyped-def]
