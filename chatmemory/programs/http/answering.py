@@ -25,6 +25,8 @@ def answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiErro
         return problem_response(outcome.failure())
     value = outcome.unwrap()
     if isinstance(value, EventStream):
+        if request.method == "HEAD":  # which is answered by the beginning of an answer
+            return Response(media_type="text/event-stream")
         return StreamingResponse(value.events, media_type="text/event-stream")
     headers: dict[str, str] = {}
     if isinstance(value, VERSIONED):

@@ -31,9 +31,11 @@ def followed(
     """Succeed with the events behind the message number *newer_than* (None: the last one), until *closing* is set."""
 
     def last(_: Conversation) -> Effect[int, ReadError]:
-        if newer_than is not None:
-            return Effect.succeed(newer_than)
-        return memory.get_page(conversation_id, limit=1, view="full").map(lambda page: page.newer)
+        if newer_than is None:
+            return memory.get_page(conversation_id, limit=1, view="full").map(lambda page: page.newer)
+        # Asked now, so that a number that is none is a failure, and not a stream that ends again and again.
+        asked = memory.get_page(conversation_id, limit=0, newer_than=newer_than, view="full")
+        return asked.map(lambda _: newer_than)
 
     return (
         memory.get_conversation(conversation_id)
