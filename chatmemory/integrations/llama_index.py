@@ -1,0 +1,179 @@
+"""``ChatMemoryBlock``: long-term memory as a block of LlamaIndex's ``Memory``.
+
+    block = ChatMemoryBlock(namespace=Namespace("mei"), runtime=ThreadRuntime(stacks.embedded("agent.db")))
+    memory = Memory.from_defaults(session_id="monday", memory_blocks=[block])
+    await agent.run("Where do I live?", memory=memory)
+
+``Memory`` hands a block what no longer fits its own token limit, which a short session never reaches.  Therefore this
+one saves what it is shown as well: what the user says is remembered in the turn in which it is said, and once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final, TypeAlias, TypeVar, cast, final
+
+from attrs import frozen
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.memory import BaseMemoryBlock
+from llama_index.core.utils import get_tokenizer  # pyright: ignore[reportUnknownVariableType]  it returns a bare List
+from pydantic import SkipValidation
+
+from chatmemory.contracts import LongTermMemoryService
+from chatmemory.effect import Do, Effect, EffectFailed, EffectInterrupted, Runner, Success
+from chatmemory.errors import DataValidationError, RecallError, RememberError
+from chatmemory.integrations.recalled_text import recalled_text
+from chatmemory.memories import Namespace
+from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory.proposals import Speaker
+
+A = TypeVar("A")
+
+SESSION: Final = "session_id"
+"""Under which name LlamaIndex tells a block the session, as an argument or in a message's ``additional_kwargs``."""
+
+SPEAKERS: Final[Mapping[MessageRole, Speaker]] = {
+    MessageRole.USER: "user",
+    MessageRole.ASSISTANT: "assistant",
+    MessageRole.CHATBOT: "assistant",
+    MessageRole.MODEL: "assistant",
+}
+
+LOOKED_BACK: Final = 200
+"""How many sides of turns are looked through where a session goes on in another process."""
+
+MOST_SESSIONS: Final = 100
+"""Whose turns a block that serves many sessions holds in mind; those of the others are looked up again."""
+
+Said: TypeAlias = tuple[Speaker, str]
+
+
+@final
+@frozen
+class _Turn:
+    """What a session last asked: the *number* of the question, what was recalled for it, and what is kept by now."""
+
+    number: int
+    asked: str
+    recalled: str
+    kept: frozenset[Said]
+
+
+def _tokenizer() -> Callable[[str], Sequence[object]]:
+    return cast("Callable[[str], Sequence[object]]", get_tokenizer())
+
+
+class ChatMemoryBlock(BaseMemoryBlock[str]):
+    """Remembers what a user says, and recalls what belongs to the newest message, fenced as data.
+
+    *runtime* gives ``LongTermMemoryService``.  A ``ThreadRuntime`` serves any event loop, and ``Memory``'s methods that
+    do not await; a ``ManagedRuntime`` serves its own loop, faster.  It belongs to whoever made it.
+
+    Each side of a turn is kept as a short-term memory of its session, each fact that the user states as a long-term one
+    of every session.  What chatmemory refuses raises ``ValueError``, what fails beneath it ``RuntimeError``, each with
+    chatmemory's own words; ``__cause__.error`` is the failure as a value.
+    """
+
+    name: str = Field(default="LongTermMemory", description="The name of the memory block.")
+    namespace: Namespace = Field(description="Whose memories.")
+    runtime: SkipValidation[Runner[LongTermMemoryService]] = Field(
+        exclude=True, description="What runs the effects of LongTermMemoryService."
+    )
+    limit: int | None = Field(default=None, description="Memories at most; None: as configured.")
+    tokenizer_fn: Callable[[str], Sequence[object]] = Field(
+        default_factory=_tokenizer, exclude=True, description="Counts tokens where the block is truncated."
+    )
+    _turns: dict[str | None, _Turn] = PrivateAttr(default_factory=dict)
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
+        session_id: str | None = block_kwargs.get(SESSION)
+        said = _said(messages or [])
+        questions = [text for speaker, text in said if speaker == "user"]
+        asked = questions[-1] if questions else ""
+        turn = self._turns.get(session_id)
+        if turn is not None and (turn.number, turn.asked) == (len(questions), asked):
+            recalled = turn.recalled  # an agent asks before each of its steps
+        else:
+            use_id = sha256(f"{session_id} {asked}".encode()).hexdigest()
+            recalling = recalled_text(
+                self.namespace, asked, limit=self.limit, session_id=session_id, use_id=use_id
+            )
+            recalled = await self._run(recalling)
+        await self._keep(said, session_id)  # afterwards, or the model would be told what it is being told
+        self._turns.pop(session_id, None)
+        self._turns[session_id] = _Turn(len(questions), asked, recalled, frozenset(said))
+        if len(self._turns) > MOST_SESSIONS:
+            del self._turns[next(iter(self._turns))]
+        return recalled
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        sessions: dict[str | None, list[ChatMessage]] = {}
+        for message in messages:
+            sessions.setdefault(message.additional_kwargs.get(SESSION), []).append(message)
+        for session_id, its_messages in sessions.items():
+            await self._keep(_said(its_messages), session_id)
+
+    async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
+        """Leave out the memories that belong least, until that many tokens are gone; None when none is left."""
+        if not content:
+            return None
+        opening, notice, *lines, closing = content.split("\n")
+        gone = 0
+        while lines and gone < tokens_to_truncate:
+            gone += len(self.tokenizer_fn(lines.pop()))
+        return "\n".join((opening, notice, *lines, closing)) if lines else None
+
+    async def _keep(self, said: Sequence[Said], session_id: str | None) -> None:
+        turn = self._turns.get(session_id)
+        fresh = [one for one in dict.fromkeys(said) if turn is None or one not in turn.kept]
+        if fresh:
+            await self._run(_kept(self.namespace, fresh, session_id))
+
+    async def _run(self, effect: Effect[A, RecallError | RememberError, LongTermMemoryService]) -> A:
+        try:
+            outcome = await self.runtime.run(effect)
+        except EffectInterrupted as closed:
+            raise RuntimeError(f"the runtime of {self.name} is closed") from closed
+        except EffectFailed as failed:  # while the runtime was opening
+            raise RuntimeError(str(failed.error)) from failed
+        if isinstance(outcome, Success):
+            return outcome.unwrap()
+        error = outcome.failure()
+        kind = ValueError if isinstance(error, DataValidationError) else RuntimeError
+        raise kind(str(error)) from EffectFailed(error)
+
+
+@Effect.gen
+async def _kept(
+    do: Do[RememberError, LongTermMemoryService],
+    namespace: Namespace,
+    said: Sequence[Said],
+    session_id: str | None,
+) -> None:
+    """Save what was not saved before: the facts first, so that whoever dies in between saves them again."""
+    memory = do.service(LongTermMemoryService)
+    known: set[tuple[str, str]] = set()
+    if session_id is not None:
+        page = await do(
+            memory.list(namespace, session_id=session_id, memory_type="short_term", limit=LOOKED_BACK)
+        )
+        known = {(kept.role, kept.content) for kept in page.memories}
+    for speaker, text in said:
+        if (speaker, text) in known:
+            continue  # its facts as well: what somebody has forgotten since does not come back
+        if speaker == "user":
+            await do(memory.auto_save(namespace, text, session_id=session_id))
+        if session_id is not None:
+            turn = (text, "") if speaker == "user" else ("", text)
+            await do(memory.save_conversation_turn(namespace, *turn, session_id=session_id))
+
+
+def _said(messages: Sequence[ChatMessage]) -> list[Said]:
+    """Return what people and models have said in words; tools and systems say nothing about a user."""
+    return [
+        (SPEAKERS[message.role], clean_text(text)[:MAX_CONTENT_CHARACTERS])
+        for message in messages
+        if message.role in SPEAKERS and (text := (message.content or "").strip())
+    ]
