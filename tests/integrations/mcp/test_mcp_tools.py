@@ -232,6 +232,22 @@ async def test_a_client_reads_nothing_of_another_user_or_app(tmp_path: Path) -> 
         assert problem["tag"] == stolen["tag"] == "MemoryNotFoundError"
 
 
+async def test_a_message_that_is_stored_already_does_not_stand_in_its_own_context(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        turn = {
+            "eventId": "1",
+            "conversationId": "c",
+            "userContent": "苹果还是梨？",
+            "assistantContent": "苹果",
+        }
+        message_id = (await told(client, "store_turn", **turn))["conversation"]["stored"][0]
+        asked = {"conversationId": "c", "userMessage": "苹果还是梨？"}
+        context = await told(client, "get_context", **asked)
+        known = await told(client, "get_context", **asked, messageId=message_id)
+    assert "苹果还是梨" in context["text"]
+    assert "苹果还是梨" not in known["text"]
+
+
 async def test_programs_get_the_same_as_models(tmp_path: Path) -> None:
     async with in_process(tmp_path, OWNER) as client:
         await remember_all(client, ["the deployment runs on Fridays"])
