@@ -232,7 +232,7 @@ def test_memories_are_found_edited_promoted_and_forgotten_with_the_keyboard_alon
     press(page, page.get_by_role("button", name="Undo"))
     expect(found).to_be_visible()
     press(page, found.get_by_role("button", name="Forget"))
-    with page.expect_request(lambda request: request.method == "DELETE"):
+    with page.expect_response(lambda response: response.request.method == "DELETE"):
         press(page, page.get_by_role("button", name="Dismiss").last)
     expect(found).to_be_hidden()
     assert api.memory("c") is None
