@@ -17,18 +17,13 @@ import attrs
 
 from chatmemory.effect import Effect
 from chatmemory.effect.structuring import key_of
-from chatmemory.json_schema import AN_ID, RULES, TAGS, Description
-from chatmemory.memory_rules import MAX_CONTAINED_CHARACTERS
-from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS, MAX_LIMIT
+from chatmemory.json_schema import AN_ID, Description
 from chatmemory.messages import ChatMessage, Json, JsonObject
 from chatmemory.programs.http.answering import UNCHANGED_WITH_ITS_VERSION, VERSIONED
-from chatmemory.programs.http.operation import Call, InApp, NoParameters, Operation
-from chatmemory.programs.http.operations.context import ContextRequest
-from chatmemory.programs.http.operations.conversations import ConversationList, Following, MessageList
-from chatmemory.programs.http.operations.memories import MemoryList, Question, Said, Turn
-from chatmemory.programs.http.operations.past_chats import PastConversationList, PastTurnList
+from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument, Refusal
 from chatmemory.programs.http.reading import A_KEY, A_VERSION, AN_EVENT
+from chatmemory.programs.http.request_rules import RULES_OF_REQUESTS
 
 API_VERSION: Final = "1"
 SCHEMAS: Final = "#/components/schemas/"
@@ -40,39 +35,6 @@ ABOUT: Final = (
     "answered with a problem document (RFC 9457); its `tag` says what it is, `retry_is_safe` whether the same request "
     "may be made again. A server without tokens needs no `Authorization`."
 )
-
-A_CURSOR: Final[JsonObject] = {"format": "cursor"}
-"""What only a page before can name."""
-
-_A_NUMBER: Final[JsonObject] = {"minimum": 0, "maximum": MAX_LIMIT}
-_AN_APP: Final[JsonObject] = {"maxLength": MAX_ID_CHARACTERS}
-_TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
-
-_RULES_OF_REQUESTS: Final = {
-    **RULES,
-    (InApp, "app"): _AN_APP,
-    (ConversationList, "after"): A_CURSOR,
-    (MessageList, "older_than"): _A_NUMBER,
-    (MessageList, "newer_than"): _A_NUMBER,
-    (Following, "newer_than"): _A_NUMBER,
-    (MemoryList, "app"): _AN_APP,
-    (MemoryList, "after"): A_CURSOR,
-    (MemoryList, "session_id"): AN_ID,
-    (MemoryList, "tag"): AN_ID,
-    (MemoryList, "containing"): {"minLength": 1, "maxLength": MAX_CONTAINED_CHARACTERS},
-    (Question, "query"): _TEXT,
-    (Question, "tags"): TAGS,
-    (Turn, "session_id"): AN_ID,
-    (Turn, "user_message_id"): AN_ID,
-    (Turn, "assistant_message_id"): AN_ID,
-    (Said, "session_id"): AN_ID,
-    (Said, "message_id"): AN_ID,
-    (ContextRequest, "conversation_id"): AN_ID,
-    (ContextRequest, "message_id"): AN_ID,
-    (PastConversationList, "after"): {"format": "past-cursor"},
-    (PastTurnList, "newer_than"): {"maximum": MAX_LIMIT},
-}
-"""Rules that the services keep, and no attrs validator."""
 
 AT_THE_DOOR: Final = (
     "MalformedRequestError",
@@ -102,7 +64,7 @@ _ETAG: Final[JsonObject] = {
 
 def openapi_document(operations: Iterable[Operation]) -> JsonObject:
     """Return the document of *operations*."""
-    description = Description(place=SCHEMAS, rules=_RULES_OF_REQUESTS)
+    description = Description(place=SCHEMAS, rules=RULES_OF_REQUESTS)
     paths: dict[str, dict[str, Json]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation, description)

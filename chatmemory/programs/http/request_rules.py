@@ -1,0 +1,45 @@
+"""``RULES_OF_REQUESTS``: rules of requests that the services keep, and no attrs validator, as JSON Schema says them."""
+
+from typing import Final
+
+from chatmemory.json_schema import AN_ID, RULES, TAGS
+from chatmemory.memory_rules import MAX_CONTAINED_CHARACTERS
+from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS, MAX_LIMIT
+from chatmemory.messages import JsonObject
+from chatmemory.programs.http.operation import InApp
+from chatmemory.programs.http.operations.context import ContextRequest
+from chatmemory.programs.http.operations.conversations import ConversationList, Following, MessageList
+from chatmemory.programs.http.operations.memories import MemoryList, Question, Said, Turn
+from chatmemory.programs.http.operations.past_chats import PastConversationList, PastTurnList
+
+A_CURSOR: Final[JsonObject] = {"format": "cursor"}
+"""What only a page before can name."""
+
+_A_NUMBER: Final[JsonObject] = {"minimum": 0, "maximum": MAX_LIMIT}
+_AN_APP: Final[JsonObject] = {"maxLength": MAX_ID_CHARACTERS}
+_TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
+
+RULES_OF_REQUESTS: Final = {
+    **RULES,
+    (InApp, "app"): _AN_APP,
+    (ConversationList, "after"): A_CURSOR,
+    (MessageList, "older_than"): _A_NUMBER,
+    (MessageList, "newer_than"): _A_NUMBER,
+    (Following, "newer_than"): _A_NUMBER,
+    (MemoryList, "app"): _AN_APP,
+    (MemoryList, "after"): A_CURSOR,
+    (MemoryList, "session_id"): AN_ID,
+    (MemoryList, "tag"): AN_ID,
+    (MemoryList, "containing"): {"minLength": 1, "maxLength": MAX_CONTAINED_CHARACTERS},
+    (Question, "query"): _TEXT,
+    (Question, "tags"): TAGS,
+    (Turn, "session_id"): AN_ID,
+    (Turn, "user_message_id"): AN_ID,
+    (Turn, "assistant_message_id"): AN_ID,
+    (Said, "session_id"): AN_ID,
+    (Said, "message_id"): AN_ID,
+    (ContextRequest, "conversation_id"): AN_ID,
+    (ContextRequest, "message_id"): AN_ID,
+    (PastConversationList, "after"): {"format": "past-cursor"},
+    (PastTurnList, "newer_than"): {"maximum": MAX_LIMIT},
+}
