@@ -211,8 +211,9 @@ async def test_an_endpoint_for_vectors_is_asked_from_there(tmp_path: Path) -> No
         assert all("数据库被锁住了怎么办？" in each for each in found)
 
 
-async def test_an_endpoint_that_says_nothing_holds_up_who_asks_it_and_nobody_else(tmp_path: Path) -> None:
-    path = make_index(tmp_path / "a", *LOCKED)
+@asynccontextmanager
+async def silent_endpoint() -> AsyncGenerator[tuple[EmbeddingSettings, asyncio.Event]]:
+    """Give an embedder that never answers, and the event that it was asked."""
     is_asked = asyncio.Event()
 
     def say_nothing(_: Request) -> Reply:
@@ -227,33 +228,25 @@ async def test_an_endpoint_that_says_nothing_holds_up_who_asks_it_and_nobody_els
             timeout_seconds=60,
             max_retries=0,
         )
-        async with serving(path, embedding) as chats:
-            asking = asyncio.ensure_future(texts(chats))
-            await is_asked.wait()
-            assert len((await chats.conversations()).unwrap().conversations) == 1
-            # Its file may even be replaced: the one that is asked stays open for whoever still waits for it.
-            make_index(tmp_path / "b", *RETRIES).replace(path)
-            assert (await chats.statistics()).unwrap().prompts == 2
-            assert not asking.done()
-            asking.cancel()
+        yield embedding, is_asked
+
+
+async def test_an_endpoint_that_says_nothing_holds_up_who_asks_it_and_nobody_else(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED)
+    async with silent_endpoint() as (embedding, is_asked), serving(path, embedding) as chats:
+        asking = asyncio.ensure_future(texts(chats))
+        await is_asked.wait()
+        assert len((await chats.conversations()).unwrap().conversations) == 1
+        # Its file may even be replaced: the one that is asked stays open for whoever still waits for it.
+        make_index(tmp_path / "b", *RETRIES).replace(path)
+        assert (await chats.statistics()).unwrap().prompts == 2
+        assert not asking.done()
+        asking.cancel()
 
 
 async def test_a_program_that_ends_waits_for_no_endpoint(tmp_path: Path) -> None:
     path = make_index(tmp_path / "a", *LOCKED)
-    is_asked = asyncio.Event()
-
-    def say_nothing(_: Request) -> Reply:
-        is_asked.set()
-        return Reply(misbehaviour="hang")
-
-    async with http_server(say_nothing) as server:
-        embedding = EmbeddingSettings(
-            provider="openai_compatible",
-            base_url=server.url,
-            model="small",
-            timeout_seconds=60,
-            max_retries=0,
-        )
+    async with silent_endpoint() as (embedding, is_asked):
         settings = PastChatsSettings(path=str(path), use_sqlite_vec=False)
         async with ManagedRuntime(served_past_chats(settings, embedding)) as runtime:
             searching = PastChatsService.use(lambda chats: chats.search("锁"))

@@ -20,6 +20,7 @@ WRONG_TOKEN: Final = Refusal(
     "no such token: see [server] and [server.tokens] in the configuration",
     dict(CHALLENGE),
 )
+NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token is not for past chats")
 
 
 @final

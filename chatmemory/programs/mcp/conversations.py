@@ -17,8 +17,7 @@ from chatmemory.effect import Do, Effect
 from chatmemory.effect.random import RandomTag
 from chatmemory.errors import PastChatsError, ReadError
 from chatmemory.messages import Conversation, ConversationPage
-from chatmemory.programs.http.access import Grant
-from chatmemory.programs.http.operations.past_chats import NOT_ALLOWED
+from chatmemory.programs.http.access import NO_PAST_CHATS, Grant
 from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.fenced import CONVERSATION_NOTICE, messages_block, turns_block
 
@@ -95,7 +94,7 @@ async def read_conversation(do: Do[ResourceError, Reads], grant: Grant, uri: str
         return messages_block(page.messages, chance)
     if conversation_id := _named(uri, PAST_CHATS):
         if not grant.past_chats:
-            do.fail(NOT_ALLOWED)
+            do.fail(NO_PAST_CHATS)
         turns = await do(PastChatsService.use(lambda chats: chats.turns(conversation_id, limit=MOST_READ)))
         return turns_block(turns.turns, chance, notice=CONVERSATION_NOTICE)
     return do.fail(

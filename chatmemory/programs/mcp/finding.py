@@ -23,7 +23,7 @@ from chatmemory.errors import (
     RepositoryError,
 )
 from chatmemory.memories import Category
-from chatmemory.programs.http.operations.past_chats import NOT_ALLOWED
+from chatmemory.programs.http.access import NO_PAST_CHATS
 from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.fenced import memories_block, turns_block
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
@@ -230,7 +230,7 @@ def _past_chats(
 ) -> Effect[FoundInPastChats | str, PastChatsError | Refusal, PastChatsService]:
     """Ask past chats; when they are asked beside memories, what goes wrong with them is a note and no failure."""
     if not asked.grant.past_chats:
-        return Effect.fail(NOT_ALLOWED) if where == "past_chats" else Effect.succeed(str(NOT_ALLOWED))
+        return Effect.fail(NO_PAST_CHATS) if where == "past_chats" else Effect.succeed(str(NO_PAST_CHATS))
     if where == "past_chats":
         return ask.alt(_refused)
 

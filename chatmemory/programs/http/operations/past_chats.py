@@ -11,6 +11,7 @@ from chatmemory.effect import Effect
 from chatmemory.errors import GenericMemoryError, PastChatsError, RepositoryError
 from chatmemory.past_chats import PastChatsStatistics, PastConversationPage, PastTurnPage
 from chatmemory.pastchats.finding import MOST_CONVERSATIONS, MOST_HITS, MOST_TURNS
+from chatmemory.programs.http.access import NO_PAST_CHATS
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.problems import Refusal
 from chatmemory.prompt import PromptFilter
@@ -20,7 +21,6 @@ from chatmemory.roles import Role
 A = TypeVar("A")
 
 MOST_EXCHANGES: Final = 50
-NOT_ALLOWED: Final = Refusal("ForbiddenError", "this token is not for past chats")
 
 
 @final
@@ -146,7 +146,7 @@ def _past_chats(
 ) -> Effect[A, PastChatsError | Refusal, PastChatsService]:
     """Ask the service, if the client may."""
     if not call.grant.past_chats:
-        return Effect.fail(NOT_ALLOWED)
+        return Effect.fail(NO_PAST_CHATS)
     return PastChatsService.use(ask).alt(_told)
 
 
