@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from chatmemory import (
     DataValidationError,
+    Effect,
     LongTermMemoryService,
     ManagedRuntime,
     Namespace,
@@ -108,6 +109,31 @@ async def test_all_steps_of_a_turn_show_the_same_and_count_one_use(
     assert (await memory.aget())[: len(first)] == first
     service = await runtime.service(LongTermMemoryService)
     assert (await service.get(MEI, memory_id).or_raise()).access_count == 1
+
+
+async def test_a_turn_that_is_built_again_after_a_restart_counts_one_use(runtime: Runtime) -> None:
+    memory_id = await remember(runtime, "I live in Hangzhou.")
+    for _ in range(2):
+        await block_of(runtime).aget([says("Where do I live?")], session_id="monday")
+    service = await runtime.service(LongTermMemoryService)
+    assert (await service.get(MEI, memory_id).or_raise()).access_count == 1
+
+
+async def test_a_step_that_says_nothing_new_asks_the_store_nothing(runtime: Runtime) -> None:
+    asked: list[object] = []
+
+    class Listening:
+        async def run(self, effect: Effect[object, object, LongTermMemoryService]) -> object:
+            asked.append(effect)
+            return await runtime.run(effect)
+
+    block = ChatMemoryBlock(namespace=MEI, runtime=Listening())
+    said = [says("I live in Hangzhou."), says("Nice.", "assistant")]
+    first = await block.aget(said, session_id="monday")
+    assert len(asked) == 2
+    assert await block.aget(said, session_id="monday") == first
+    await block.aput(said, session_id="monday")
+    assert len(asked) == 2
 
 
 async def test_what_no_longer_fits_is_remembered_as_well(runtime: Runtime, engine: AsyncEngine) -> None:

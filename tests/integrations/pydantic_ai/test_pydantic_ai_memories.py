@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed: the extra pydantic-ai has it")
+pytest.importorskip("pydantic_ai.agent", reason="pydantic-ai is not installed: the extra pydantic-ai has it")
 
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import UserError

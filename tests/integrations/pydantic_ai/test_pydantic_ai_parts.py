@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies
 
-pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed: the extra pydantic-ai has it")
+pytest.importorskip("pydantic_ai.agent", reason="pydantic-ai is not installed: the extra pydantic-ai has it")
 
 from pydantic_ai.messages import (
     BinaryContent,
