@@ -31,11 +31,12 @@ def followed(
     """Succeed with the events behind the message number *newer_than* (None: the last one), until *closing* is set."""
 
     def last(_: Conversation) -> Effect[int, ReadError]:
-        if newer_than is None:
+        known = newer_than
+        if known is None:
             return memory.get_page(conversation_id, limit=1, view="full").map(lambda page: page.newer)
         # Asked now, so that a number that is none is a failure, and not a stream that ends again and again.
-        asked = memory.get_page(conversation_id, limit=0, newer_than=newer_than, view="full")
-        return asked.map(lambda _: newer_than)
+        asked = memory.get_page(conversation_id, limit=0, newer_than=known, view="full")
+        return asked.map(lambda _: known)
 
     return (
         memory.get_conversation(conversation_id)
