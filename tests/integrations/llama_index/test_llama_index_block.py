@@ -1,6 +1,7 @@
 """A memory block of LlamaIndex remembers what a user says in one session, and recalls it in the next."""
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -28,6 +29,7 @@ from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+README = EXAMPLES.parent / "README.md"
 MEI = Namespace("mei")
 Runtime = ManagedRuntime[MemoryTags]
 
@@ -253,6 +255,24 @@ def test_a_thread_runtime_serves_every_event_loop(tmp_path: Path) -> None:
         assert "Hangzhou" in asyncio.run(block.aget([says("Where do I live?")], session_id="tuesday"))
 
 
+async def test_a_turn_that_was_cancelled_is_remembered_once_when_it_is_built_again(tmp_path: Path) -> None:
+    async with ManagedRuntime(stacks.embedded(tmp_path / "agent.db", durability="process")) as runtime:
+        for pause in range(0, 30, 3):
+            said = [says(f"I like tea number {pause}.")]
+            turn = asyncio.ensure_future(block_of(runtime).aget(said, session_id="monday"))
+            for _ in range(pause):
+                await asyncio.sleep(0)
+            turn.cancel()
+            await asyncio.wait([turn])
+            await block_of(runtime).aget(said, session_id="monday")
+        memory = await runtime.service(LongTermMemoryService)
+        kept = (await memory.list(MEI).or_raise()).memories
+        assert sorted(one.content for one in kept if one.memory_type == "short_term") == sorted(
+            f"I like tea number {pause}." for pause in range(0, 30, 3)
+        )
+        assert len(kept) == 20
+
+
 KILLED = """
 import asyncio, os, signal, sys
 from llama_index.core.base.llms.types import ChatMessage
@@ -284,6 +304,24 @@ def test_the_example_recalls() -> None:
         check=True,
     )
     assert "Hangzhou" in run.stdout.splitlines()[-1]
+
+
+def test_the_section_of_the_readme_runs(tmp_path: Path) -> None:
+    section = re.search(
+        r"^### LlamaIndex\n\n```python\n(.*?)^```", README.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    if section is None:
+        pytest.skip("the README has no section of LlamaIndex")
+    program = section[1] + "    print(memory.memory_blocks[0].namespace.user)\n"
+    run = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=100,
+        check=True,
+    )
+    assert run.stdout == "mei\n"
 
 
 async def remember(runtime: Runtime, content: str, namespace: Namespace = MEI) -> str:

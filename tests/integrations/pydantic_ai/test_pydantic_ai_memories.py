@@ -1,6 +1,9 @@
 """What a user says in one conversation with an agent of pydantic-ai is before the model in the next."""
 
+import re
 import runpy
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+README = EXAMPLES.parent / "README.md"
 MEI = Namespace("mei")
 Runtime = ManagedRuntime[MemoryTags]
 
@@ -150,6 +154,24 @@ async def test_history_and_memories_go_together(runtime: Runtime) -> None:
 def test_the_example_recalls(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / "pydantic_ai_agent.py"), run_name="__main__")
     assert "Hangzhou" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_the_section_of_the_readme_runs(tmp_path: Path) -> None:
+    section = re.search(
+        r"^### pydantic-ai\n\n```python\n(.*?)^```", README.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    if section is None:
+        pytest.skip("the README has no section of pydantic-ai")
+    program = section[1] + "    print([message.kind for message in history.load_sync()])\n"
+    run = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=100,
+        check=True,
+    )
+    assert run.stdout == "['request', 'response']\n"
 
 
 async def remember(runtime: Runtime, content: str) -> str:
