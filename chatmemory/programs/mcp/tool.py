@@ -108,9 +108,14 @@ class MemoryTool:
     @cached_property
     def input_schema(self) -> JsonObject:
         """What the arguments have to look like."""
-        return json_schema(self.signature.arguments)
+        return _schema(self.signature.arguments)
 
     @cached_property
     def output_schema(self) -> JsonObject:
         """What the structured answer looks like."""
-        return json_schema(self.signature.value)
+        return _schema(self.signature.value)
+
+
+def _schema(kind: type[Any]) -> JsonObject:
+    """Describe *kind* without naming the dialect, which the protocol names: some clients look for any other one in vain."""
+    return {name: part for name, part in json_schema(kind).items() if name != "$schema"}
