@@ -51,16 +51,16 @@ def indexing(
 
 
 def rehearsing(
-    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, *, files: Files | None = None
 ) -> Layer[PastChatsIndexService, StackError]:
     """Say what indexing would do, by an index that is only read; by an empty one when there is none."""
     from chatmemory_layers.sqlite.prompt_store import store_path  # noqa: PLC0415  others rehearse nothing
 
     if store_path(settings).exists():
-        return _indexing(_given(settings, embedding).feed_keep(prompt_reader), embedding)
+        return _indexing(_given(settings, embedding).feed_keep(prompt_reader), embedding, files)
     from attrs import evolve  # noqa: PLC0415  likewise
 
-    return indexing(evolve(settings, path=":memory:"), embedding)
+    return indexing(evolve(settings, path=":memory:"), embedding, files=files)
 
 
 def testing(

@@ -24,7 +24,7 @@ from chatmemory.prompt import EVERYTHING, PromptFilter
 from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.known_folders import folders_of
 from chatmemory_layers.files.local_files import confined_files
-from chatmemory_layers.past_chats_stacks import OFFLINE, indexing
+from chatmemory_layers.past_chats_stacks import OFFLINE, StackError, indexing, rehearsing
 from chatmemory_layers.reopened_index import lifted
 
 A = TypeVar("A")
@@ -69,10 +69,11 @@ class ServedIndex:
             allowed = await anyio.to_thread.run_sync(_allowed, self._folders, bool(request.inputs))
             if isinstance(allowed, Failure):
                 return allowed
-            confinement = allowed.unwrap()
-            if problems := _outside(request.inputs, confinement):
+            if problems := _outside(request.inputs, allowed.unwrap()):
                 return Failure(DataValidationError(problems))
-            work = self._run(lambda index: index.index(request, on_progress=note), confinement)
+            layer_of = rehearsing if request.is_dry_run else indexing
+            stack = layer_of(self._settings, self._embedding, files=confined_files(allowed.unwrap()))
+            work = self._run(lambda index: index.index(request, on_progress=note), stack)
             return await _told_when_cancelled(work, is_cancelled)
 
         return Effect.from_outcome(run)
@@ -107,12 +108,14 @@ class ServedIndex:
         return self._ask(lambda index: index.prune(is_dry_run=is_dry_run))
 
     def _ask(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]]) -> Effect[A, PastChatsError]:
-        return Effect.from_outcome(lambda: self._run(ask, Confinement(self._folders)))
+        stack = indexing(self._settings, self._embedding)  # what reads no histories needs no confinement
+        return Effect.from_outcome(lambda: self._run(ask, stack))
 
     async def _run(
-        self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], confinement: Confinement
+        self,
+        ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]],
+        stack: Layer[PastChatsIndexService, StackError],
     ) -> Outcome[A, PastChatsError]:
-        stack = indexing(self._settings, self._embedding, files=confined_files(confinement))
         try:
             async with self._turn, ThreadRuntime(stack, name=THREAD_NAME) as thread:
                 return await thread.run(PastChatsIndexService.use(ask))
