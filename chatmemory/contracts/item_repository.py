@@ -73,7 +73,7 @@ class ItemSearch:
         prefix: the first labels of their namespaces; ``()``: of any.
         fits: what their value has to fulfil; None: nothing.
         terms: the words of a query.
-        vector: of *model*; a similarity below *threshold* is no evidence.
+        vector: of *model*.
     """
 
     prefix: Labels
@@ -83,7 +83,6 @@ class ItemSearch:
     terms: tuple[str, ...] = ()
     model: str = ""
     vector: Vector | None = field(default=None, eq=False, repr=False)
-    threshold: float = -1.0
 
     @property
     def is_query(self) -> bool:

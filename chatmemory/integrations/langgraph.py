@@ -53,6 +53,7 @@ from chatmemory.effect import Do, Effect, EffectFailed, EffectInterrupted, Outco
 from chatmemory.effect.clock import ClockTag
 from chatmemory.errors import RepositoryError
 from chatmemory.integrations.json_filter import Fits, fits
+from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.integrations.ttl_sweeper import TtlSweeper
 from chatmemory.longterm.unit_vectors import read_rows, usable_rows
 from chatmemory.search_terms import memory_terms, query_terms
@@ -104,7 +105,6 @@ class _Vectors:
 
     model: str
     rows: tuple[Vector | None, ...]
-    threshold: float
 
 
 class ChatMemoryStore(BaseStore):
@@ -116,7 +116,10 @@ class ChatMemoryStore(BaseStore):
     With *index*, that embedding function alone decides what a query finds, by cosine; without, both the embedder and
     the words of chatmemory do.  *ttl* gives items a lifetime by default.
 
-    Reads of a batch see what was there before its puts, which are stored all or none.  What fails beneath raises
+    A query finds all that is indexed, the best first, with a score, as every store of LangGraph does.
+
+    Reads of a batch see what was there before its puts, which are stored all or none; an awaited
+    batch with puts that is cancelled ends when they are stored, or are not.  What fails beneath raises
     ``RuntimeError`` with chatmemory's own words (``__cause__.error`` is the failure as a value), what cannot be stored
     ``ValueError`` or ``TypeError``.
     """
@@ -154,7 +157,8 @@ class ChatMemoryStore(BaseStore):
             rows = await self.embeddings.aembed_documents(texts) if texts else []
             asked = [await self.embeddings.aembed_query(query) for query in plan.queries]
             vectors = self._checked([*rows, *asked], plan)
-        return await self._run(_answered(plan, vectors))
+        running = self._run(_answered(plan, vectors))
+        return await (to_its_end(running) if plan.drafts else running)
 
     def sweep_ttl(self) -> int:
         """Remove the items whose time is over, and return how many went."""
@@ -252,7 +256,7 @@ class ChatMemoryStore(BaseStore):
         model = "langgraph index"
         outcome = read_rows(model, rows, count=len(plan.texts) + len(plan.queries), dim=self._dims)
         if isinstance(outcome, Success):
-            return _Vectors(model, tuple(usable_rows(outcome.unwrap())), threshold=-1.0)
+            return _Vectors(model, tuple(usable_rows(outcome.unwrap())))
         raise ValueError(str(outcome.failure()))
 
 
@@ -304,9 +308,9 @@ async def _embedded(do: Do[Any, Needs], texts: Sequence[str]) -> _Vectors:
     embedder = do.service(EmbedderTag)
     none: tuple[Vector | None, ...] = (None,) * len(texts)
     if not texts:
-        return _Vectors("", none, 0.0)
+        return _Vectors("", none)
     rows = await do(embedder.embed(texts).map(usable_rows).lash(lambda _: Effect.succeed(none)))
-    return _Vectors(embedder.model, tuple(rows), embedder.similarity_threshold)
+    return _Vectors(embedder.model, tuple(rows))
 
 
 def _put(draft: _Draft, model: str, rows: Sequence[Vector | None]) -> ItemPut:
@@ -333,7 +337,6 @@ def _search(
         terms=query_terms(op.query) if with_words else (),
         model=vectors.model,
         vector=next(rows),
-        threshold=vectors.threshold,
     )
 
 

@@ -1,8 +1,9 @@
 """How items are ranked for a query: pure, and the same on every backend.
 
 Where a query has words (the embedder of the store), both signals count half, as they do for memories, and an item is
-found when it has one of them.  Where it has only a vector (of a model that the user has chosen, with a scale that only
-they know), the score is the cosine, and every item that has a vector is found.
+found when it has one of them: a small similarity lets it stand last, not away.  Where a query has only a vector (of a
+model that the user has chosen, with a scale that only they know), the score is the cosine, and every item that has a
+vector is found.
 """
 
 from collections.abc import Sequence
@@ -62,8 +63,6 @@ def _score(search: ItemSearch, item: Rankable, lexical: float) -> float | None:
         return item.similarity
     if search.vector is None:
         return lexical or None
-    near = item.similarity is not None and item.similarity >= search.threshold
-    similarity = max(0.0, item.similarity or 0.0) if near else 0.0
-    if not near and not lexical:
+    if item.similarity is None and not lexical:
         return None
-    return LEXICAL_SHARE * lexical + (1 - LEXICAL_SHARE) * similarity
+    return LEXICAL_SHARE * lexical + (1 - LEXICAL_SHARE) * max(0.0, item.similarity or 0.0)

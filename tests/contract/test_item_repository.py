@@ -115,8 +115,8 @@ async def test_words_and_vectors_both_find(items: ItemRepository) -> None:
         ),
         now=NOW,
     )
-    hybrid = ItemSearch(USER, 10, terms=("小狗",), model="m", vector=unit(1, 0), threshold=0.3)
-    assert set(await keys(items, hybrid)) == {"words", "near"}
+    hybrid = ItemSearch(USER, 10, terms=("小狗",), model="m", vector=unit(1, 0))
+    assert await keys(items, hybrid) == ["words", "near", "neither"]
     by_words = ItemSearch(USER, 10, terms=("小狗",))
     assert await keys(items, by_words) == ["words"]
 
