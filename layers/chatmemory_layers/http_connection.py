@@ -42,7 +42,10 @@ class ConnectionLimits:
     connections: int = 2_000
 
 
-class _HeadTooLargeError(Exception):
+ANNOUNCING_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
+
+
+class _RefusedHeadError(Exception):
     """Ends the parsing of a request."""
 
 
@@ -104,13 +107,21 @@ class HttpConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Begin to answer, unless the head is too large or names no path of this server."""
+        """Begin to answer, unless the head is too large, names no path of this server, or wants another protocol for a body.
+
+        httptools reads nothing behind a head that asks for an upgrade (Java's client asks for HTTP/2 so).
+        """
         self._is_in_head = False
         self._stop_head_timer()
         head_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if head_bytes > self.limits.head_bytes or not self.url.startswith(b"/"):
-            raise _HeadTooLargeError
+            raise _RefusedHeadError
+        wants_upgrade = self.parser.should_upgrade()
+        if wants_upgrade and any(name in ANNOUNCING_A_BODY for name, _ in self.headers):
+            raise _RefusedHeadError
         super().on_headers_complete()
+        if wants_upgrade:
+            self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
         """Wait for the next request, unless this one was answered before it was read."""
@@ -123,7 +134,8 @@ class HttpConnection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  it does not say what to do
         """Refuse what is no request of HTTP/1.1."""
         if self.is_idle:
-            text = f"send HTTP/1.1 with a path as its target, and at most {self.limits.head_bytes:,} bytes of headers"
+            most = f"{self.limits.head_bytes:,} bytes of headers"
+            text = f"send HTTP/1.1 with a path as its target, at most {most}, and no Upgrade of a request with a body"
             self._refuse(Refusal("MalformedRequestError", text))
         elif self.cycle.more_body:  # it breaks off here
             self.transport.abort()

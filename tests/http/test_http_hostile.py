@@ -296,6 +296,26 @@ def test_an_upgrade_is_not_taken(server: Server) -> None:
     assert server.asked("GET / HTTP/1.1", HOST, *upgrade).status == 200
 
 
+H2C = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
+
+
+def test_who_asks_for_another_protocol_is_answered_once(server: Server) -> None:
+    with server.connected() as client:
+        client.send("GET / HTTP/1.1", HOST, *H2C)
+        assert client.answer().status == 200
+        assert client.is_closed()  # what follows would be read by nobody
+
+
+def test_a_body_for_another_protocol_is_refused_and_not_taken_for_none(server: Server) -> None:
+    body = '{"text": "你好"}'.encode()
+    length = f"Content-Length: {len(body)}"
+    head = ("POST /conversations/c HTTP/1.1", HOST, "Content-Type: application/json", length)
+    refused = server.asked(*head, *H2C, body=body)
+    assert refused.problem == "400 MalformedRequestError"
+    assert "Upgrade" in refused.json["detail"]
+    assert server.asked(*head, body=body).status == 201
+
+
 def test_every_answer_tells_the_browser_to_keep_it_to_itself(server: Server) -> None:
     answers = [server.asked("GET / HTTP/1.1", HOST), server.asked("GET / HTTP/1.1"), server.asked("nonsense")]
     for headers in (answer.headers for answer in answers):

@@ -267,4 +267,5 @@ async def test_a_server_is_not_ready_while_its_store_does_not_answer(
         refused = await client.get("/readiness")
         assert (refused.status_code, refused.json()["tag"]) == (503, "NotReadyError")
         assert refused.headers["retry-after"]
+        assert "(busy)" in refused.json()["detail"]
         assert (await client.get("/health")).status_code == 200

@@ -7,15 +7,15 @@ from attrs import frozen
 
 from chatmemory.contracts import ChatMemoryService
 from chatmemory.effect import Effect
+from chatmemory.errors import GenericMemoryError, ReadError, RepositoryError
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.programs.http.problems import Refusal
 
 LONGEST_WAIT_SECONDS: Final = 2.0
 
-NOT_READY: Final = Refusal(
-    "NotReadyError",
-    "the store does not answer now: the log of the server says more, and /settings where it is",
+TOO_SLOW: Final = RepositoryError(
+    "list conversations", "busy", f"no answer within {LONGEST_WAIT_SECONDS:g} s"
 )
 
 
@@ -45,10 +45,17 @@ def get_readiness(_: Call[NoParameters, None]) -> Effect[Readiness, Refusal, Cha
     """Say that the store answers, or 503 when it does not within two seconds."""
     return (
         ChatMemoryService.use(lambda memory: memory.list_conversations(limit=1))
-        .alt(lambda _: NOT_READY)
-        .timeout(LONGEST_WAIT_SECONDS, lambda: NOT_READY)
+        .timeout(LONGEST_WAIT_SECONDS, lambda: GenericMemoryError(TOO_SLOW))
+        .alt(_not_ready)
         .map(lambda _: Readiness())
     )
+
+
+def _not_ready(error: ReadError) -> Refusal:
+    """Tell everybody what kind of problem it is, and nobody without a token where."""
+    reason = error.reason if isinstance(error, GenericMemoryError) else None
+    problem = reason.problem if isinstance(reason, RepositoryError) else "unexpected"
+    return Refusal("NotReadyError", f"the store does not answer now ({problem}): /settings says where it is")
 
 
 HEALTH: Final[Sequence[Operation]] = (
