@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from chatmemory.effect import Tag
 
@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from chatmemory.messages import ChatMessage, NewMessage
 
 
+AS_GIVEN: Final = "asGiven"
+"""Where in a message's metadata adapters keep it as their frameworks wrote it: the content says it a second time."""
+
+
 class TokenCounter(Protocol):
     """Says how large a message is for a model."""
 
     def count(self, message: NewMessage | ChatMessage, /) -> int:
-        """Return the tokens of the message, its metadata (tool calls) included; at least 1."""
+        """Return the tokens of the message, its metadata (tool calls) included, but ``AS_GIVEN``; at least 1."""
         ...
 
 

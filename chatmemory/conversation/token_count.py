@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast, final
 
-from chatmemory.contracts.token_counter import TokenCounterTag
+from chatmemory.contracts.token_counter import AS_GIVEN, TokenCounterTag
 from chatmemory.effect import Layer
 
 if TYPE_CHECKING:
@@ -24,10 +24,11 @@ class EstimatedTokens:
     """Counts a token for each CJK character, one for every 4 English ones, and something between for other scripts."""
 
     def count(self, message: NewMessage | ChatMessage, /) -> int:
-        """Return the tokens of the content and of the metadata as JSON text; at least 1."""
+        """Return the tokens of the content and of the metadata as JSON text, but ``AS_GIVEN``; at least 1."""
         tokens = estimate(message.content)
-        if message.metadata:
-            tokens += estimate(json.dumps(message.metadata, ensure_ascii=False, default=_plain))
+        metadata = {name: value for name, value in (message.metadata or {}).items() if name != AS_GIVEN}
+        if metadata:
+            tokens += estimate(json.dumps(metadata, ensure_ascii=False, default=_plain))
         return tokens or 1
 
 

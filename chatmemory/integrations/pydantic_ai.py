@@ -16,7 +16,7 @@ model should see, with summaries in the place of what has grown long.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
@@ -50,6 +50,7 @@ from pydantic_ai.tools import AgentDepsT, RunContext
 from pydantic_core import PydanticSerializationError
 
 from chatmemory.contracts import ChatMemoryService, LongTermMemoryService
+from chatmemory.contracts.token_counter import AS_GIVEN
 from chatmemory.effect import (
     Effect,
     EffectFailed,
@@ -70,8 +71,8 @@ A = TypeVar("A")
 E = TypeVar("E")
 R = TypeVar("R")
 
-MESSAGE: Final = "pydanticAiMessage"
-"""Where in a message's metadata its JSON stands, in pieces that every store can keep: a file in it may be long."""
+NAME: Final = "pydanticAi"
+"""Under which name of ``AS_GIVEN`` a message's JSON stands, in pieces that every store can keep: files may be long."""
 
 STORED_AS: Final = "chatmemoryMessage"
 """Where in the metadata of a message that was made here stands of which stored one: it is not to be stored again."""
@@ -242,7 +243,7 @@ def _drafts(messages: Sequence[ModelMessage]) -> Iterator[NewMessage]:
             clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS],
             id=sha256(f"{times[text]} {text}".encode()).hexdigest(),
             timestamp=_said_at(message),
-            metadata={MESSAGE: _pieces(text)},
+            metadata={AS_GIVEN: {NAME: _pieces(text)}},
         )
 
 
@@ -335,11 +336,11 @@ def _text_in(content: UserContent) -> str:
 
 def _model_message(message: ChatMessage) -> ModelMessage:
     """Return the message that is stored there, or one that says what it says."""
-    stored = (message.metadata or {}).get(MESSAGE)
-    if stored is None:
+    as_given = (message.metadata or {}).get(AS_GIVEN)
+    if not isinstance(as_given, Mapping) or NAME not in as_given:
         return _made_message(message)
     try:
-        (known,) = ModelMessagesTypeAdapter.validate_json("".join(cast("Sequence[str]", stored)))
+        (known,) = ModelMessagesTypeAdapter.validate_json("".join(cast("Sequence[str]", as_given[NAME])))
     except (ValidationError, TypeError) as unreadable:
         raise UserError(
             f"message {message.id!r} is none of pydantic-ai {__version__}: {unreadable}"

@@ -167,6 +167,13 @@ def echo(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     return ModelResponse([TextPart(f"noted, {len(messages)} messages")])
 
 
+async def test_a_strategy_counts_what_a_model_reads_and_not_how_it_is_written(runtime: Runtime) -> None:
+    history = ChatMemoryHistory("lunch", runtime)
+    await history.append((await agent().run("Where do we meet?")).new_messages())
+    memory = await runtime.service(ChatMemoryService)
+    assert (await memory.get_conversation("lunch").or_raise()).view_tokens < 50
+
+
 async def test_what_came_another_way_is_part_of_the_history(runtime: Runtime) -> None:
     memory = await runtime.service(ChatMemoryService)
     said = [NewMessage("system", "Be brief."), NewMessage("user", "你好"), NewMessage("assistant", "hello")]
@@ -192,7 +199,7 @@ async def test_what_is_refused_says_why(runtime: Runtime) -> None:
 
 async def test_a_message_of_another_version_is_named(runtime: Runtime) -> None:
     memory = await runtime.service(ChatMemoryService)
-    strange = NewMessage("user", "?", "m1", metadata={"pydanticAiMessage": ['[{"kind":"later"}]']})
+    strange = NewMessage("user", "?", "m1", metadata={"asGiven": {"pydanticAi": ['[{"kind":"later"}]']}})
     await memory.add_messages("lunch", [strange]).or_raise()
     with pytest.raises(UserError, match="'m1'"):
         await ChatMemoryHistory("lunch", runtime).load()

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chatmemory.contracts.token_counter import AS_GIVEN
 from chatmemory.conversation.token_count import EstimatedTokens, estimate
 from chatmemory.messages import NewMessage
 
@@ -44,3 +45,12 @@ def test_a_message_is_at_least_one_token() -> None:
 def test_metadata_counts_by_its_json_text(metadata: Any) -> None:
     text = '{"tool_calls": [{"name": "search", "arguments": {"query": "天气"}}]}'
     assert EstimatedTokens().count(NewMessage("assistant", "abcd", metadata=metadata)) == 1 + estimate(text)
+
+
+def test_what_an_adapter_keeps_beside_the_content_is_not_counted_twice() -> None:
+    kept = {AS_GIVEN: {"someFramework": {"role": "user", "content": "abcd"}}}
+    assert EstimatedTokens().count(NewMessage("user", "abcd", metadata=kept)) == 1
+    both = {"name": "search", **kept}
+    assert EstimatedTokens().count(NewMessage("user", "abcd", metadata=both)) == 1 + estimate(
+        '{"name": "search"}'
+    )
