@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from functools import cached_property
 from typing import (
     Any,
-    Final,
     Generic,
     Literal,
     NamedTuple,
@@ -35,7 +34,6 @@ Q = TypeVar("Q")
 B = TypeVar("B")
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-WITH_BODY: Final[frozenset[Method]] = frozenset({"POST", "PUT", "PATCH"})
 
 
 @final
