@@ -15,7 +15,7 @@ from time import time_ns
 from uuid import uuid4
 
 import aiosqlite  # noqa: TID251  the driver alone is what it is about
-import uvicorn
+import uvicorn  # noqa: TID251  likewise
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
