@@ -1,5 +1,6 @@
 """What fails is said by a problem document of its tag."""
 
+from pathlib import Path
 from typing import Any, get_args
 
 import httpx
@@ -27,6 +28,8 @@ from chatmemory.programs.http.problems import (
     problem_document,
     problem_response,
 )
+from chatmemory_layers import stacks
+from tests.http_api import api
 
 ERRORS: list[ApiError] = [
     DataValidationError((Problem("$.body.content", "too long"),)),
@@ -102,3 +105,15 @@ async def test_a_method_that_a_path_does_not_take_is_refused_with_those_that_it_
     answer = await client.put("/memories", json={})
     assert (answer.status_code, answer.json()["tag"]) == (405, "MethodNotAllowedError")
     assert set(answer.headers["allow"].split(", ")) == {"GET", "POST"}
+
+
+async def test_what_fails_beneath_is_told_to_the_operator_by_its_kind_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = tmp_path / "a.db"
+    async with api(stacks.embedded(store)) as client:
+        store.rename(tmp_path / "elsewhere.db")
+        answer = await client.post("/memories", json={"memories": [{"content": "我的秘密"}]})
+        (tmp_path / "elsewhere.db").rename(store)
+    assert answer.status_code == 503
+    assert caplog.messages == ["POST /memories: RepositoryError: unavailable"]

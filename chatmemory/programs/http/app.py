@@ -18,12 +18,14 @@ from chatmemory.contracts import (
 )
 from chatmemory.contracts.past_chats import PastChatsService
 from chatmemory.effect import ManagedRuntime
+from chatmemory.errors import GenericMemoryError
 from chatmemory.programs.http.access import NOBODY, Access
 from chatmemory.programs.http.answering import answer
 from chatmemory.programs.http.guards.content import ContentGuard, Room
 from chatmemory.programs.http.guards.crowd import AtMost, Places
 from chatmemory.programs.http.guards.door import behind_the_door
 from chatmemory.programs.http.guards.giving_way import GivingWay
+from chatmemory.programs.http.guards.request_log import log, route_of
 from chatmemory.programs.http.guards.tokens import TokenGuard, grant_of
 from chatmemory.programs.http.openapi import OPENAPI
 from chatmemory.programs.http.operation import Operation
@@ -36,7 +38,7 @@ from chatmemory.programs.http.operations.health import HEALTH
 from chatmemory.programs.http.operations.memories import MEMORIES
 from chatmemory.programs.http.operations.past_chats import PAST_CHATS
 from chatmemory.programs.http.page_files import page_files
-from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory.programs.http.problems import ApiError, Refusal, problem_response
 from chatmemory.programs.http.reading import read_call
 from chatmemory.programs.http.routes import MethodRoute
 from chatmemory.server_settings import ServerSettings
@@ -115,6 +117,8 @@ class _Answering:
         match await read_call(self._operation, request, grant, self._closing):
             case Success(call):
                 outcome = await self._runtime.run(self._operation.handler(call))
+                if isinstance(outcome, Failure):
+                    _note(scope, outcome.failure())
                 response = answer(self._operation, request, outcome)
             case Failure(error):
                 response = problem_response(error)
@@ -130,6 +134,12 @@ class _RawPaths:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app({**scope, "path": scope["raw_path"].decode("latin-1")}, receive, send)
+
+
+def _note(scope: Scope, error: ApiError) -> None:
+    """Tell the operator what failed beneath the services; its text may hold what somebody said."""
+    if isinstance(error, GenericMemoryError):
+        log.warning("%s: %s: %s", route_of(scope), error.reason.tag, error.reason.problem)
 
 
 async def _nothing_there(scope: Scope, receive: Receive, send: Send) -> None:
