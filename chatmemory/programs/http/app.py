@@ -17,7 +17,7 @@ from chatmemory.contracts import (
     LongTermMemoryService,
 )
 from chatmemory.contracts.past_chats import PastChatsService
-from chatmemory.effect import ManagedRuntime
+from chatmemory.effect import Runner
 from chatmemory.errors import GenericMemoryError
 from chatmemory.programs.http.access import NOBODY, Access
 from chatmemory.programs.http.answering import answer
@@ -68,9 +68,7 @@ MOST_STREAMS: Final = 100
 """Answers without an end, at once."""
 
 
-def application(
-    runtime: ManagedRuntime[Services], settings: ServerSettings, *, closing: anyio.Event
-) -> ASGIApp:
+def application(runtime: Runner[Services], settings: ServerSettings, *, closing: anyio.Event) -> ASGIApp:
     """Answer requests with the services of *runtime*.
 
     Args:
@@ -106,7 +104,7 @@ def application(
 class _Answering:
     """Answers one operation."""
 
-    def __init__(self, operation: Operation, runtime: ManagedRuntime[Services], closing: anyio.Event) -> None:
+    def __init__(self, operation: Operation, runtime: Runner[Services], closing: anyio.Event) -> None:
         self._operation = operation
         self._runtime = runtime
         self._closing = closing
