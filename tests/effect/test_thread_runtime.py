@@ -148,17 +148,18 @@ async def test_closing_interrupts_what_still_runs() -> None:
 async def test_closing_while_many_ask_leaves_nobody_waiting() -> None:
     for _ in range(20):
         runtime = ThreadRuntime(Layer.succeed(One, 1))
+        is_busy = asyncio.Event()
 
-        async def ask(runtime: ThreadRuntime[One] = runtime) -> bool:
+        async def ask(runtime: ThreadRuntime[One] = runtime, is_busy: asyncio.Event = is_busy) -> bool:
             try:
                 while await runtime.run(One.get()) == Success(1):
-                    pass
+                    is_busy.set()
             except EffectInterrupted:
                 return True
             return False
 
         askers = [asyncio.create_task(ask()) for _ in range(16)]
-        await asyncio.sleep(0.002)
+        await is_busy.wait()
         await asyncio.to_thread(runtime.close)
         assert all(await asyncio.wait_for(asyncio.gather(*askers), 10))
 
@@ -178,6 +179,18 @@ async def test_closing_ends_a_building_that_hangs() -> None:
     await asyncio.wait_for(asyncio.to_thread(runtime.close), 10)
     with pytest.raises(EffectInterrupted):
         await task
+
+
+def test_a_task_of_trio_is_served_by_what_runs_on_asyncio() -> None:
+    async def look() -> Success[str]:
+        await asyncio.sleep(0)
+        return Success(threading.current_thread().name)
+
+    async def ask() -> object:
+        async with ThreadRuntime(Layer.succeed(One, 1), name="一") as runtime:
+            return await runtime.run(Effect.from_outcome(look))
+
+    assert anyio.run(ask, backend="trio") == Success("一")
 
 
 def test_after_closing_it_is_closed_as_a_managed_runtime_is() -> None:
