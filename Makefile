@@ -9,17 +9,24 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; d
 BENCHMARKS := append read remember recall embed extraction kernel imports index_rate past_search
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# The archives in which frameworks publish their tests.
+SUITES := $(VENV)/suites
+SUITES_OF := langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0
+
 .NOTPARALLEL:  # two installations into one folder would meet
-.PHONY: help demo test check schemas bench clean
+.PHONY: help demo test test-integrations check schemas bench clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## */  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## */  make \1\t/p' Makefile | expand -t 26
 
 demo: $(VENV)/server.stamp  ## past chats recalled, a conversation summarized, facts that outlive it; says how to open them
 	@$(BIN)/python examples/demo.py .demo
 
 test: $(VENV)/test.stamp  ## every test, PostgreSQL's among them
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore=tests/integrations
+
+test-integrations: $(VENV)/integrations.stamp $(SUITES)/stamp  ## the adapters, and the tests that frameworks have of their own parts
+	OPENAI_AGENTS_SUITE=$(SUITES)/openai_agents-0.24.0 LANGGRAPH_SUITES=$(SUITES) $(BIN)/python -m pytest tests/integrations
 
 check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/ruff format --check .
@@ -42,10 +49,17 @@ clean:  ## remove everything that can be made again
 $(VENV)/server.stamp: EXTRAS := [server]
 $(VENV)/test.stamp: EXTRAS := [test]
 $(VENV)/check.stamp: EXTRAS := [test,check]
+$(VENV)/integrations.stamp: EXTRAS := [integrations]
 
 $(VENV)/%.stamp: pyproject.toml | $(BIN)/python
 	@echo "installing chatmemory$(EXTRAS) into $(VENV) ..."
 	@$(PIP) install --editable '.$(EXTRAS)'
+	@touch $@
+
+$(SUITES)/stamp: | $(VENV)/integrations.stamp
+	@echo "downloading the frameworks' own tests ..."
+	@$(PIP) download --no-binary :all: --no-deps --no-build-isolation --dest $(SUITES) $(SUITES_OF)
+	@for archive in $(SUITES)/*.tar.gz; do tar -xzf $$archive -C $(SUITES) || exit 1; done
 	@touch $@
 
 $(BIN)/python:
