@@ -29,7 +29,7 @@ export const conversationWords = {
   ],
   stale: [
     "A memory that came from these messages was forgotten since; the summary may still say it.",
-    "来自这些消息的某条记忆已被遗忘，摘要中可能仍保留其内容。",
+    "来自这些消息的某条记忆已被忘记，摘要中可能仍保留其内容。",
   ],
   older: ["Older messages", "更早的消息"],
   newer: ["Newer messages", "更新的消息"],

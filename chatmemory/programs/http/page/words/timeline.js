@@ -5,7 +5,7 @@ import { fieldWords } from "./fields.js";
 export const timelineWords = {
   ...fieldWords,
   title: ["Timeline", "时间线"],
-  loading: [(count) => `Loading … ${count}`, (count) => `正在加载……已读取 ${count} 条`],
+  loading: [(count) => `Loading … ${count}`, (count) => `加载中… 已读取 ${count} 条`],
   nothing: [
     "Nothing is remembered yet. What you save shows up here, each memory at the time since when it is true.",
     "还没有任何记忆。保存的记忆会按其开始成立的时间显示在这里。",
