@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from typing_extensions import TypeVar
 
-__all__ = ["SuspendedError", "has_event_loop", "may_wait", "run_without_waiting", "shield"]
+__all__ = ["SuspendedError", "has_event_loop", "may_wait_on_asyncio", "run_without_waiting", "shield"]
 
 A = TypeVar("A")
 
@@ -50,9 +50,13 @@ def run_without_waiting(work: Coroutine[Any, Any, A]) -> A:
     raise SuspendedError
 
 
-def may_wait() -> None:
-    """Take it back that this context must not wait: its work has gone to where an event loop runs."""
+def may_wait_on_asyncio() -> None:
+    """Tell this context that its work goes to where asyncio runs, whatever ran or did not run where it comes from."""
     _IS_NOT_TO_WAIT.set(False)
+    if "sniffio" in sys.modules:  # by which anyio would take it for trio
+        import sniffio  # noqa: PLC0415  see above
+
+        sniffio.current_async_library_cvar.set("asyncio")
 
 
 def has_event_loop() -> bool:

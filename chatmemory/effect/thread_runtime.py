@@ -22,7 +22,7 @@ from chatmemory.effect.effect import Effect
 from chatmemory.effect.layer import Layer
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.runtime import ManagedRuntime
-from chatmemory.effect.suspended import may_wait
+from chatmemory.effect.suspended import may_wait_on_asyncio
 
 if TYPE_CHECKING:
     import asyncio
@@ -60,9 +60,10 @@ class ThreadRuntime(Generic[R_contra]):
         self._is_closed = False
 
     async def run(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
-        """Run *effect* over there, for a task of asyncio here.
+        """Run *effect* over there, for a task here.
 
-        A task that is cancelled cancels the effect where it waits, and ends when the effect has ended.
+        A task of asyncio that is cancelled cancels the effect where it waits, and ends when the effect has ended; one
+        of trio waits until it has ended by itself.
 
         Raises:
             EffectInterrupted: the runtime is closed, or was closed meanwhile.
@@ -205,7 +206,7 @@ class _Stay(Generic[R_contra]):
         """Have *effect* run over there, in the context of the caller."""
         under_way = _UnderWay[Outcome[A, E]](self._loop)
         context = copy_context()
-        context.run(may_wait)
+        context.run(may_wait_on_asyncio)
 
         def start() -> None:
             task = self._loop.create_task(self.run(effect), context=context)
@@ -269,12 +270,16 @@ class _Stay(Generic[R_contra]):
 
 
 async def _ended(under_way: _UnderWay[A]) -> A:
-    """Return the answer, in a task of asyncio; whoever cancels the task cancels the effect, and waits for its end."""
+    """Return the answer; a task of asyncio that is cancelled cancels the effect, and waits for its end."""
     import asyncio  # noqa: PLC0415  see suspended.py
 
     import anyio  # noqa: PLC0415  see suspended.py
 
-    here, has_ended = asyncio.get_running_loop(), asyncio.Event()
+    try:
+        here = asyncio.get_running_loop()
+    except RuntimeError:  # trio: a thread waits for it, whoever is cancelled
+        return await anyio.to_thread.run_sync(under_way.answer.result)
+    has_ended = asyncio.Event()
     under_way.answer.add_done_callback(lambda _: _tell(here, has_ended.set))
     cancellation: asyncio.CancelledError | None = None
     while not has_ended.is_set():
