@@ -13,11 +13,13 @@ A filter is a comparison of JSON, never SQL.  An item whose time is over is gone
 
 from __future__ import annotations
 
+import asyncio
 import json
-import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
+from weakref import WeakKeyDictionary, WeakMethod
 
 from attrs import frozen
 from langgraph.store.base import (
@@ -52,6 +54,7 @@ from chatmemory.contracts import (
 from chatmemory.effect import Do, Effect, EffectFailed, EffectInterrupted, Outcome, Runner, Success
 from chatmemory.effect.clock import ClockTag
 from chatmemory.errors import RepositoryError
+from chatmemory.integrations.gathering import Gathering
 from chatmemory.integrations.json_filter import Fits, fits
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.integrations.ttl_sweeper import TtlSweeper
@@ -99,6 +102,22 @@ class _Plan:
         return [text for draft in self.drafts for text in draft.texts]
 
 
+def _merged(plans: Sequence[_Plan]) -> _Plan:
+    """Return one plan that does what all of them do."""
+    if len(plans) == 1:
+        return plans[0]
+    drafts: dict[ItemName, _Draft] = {}
+    for draft in chain.from_iterable(plan.drafts for plan in plans):
+        drafts.pop(draft.name, None)
+        drafts[draft.name] = draft
+    return _Plan(
+        ops=tuple(chain.from_iterable(plan.ops for plan in plans)),
+        drafts=tuple(drafts.values()),
+        queries=tuple(chain.from_iterable(plan.queries for plan in plans)),
+        filters=tuple(chain.from_iterable(plan.filters for plan in plans)),
+    )
+
+
 @frozen
 class _Vectors:
     """A row for each text, then one for each query; None: it has none."""
@@ -119,7 +138,8 @@ class ChatMemoryStore(BaseStore):
     A query finds all that is indexed, the best first, with a score, as every store of LangGraph does.
 
     Reads of a batch see what was there before its puts, which are stored all or none; an awaited
-    batch with puts that is cancelled ends when they are stored, or are not.  What fails beneath raises
+    batch with puts that is cancelled ends when they are stored, or are not.  What tasks of one event loop ask for at the
+    same time is done together, and of puts of one name the last that was asked for counts.  What fails beneath raises
     ``RuntimeError`` with chatmemory's own words (``__cause__.error`` is the failure as a value), what cannot be stored
     ``ValueError`` or ``TypeError``.
     """
@@ -134,6 +154,7 @@ class ChatMemoryStore(BaseStore):
         self.index_config = index
         self._runtime = runtime
         self._sweeper: TtlSweeper | None = None
+        self._gatherings = WeakKeyDictionary[asyncio.AbstractEventLoop, Gathering[_Plan, list[Result]]]()
         self.embeddings = None if index is None else ensure_embeddings(index.get("embed"))
         self._dims = None if index is None else index.get("dims")
         self._paths = None if index is None else _paths(index)
@@ -149,16 +170,16 @@ class ChatMemoryStore(BaseStore):
         return self._run_blocking(_answered(plan, vectors))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Run *ops*, and return their results in the order of the ops."""
+        """Run *ops*, and return their results in the order of the ops; what other tasks ask meanwhile is run with them."""
         plan = self._plan(ops)
-        vectors = None
-        if self.embeddings is not None:
-            texts = plan.texts
-            rows = await self.embeddings.aembed_documents(texts) if texts else []
-            asked = [await self.embeddings.aembed_query(query) for query in plan.queries]
-            vectors = self._checked([*rows, *asked], plan)
-        running = self._run(_answered(plan, vectors))
-        return await (to_its_end(running) if plan.drafts else running)
+        loop = asyncio.get_running_loop()
+        gathering = self._gatherings.get(loop)
+        if gathering is None:
+            gathering = self._gatherings[loop] = Gathering(
+                self._answer_all, is_of_one=_is_of_the_users_function
+            )
+        asking = gathering.ask(plan)
+        return await (to_its_end(asking) if plan.drafts else asking)
 
     def sweep_ttl(self) -> int:
         """Remove the items whose time is over, and return how many went."""
@@ -177,7 +198,7 @@ class ChatMemoryStore(BaseStore):
         if self._sweeper is None or not self._sweeper.is_alive():
             configured = (self.ttl_config or {}).get("sweep_interval_minutes")
             self._sweeper = TtlSweeper(
-                weakref.WeakMethod(self._sweep), 60 * float(sweep_interval_minutes or configured or 5)
+                WeakMethod(self._sweep), 60 * float(sweep_interval_minutes or configured or 5)
             )
             if self.ttl_config is None:
                 self._sweeper.done.set_result(None)
@@ -191,6 +212,17 @@ class ChatMemoryStore(BaseStore):
 
     def _sweep(self) -> int:
         return self._run_blocking(_swept())
+
+    async def _answer_all(self, plans: Sequence[_Plan]) -> Sequence[list[Result]]:
+        plan = _merged(plans)
+        vectors = None
+        if self.embeddings is not None:
+            texts = plan.texts
+            rows = await self.embeddings.aembed_documents(texts) if texts else []
+            asked = [await self.embeddings.aembed_query(query) for query in plan.queries]
+            vectors = self._checked([*rows, *asked], plan)
+        results = iter(await self._run(_answered(plan, vectors)))
+        return [list(islice(results, len(each.ops))) for each in plans]
 
     async def _run(self, effect: Effect[A, RepositoryError, Needs]) -> A:
         try:
@@ -261,6 +293,10 @@ class ChatMemoryStore(BaseStore):
 
 
 _CLOSED: Final = "the runtime of this store is closed"
+
+
+def _is_of_the_users_function(failure: Exception) -> bool:
+    return not isinstance(failure.__cause__, EffectFailed | EffectInterrupted)
 
 
 @Effect.gen

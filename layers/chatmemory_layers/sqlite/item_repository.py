@@ -64,7 +64,7 @@ SELECT_RANKABLE_VALUES = (
     f"SELECT item_key, updated_at_us, search_terms, value FROM stored_item WHERE {_BELOW}"
 )
 SELECT_PASSAGES = f"""
-SELECT item_key, vector FROM stored_item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = :model
+SELECT item_key, vector, updated_at_us FROM stored_item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = :model
 """
 SELECT_FOUND = f"SELECT {_COLUMNS} FROM stored_item WHERE item_key = ?"
 SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW} ORDER BY namespace"
@@ -175,8 +175,14 @@ def _search(connection: sqlite3.Connection, request: tuple[ItemSearch, datetime]
 def _rankable(connection: sqlite3.Connection, search: ItemSearch, below: Parameters) -> Iterator[Rankable]:
     similarities: dict[int, float] = {}
     if search.vector is not None:
-        asked = {**below, "model": search.model}
-        similarities = best_similarities(search.vector, connection.execute(SELECT_PASSAGES, asked).fetchall())
+        passages = connection.execute(SELECT_PASSAGES, {**below, "model": search.model}).fetchall()
+        similarities = best_similarities(search.vector, [(key, vector) for key, vector, _ in passages])
+        if not search.terms and search.fits is None:
+            times = {key: updated_at_us for key, _, updated_at_us in passages}
+            yield from [
+                Rankable(key, times[key], None, similarity) for key, similarity in similarities.items()
+            ]
+            return
     statement = SELECT_RANKABLE if search.fits is None else SELECT_RANKABLE_VALUES
     for key, updated_at_us, terms, value in connection.execute(statement, below).fetchall():
         if search.fits is None or search.fits(json.loads(value)):
