@@ -83,7 +83,7 @@ function Covered({ entry, context }) {
   return html`<details class="covered" open=${isOpen} onToggle=${(event) => setOpen(event.currentTarget.open)}>
     <summary>${label}${entry.covers.length > 0 && html` <${Badge}>${entry.covers.length}<//>`}</summary>
     ${isOpen && html`
-      ${entry.message && html`<${Origin} entry=${entry} conversationId=${context.conversationId} />`}
+      ${entry.message && html`<${AboutSummary} entry=${entry} conversationId=${context.conversationId} />`}
       <ol class="messages">
         ${entry.covers.map((inner) => html`<${Entry} key=${inner.summaryId ?? inner.message.id} entry=${inner} context=${context} />`)}
       </ol>
@@ -92,7 +92,7 @@ function Covered({ entry, context }) {
 }
 
 /** What is to be known of a summary besides the messages that are shown: those deleted, those further up, those forgotten. */
-function Origin({ entry, conversationId }) {
+function AboutSummary({ entry, conversationId }) {
   const words = useWords(conversationWords);
   const { value, isLoading } = useAnswer(
     (options) => getSummarization(conversationId, entry.message.id, options),

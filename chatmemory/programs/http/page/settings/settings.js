@@ -72,12 +72,12 @@ function Preferences() {
   const languages = LANGUAGES.map((choice) => [choice, LANGUAGE_NAMES[choice] ?? words.automatic]);
   const themes = THEMES.map((choice) => [choice, words[choice]]);
   return html`<div class="preferences">
-    <${Choice} label=${words.language} choice=${language} options=${languages} />
-    <${Choice} label=${words.theme} choice=${theme} options=${themes} />
+    <${Preference} label=${words.language} choice=${language} options=${languages} />
+    <${Preference} label=${words.theme} choice=${theme} options=${themes} />
   </div>`;
 }
 
-function Choice({ label, choice, options }) {
+function Preference({ label, choice, options }) {
   const chosen = choice.use();
   const choose = (value) => {
     choice.value = value;
