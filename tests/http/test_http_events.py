@@ -15,7 +15,7 @@ import pytest
 from chatmemory.contracts import ChatMemoryService
 from chatmemory.effect import ManagedRuntime
 from chatmemory.messages import NewMessage
-from chatmemory.programs.http.operations.events import followed
+from chatmemory.programs.http.operations.events import PAGE, followed
 from chatmemory_layers import stacks
 from tests.http.served import served
 
@@ -183,3 +183,10 @@ async def test_the_head_of_a_stream_ends(client: httpx.AsyncClient) -> None:
     await say(client, "one")
     assert (await client.head("/events")).headers["content-type"].startswith("text/event-stream")
     assert (await client.get("/messages")).status_code == 200  # the connection is free again
+
+
+async def test_more_than_is_read_at_once_arrives_in_order(client: httpx.AsyncClient) -> None:
+    said = [f"第 {number} 句" for number in range(2 * PAGE + 1)]
+    await say(client, *said)
+    async with following(client, newerThan=0) as events:
+        assert await contents(events, len(said)) == said

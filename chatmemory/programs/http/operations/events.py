@@ -18,7 +18,8 @@ from chatmemory.structure import write_json
 PAUSE_SECONDS: Final = 0.5
 HEARTBEAT_SECONDS: Final = 15.0
 """So that nobody on the way takes a conversation in which nothing is said for a dead connection."""
-PAGE: Final = 200
+PAGE: Final = 10
+"""Messages that are held for a client until it takes them: each may have a megabyte, and of clients there are a hundred."""
 HEARTBEAT: Final = ": still here\n\n"
 CLEARED: Final = "event: cleared\ndata: {}\n\n"
 RETRY: Final = "retry: 1000\n\n"
