@@ -1,6 +1,7 @@
 """The parts of the page that only reckon, asked in the browser that runs them."""
 
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final
 
@@ -18,6 +19,13 @@ PARSE: Final = """async (parts) => {
     for (const part of parts) parser.feed(part);
     return events;
 }"""
+MISSING_WORDS: Final = """async (name) => {
+    const [words] = Object.values(await import(`/page/words/${name}`)).filter((given) => !Array.isArray(given));
+    const isSaid = (said) => typeof said === "function" || (typeof said === "string" && said !== "");
+    const isWhole = (both) => both.length === 2 && both.every(isSaid) && typeof both[0] === typeof both[1];
+    return Object.entries(words).filter(([, both]) => !isWhole(both)).map(([word]) => word);
+}"""
+WORDS: Final = files("chatmemory.programs.http") / "page" / "words"
 STREAM: Final = (
     ": a heartbeat\r\n\r\n"
     'id: 7\nevent: message\ndata: {"seq": 7,\ndata: "content": "在老地方见: 12:30"}\n\n'
@@ -30,6 +38,12 @@ STREAM: Final = (
 @pytest.fixture
 def page(visit: Visits) -> Page:
     return visit().go("settings")
+
+
+def test_every_word_is_there_in_both_languages(page: Page) -> None:
+    names = [file.name for file in WORDS.iterdir()]
+    assert len(names) > 5
+    assert {name: missing for name in names if (missing := page.evaluate(MISSING_WORDS, name))} == {}
 
 
 @st.composite
