@@ -1,6 +1,6 @@
 """The page as people use it: in a real Chromium, before a real server with a store of its own.
 
-One browser and one server serve all tests of this folder; each test finds the store empty and the window new.
+One browser and one server serve the tests of a module; each test finds the store empty and the window new.
 """
 
 from collections.abc import Generator

@@ -21,9 +21,8 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
     if {"olderThan", "newerThan"} <= set(case.query):
         del case.query["newerThan"]
     if case.operation.path.endswith("/supersede") and not isinstance(case.body, dict):
-        case.body = {
-            "memory": {"content": "绿茶"}
-        }  # it sends 0 where it finds nothing that fits a pattern in time
+        # It sends 0 where it finds nothing that fits a pattern in time.
+        case.body = {"memory": {"content": "绿茶"}}
     # The quotes of an example are taken for those of JSON.
     if (version := case.headers.get("If-Match")) and not version.startswith('"'):
         case.headers["If-Match"] = f'"{version}"'
