@@ -1,5 +1,6 @@
 """``server``: the HTTP API and the page; see ``settings.py``."""
 
+import re
 from collections.abc import Mapping
 from typing import Final, final
 
@@ -10,6 +11,15 @@ from chatmemory.setting_rules import POSITIVE, SOME_TIME
 
 HIGHEST_PORT: Final = 65_535
 SHORTEST_TOKEN: Final = 16  # characters: less can be guessed
+SENDABLE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
+"""What a header brings to the other side as it was."""
+
+
+def _check_sendable(token: str) -> None:
+    # In words of our own: a validator of attrs would show the secret that it refuses.
+    if not SENDABLE.fullmatch(token):
+        msg = "the token must be of letters, digits and signs of ASCII, without spaces around it: no client could send it"
+        raise ValueError(msg)
 
 
 @final
@@ -18,7 +28,7 @@ class TokenSettings:
     """``server.tokens.NAME``: what a client may do that sends this token.
 
     Attributes:
-        token: sent as ``Authorization: Bearer TOKEN``; 16 characters or more.
+        token: sent as ``Authorization: Bearer TOKEN``; 16 characters or more, of ASCII.
         user: whose memories it sees.
         app: in which app; empty: in all of them.
         conversations: it sees those whose ids begin so; empty: all of them.
@@ -32,6 +42,9 @@ class TokenSettings:
     conversations: str = ""
     past_chats: bool = False
     read_only: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        _check_sendable(self.token)
 
 
 @final
@@ -66,8 +79,14 @@ class ServerSettings:
     body_seconds: float = field(default=10.0, validator=SOME_TIME)
 
     def __attrs_post_init__(self) -> None:
-        if self.token and len(self.token) < SHORTEST_TOKEN:
-            msg = f"token must have {SHORTEST_TOKEN} characters or more, or be empty"
+        if self.token:
+            _check_sendable(self.token)
+            if len(self.token) < SHORTEST_TOKEN:
+                msg = f"token must have {SHORTEST_TOKEN} characters or more, or be empty"
+                raise ValueError(msg)
+        every = [*filter(None, [self.token]), *(client.token for client in self.tokens.values())]
+        if len(set(every)) < len(every):
+            msg = "two tokens are the same: nobody could tell whose it is"
             raise ValueError(msg)
 
     @property

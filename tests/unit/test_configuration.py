@@ -285,3 +285,21 @@ def test_what_is_wrong_with_a_token_is_said_with_its_name_and_without_its_text(t
         "server.tokens.harbor.usr",
     }
     assert "hunter2" not in str(problems)
+
+
+@pytest.mark.parametrize(
+    "token", ["0123456789abcdef\\n", " 0123456789abcdef", "一二三四五六七八九十一二三四五六", " " * 20]
+)
+def test_a_token_that_no_client_could_send_is_refused(tmp_path: Path, token: str) -> None:
+    for table in ("[server]", '[server.tokens.harbor]\nuser = "mei"'):
+        (problem,) = problems_of(written(tmp_path, f'{table}\ntoken = "{token}"\n'), NOTHING)
+        assert "no client could send it" in str(problem)
+
+
+def test_two_clients_have_two_tokens(tmp_path: Path) -> None:
+    one = 'token = "0123456789abcdef"\n'
+    two = f'[server.tokens.harbor]\nuser = "mei"\n{one}[server.tokens."小王"]\nuser = "wang"\n'
+    for same in (two + one, f"[server]\n{one}{two}".rpartition("[")[0]):
+        (problem,) = problems_of(written(tmp_path, same), NOTHING)
+        assert "two tokens are the same" in str(problem)
+        assert "0123456789abcdef" not in str(problem)
