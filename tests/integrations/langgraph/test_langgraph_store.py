@@ -54,6 +54,17 @@ def test_what_is_put_is_found_by_meaning_and_by_words_without_any_configuration(
     assert hits[0].score is not None
 
 
+@pytest.mark.parametrize(("query", "key"), [("peanuts", "diet"), ("徒步", "爱好")])
+def test_the_words_of_a_query_have_half_of_the_score(store: ChatMemoryStore, query: str, key: str) -> None:
+    for name, value in FACTS.items():
+        store.put(MEI, name, value)
+    best, *others = store.search(MEI, query=query)
+    assert best.key == key
+    assert best.score is not None
+    assert best.score > 0.5, "a vector alone comes to half at most"
+    assert all(other.score is not None and other.score <= 0.5 for other in others)
+
+
 async def test_a_managed_runtime_serves_its_own_loop(tmp_path: Path) -> None:
     async with ManagedRuntime(embedded(tmp_path / "a.db")) as runtime:
         store = ChatMemoryStore(runtime)
