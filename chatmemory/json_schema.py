@@ -329,7 +329,7 @@ def _members_of_typed_dict(kind: type[Any]) -> Sequence[_Member]:
 
 def _rule(field: "attrs.Attribute[Any]") -> JsonObject:
     # The classes behind attrs.validators are private; their attributes are what their repr shows.
-    rule = {} if field.validator is None else _of_validator(field.validator)
+    rule: JsonObject = {} if field.validator is None else _of_validator(field.validator)
     is_list = get_origin(field.type) is tuple
     return {_KEYWORD_OF_LISTS[word]: bound for word, bound in rule.items()} if is_list else rule
 

@@ -191,7 +191,7 @@ def _tuple_hook(kind: Any, converter: Converter, /) -> Callable[[object, object]
                     errors.append(ValueError(f"too many problems: nothing behind [{index}] was looked at"))
                     break
         if errors:
-            raise IterableValidationError(f"while structuring {kind!r}", errors, kind)
+            raise IterableValidationError(f"while structuring {kind!r}", errors, kind)  # pyright: ignore[reportCallIssue]  it looks at the group's own __new__
         return tuple(members)
 
     return hook

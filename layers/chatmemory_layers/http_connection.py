@@ -116,7 +116,7 @@ class HttpConnection(HttpToolsProtocol):
         head_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if head_bytes > self.limits.head_bytes or not self.url.startswith(b"/"):
             raise _RefusedHeadError
-        wants_upgrade = self.parser.should_upgrade()
+        wants_upgrade = self.parser is not None and self.parser.should_upgrade()
         if wants_upgrade and any(name in ANNOUNCING_A_BODY for name, _ in self.headers):
             raise _RefusedHeadError
         super().on_headers_complete()
