@@ -60,7 +60,7 @@ class ServerSettings:
         app: in which app; empty: in all of them.
         token: empty: programs and browsers of this machine need none.
         tokens: further tokens by name, each with a user of its own.
-        max_requests: answered at once; more are told to come again.
+        max_requests: answered at once; more are told to come again.  Those that ask models are counted by themselves.
         max_body_bytes: of a request.
         header_seconds: how long the head of a request may take to arrive.
         body_seconds: how long its body may take.

@@ -6,12 +6,21 @@ import threading
 import time
 from collections.abc import Generator, Iterable
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from signal import SIGTERM
+from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
+from chatmemory.contracts import LongTermMemoryService
+from chatmemory.effect import Effect, Layer
+from chatmemory.server_settings import ServerSettings
+from chatmemory_layers import stacks
 from tests.http.served import SECONDS, Answer, Client, Server, behind_the_door, eventually
+from tests.http_api import api
 
 GET = "GET / HTTP/1.1"
 HOST = "Host: localhost"
@@ -248,3 +257,29 @@ def test_the_log_names_routes_and_no_ids(tmp_path: Path) -> None:
     assert first.endswith(" ms 13 bytes")
     assert second.startswith("GET / 200 ")
     assert third == "(no request) 400"
+
+
+class Silent:
+    """A long-term memory whose models never answer."""
+
+    asked = 0
+
+    def extract(self, *_: object, **__: object) -> Effect[Any, Any]:
+        self.asked += 1
+        return Effect.attempt(anyio.sleep_forever, to=lambda error: error)
+
+
+async def test_an_endpoint_that_hangs_holds_up_nobody_who_does_not_ask_it() -> None:
+    silent: Any = Silent()
+    stack = stacks.testing() | Layer.succeed(LongTermMemoryService, silent)
+    async with api(stack, ServerSettings(max_requests=2)) as client, anyio.create_task_group() as waiting:
+        extract = partial(client.post, "/memory/extract", json={"content": "我喜欢茶"})
+        for _ in range(2):
+            waiting.start_soon(extract)
+        with anyio.fail_after(SECONDS):
+            while silent.asked < 2:
+                await anyio.lowlevel.checkpoint()
+            assert (await extract()).status_code == 503
+        assert (await client.get("/conversations")).status_code == 200
+        assert (await client.get("/health")).status_code == 200
+        waiting.cancel_scope.cancel()

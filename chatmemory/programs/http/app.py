@@ -77,7 +77,9 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
         closing: set it when the server is about to end, so that answers without an end of their own end.
     """
     access = Access(settings)
-    requests, room = Places(settings.max_requests), Room()
+    # An endpoint that hangs keeps only those waiting that ask it, and none from being told that the server lives.
+    quick, asking, watching = (Places(settings.max_requests) for _ in range(3))
+    room = Room()
     methods: Mapping[str, set[str]] = defaultdict(set)
     for operation in OPERATIONS:
         methods[operation.path].add(operation.method)
@@ -87,7 +89,8 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
         if operation.is_stream:
             app = GivingWay(app, places=MOST_STREAMS, client_of=grant_of)
         else:
-            app = AtMost(app, places=requests)
+            places = watching if operation.is_open else asking if operation.asks_models else quick
+            app = AtMost(app, places=places)
         app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, room=room)
         if not operation.is_open:
             app = TokenGuard(app, access, changes=operation.changes)

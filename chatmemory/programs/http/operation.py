@@ -124,6 +124,7 @@ class Operation:
         takes_key: whether ``Idempotency-Key`` is heard.
         reads_only: whether nothing is changed, though the method is not GET.
         is_open: whether it is answered without a token.
+        asks_models: whether an embedder or a skill may have to answer first.
     """
 
     method: Method
@@ -134,6 +135,7 @@ class Operation:
     takes_key: bool = False
     reads_only: bool = False
     is_open: bool = False
+    asks_models: bool = False
 
     @property
     def name(self) -> str:

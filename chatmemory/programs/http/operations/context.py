@@ -56,4 +56,6 @@ def build_context(
     return call.grant.conversation(asked.conversation_id).bind(build)
 
 
-CONTEXT: Final[Sequence[Operation]] = (Operation("POST", "/context", build_context, reads_only=True),)
+CONTEXT: Final[Sequence[Operation]] = (
+    Operation("POST", "/context", build_context, reads_only=True, asks_models=True),
+)

@@ -150,4 +150,4 @@ def _extraction_warning(facts: ServerFacts) -> ServerWarning | None:
     )
 
 
-SETTINGS: Final[Sequence[Operation]] = (Operation("GET", "/settings", get_settings),)
+SETTINGS: Final[Sequence[Operation]] = (Operation("GET", "/settings", get_settings, asks_models=True),)

@@ -82,5 +82,5 @@ def _extracted(found: Extraction, content: str) -> ExtractedMemory:
 
 
 EXTRACTION: Final[Sequence[Operation]] = (
-    Operation("POST", "/memory/extract", extract_memory, reads_only=True),
+    Operation("POST", "/memory/extract", extract_memory, reads_only=True, asks_models=True),
 )

@@ -295,14 +295,21 @@ def _memory(
 
 MEMORIES: Final[Sequence[Operation]] = (
     Operation("GET", "/memories", list_memories),
-    Operation("POST", "/memories", remember, status=201, takes_key=True),
-    Operation("POST", "/memories/recall", recall, reads_only=True),
-    Operation("POST", "/memories/turn", save_turn, status=201),
-    Operation("POST", "/memories/auto-save", auto_save, status=201),
+    Operation("POST", "/memories", remember, status=201, takes_key=True, asks_models=True),
+    Operation("POST", "/memories/recall", recall, reads_only=True, asks_models=True),
+    Operation("POST", "/memories/turn", save_turn, status=201, asks_models=True),
+    Operation("POST", "/memories/auto-save", auto_save, status=201, asks_models=True),
     Operation("GET", "/memories/{memoryId}", get_memory),
-    Operation("PATCH", "/memories/{memoryId}", update_memory, takes_version=True),
+    Operation("PATCH", "/memories/{memoryId}", update_memory, takes_version=True, asks_models=True),
     Operation("DELETE", "/memories/{memoryId}", forget_memory),
-    Operation("POST", "/memories/{memoryId}/supersede", supersede_memory, status=201, takes_key=True),
+    Operation(
+        "POST",
+        "/memories/{memoryId}/supersede",
+        supersede_memory,
+        status=201,
+        takes_key=True,
+        asks_models=True,
+    ),
     Operation("POST", "/memories/{memoryId}/promote", promote_memory),
     Operation("PUT", "/memories/{memoryId}/pin", pin_memory),
 )
