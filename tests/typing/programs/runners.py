@@ -8,7 +8,6 @@ from chatmemory.effect import ManagedRuntime, Outcome, Runner, ThreadRuntime
 from tests.typing.programs.do_notation import count
 from tests.typing.programs.world import ChatTag, ReadError, StoreTag, app_layer, chat_layer
 
-
 ROWS = StoreTag.use(lambda store: store.rows("c1"))
 
 
