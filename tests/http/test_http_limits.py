@@ -266,7 +266,7 @@ class Silent:
 
     def extract(self, *_: object, **__: object) -> Effect[Any, Any]:
         self.asked += 1
-        return Effect.attempt(anyio.sleep_forever, to=str)
+        return Effect.attempt(anyio.sleep_forever, OSError, to=str)
 
 
 async def test_an_endpoint_that_hangs_holds_up_nobody_who_does_not_ask_it() -> None:
