@@ -149,7 +149,15 @@ class ChatMemoryStore(BaseStore):
     def __init__(
         self, runtime: Runner[Needs], *, index: IndexConfig | None = None, ttl: TTLConfig | None = None
     ) -> None:
-        """Open nothing yet."""
+        """Open nothing yet.
+
+        Raises:
+            ValueError: *index* asks for another distance than the cosine.
+        """
+        distance = (index or {}).get("distance_type", "cosine")
+        if distance != "cosine":
+            msg = f"distance_type {distance!r}: vectors are compared by their cosine here"
+            raise ValueError(msg)
         self.ttl_config = ttl
         self.index_config = index
         self._runtime = runtime

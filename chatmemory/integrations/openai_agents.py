@@ -10,7 +10,6 @@ out as one item in the place of the others.  Messages that came another way, by 
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
@@ -21,8 +20,10 @@ from agents.exceptions import AgentsException, UserError
 from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
 
 from chatmemory.contracts import ChatMemory, ChatMemoryService
+from chatmemory.contracts.token_counter import AS_GIVEN
 from chatmemory.effect import Effect, EffectFailed, EffectInterrupted, Outcome, Runner, Success
 from chatmemory.errors import AddError, ConversationNotFoundError, DataValidationError, ReadError
+from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
 from chatmemory.messages import ChatMessage, NewMessage, Role
 from chatmemory.recalled_block import SUMMARY_NOTICE, fresh_fence, message_line, recalled_block
@@ -32,10 +33,10 @@ A = TypeVar("A")
 SessionError: TypeAlias = AddError | ReadError
 
 ITEM: Final = "openaiAgentsItem"
-"""Where in a message's metadata its item stands, as it was given."""
+"""Under which name of ``AS_GIVEN`` a message's item stands."""
 
 ITEM_TEXT: Final = "openaiAgentsItemText"
-"""Where it stands as JSON text, in pieces, when the store has no other way to give it back exactly: with a NUL in it."""
+"""The same as JSON text, in pieces, when the store has no other way to give it back exactly: with a NUL in it."""
 
 ROLES: Final[dict[object, Role]] = {
     "user": "user",
@@ -100,7 +101,7 @@ class ChatMemorySession:
         """
         self._check_open()
         if items:
-            await _to_its_end(self._add(items))
+            await to_its_end(self._add(items))
 
     async def pop_item(
         self,
@@ -112,7 +113,7 @@ class ChatMemorySession:
         Where a summary is the newest, what it stands for comes back, and the newest of that is removed.
         """
         self._check_open()
-        outcome = await _to_its_end(self._run(lambda memory: memory.remove_newest(self.session_id)))
+        outcome = await to_its_end(self._run(lambda memory: memory.remove_newest(self.session_id)))
         removed = _unless_unknown(outcome)
         return None if removed is None else _item_of(removed)
 
@@ -123,7 +124,7 @@ class ChatMemorySession:
     ) -> None:
         """Remove all items, and the summaries of them."""
         self._check_open()
-        _unless_unknown(await _to_its_end(self._run(lambda memory: memory.clear_messages(self.session_id))))
+        _unless_unknown(await to_its_end(self._run(lambda memory: memory.clear_messages(self.session_id))))
 
     async def close(self) -> None:
         """Refuse further calls.  The runtime stays open for the sessions that share it."""
@@ -151,22 +152,6 @@ class ChatMemorySession:
             raise RuntimeError(f"{type(self).__name__} is closed")
 
 
-async def _to_its_end(work: Awaitable[A]) -> A:
-    """Wait until *work* has ended, whoever cancels meanwhile: what is stored is known then."""
-    task = asyncio.ensure_future(work)
-    cancellation: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait((task,))
-        except asyncio.CancelledError as exception:
-            cancellation = cancellation or exception
-    if cancellation is None:
-        return task.result()
-    if not task.cancelled():
-        task.exception()  # taken note of; the cancellation is what the caller hears
-    raise cancellation
-
-
 def _is_refused(outcome: Outcome[object, SessionError]) -> bool:
     return not isinstance(outcome, Success) and isinstance(outcome.failure(), DataValidationError)
 
@@ -186,11 +171,12 @@ def _unwrapped(outcome: Outcome[A, SessionError]) -> A:
     raise kind(str(error)) from EffectFailed(error)
 
 
-def _message_of(item: object, metadata: dict[str, Any]) -> NewMessage:
+def _message_of(item: object, as_given: dict[str, Any]) -> NewMessage:
     fields: Mapping[str, object] = cast("Mapping[str, object]", item) if isinstance(item, Mapping) else {}
     # A call, its result and the thinking before them are the tool's: no summary parts what stands under that role.
     role: Role = ROLES.get(fields.get("role"), "tool")
-    return NewMessage(role, clean_text(_readable(fields))[:MAX_CONTENT_CHARACTERS], metadata=metadata)
+    content = clean_text(_readable(fields))[:MAX_CONTENT_CHARACTERS]
+    return NewMessage(role, content, metadata={AS_GIVEN: as_given})
 
 
 def _readable(fields: Mapping[str, object]) -> str:
@@ -244,11 +230,9 @@ def _item_of(message: ChatMessage) -> TResponseInputItem:
         line = message_line(message)
         fence = fresh_fence([line], Random(message.id))  # noqa: S311  the same each time, for caches of prompts
         return _said("user", recalled_block([line], fence=fence, notice=SUMMARY_NOTICE))
-    metadata = message.metadata or {}
     try:
-        kept = (
-            json.loads("".join(cast("Any", metadata[ITEM_TEXT]))) if ITEM_TEXT in metadata else metadata[ITEM]
-        )
+        given = cast("Mapping[str, Any]", (message.metadata or {})[AS_GIVEN])
+        kept = json.loads("".join(given[ITEM_TEXT])) if ITEM_TEXT in given else given[ITEM]
     except (KeyError, TypeError, ValueError):  # it came another way
         return _said(SPOKEN_AS.get(message.role, "assistant"), message.content)
     return cast("TResponseInputItem", kept)

@@ -130,8 +130,8 @@ async def test_an_item_is_a_message_that_others_can_read(runtime: Runtime) -> No
 async def test_a_message_that_came_another_way_is_an_item(runtime: Runtime) -> None:
     given = [
         NewMessage("user", "你好"),
-        NewMessage("tool", "42", metadata={"openaiAgentsItemText": [1]}),
-        NewMessage("system", "Be kind.", metadata={"openaiAgentsItemText": "{"}),
+        NewMessage("tool", "42", metadata={"asGiven": {"openaiAgentsItemText": [1]}}),
+        NewMessage("system", "Be kind.", metadata={"asGiven": {"openaiAgentsItemText": "{"}}),
     ]
     adding = ChatMemoryService.use(lambda memory: memory.add_messages("a", given))
     (await runtime.run(adding)).unwrap()

@@ -165,7 +165,7 @@ NO_TEXT = [
 ]
 
 
-@pytest.mark.parametrize("columns", NO_TEXT, ids=repr)
+@pytest.mark.parametrize("columns", NO_TEXT, ids=range(len(NO_TEXT)))
 async def test_a_row_without_readable_text_stays_as_it_is(
     file: Path, caplog: pytest.LogCaptureFixture, columns: dict[str, object]
 ) -> None:
