@@ -9,6 +9,8 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; d
 BENCHMARKS := append read remember recall embed extraction kernel imports index_rate past_search
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# Several tests wait for processes of their own; those of one file stay together, since they share a server or a browser.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 # The archives in which frameworks publish their tests.
 SUITES := $(VENV)/suites
 SUITES_OF := langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0
@@ -23,10 +25,10 @@ demo: $(VENV)/server.stamp  ## past chats recalled, a conversation summarized, f
 	@$(BIN)/python examples/demo.py .demo
 
 test: $(VENV)/test.stamp  ## every test, PostgreSQL's among them
-	$(BIN)/python -m pytest --ignore=tests/integrations
+	$(PYTEST) --ignore=tests/integrations
 
 test-integrations: $(VENV)/integrations.stamp $(SUITES)/stamp  ## the adapters, and the tests that frameworks have of their own parts
-	OPENAI_AGENTS_SUITE=$(SUITES)/openai_agents-0.24.0 LANGGRAPH_SUITES=$(SUITES) $(BIN)/python -m pytest tests/integrations
+	OPENAI_AGENTS_SUITE=$(SUITES)/openai_agents-0.24.0 LANGGRAPH_SUITES=$(SUITES) $(PYTEST) tests/integrations
 
 check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/ruff format --check .

@@ -15,7 +15,7 @@ from returns.result import Failure, Success
 from chatmemory.effect import EffectFailed, ManagedRuntime
 from chatmemory.effect.config_error import ConfigError
 from chatmemory.errors import RepositoryError, memory_error
-from chatmemory.programs.pastchats.exit_codes import EXPLANATION, exit_code
+from chatmemory.programs.pastchats.exit_codes import exit_code
 from chatmemory.settings import Settings
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.setting_names import CONFIG
@@ -27,6 +27,10 @@ SWITCH_SECONDS: Final = 0.0003
 """How long one thread may compute while another waits.  At Python's 5 ms a busy event loop holds up each statement of the
 threads that ask SQLite: 64 clients that read at once were answered at a quarter of the rate."""
 
+EXIT_CODES: Final = """\
+Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 a part is not installed, 2 wrong usage, 5 the store cannot be opened,
+7 invalid configuration, an address that needs a token, or a port that is taken."""
+
 LINE: Final = "%(asctime)s %(message)s"
 
 
@@ -36,7 +40,7 @@ def main() -> None:
     """Memory of conversations, and beyond them, for agents; pastchats-memory searches the histories of other tools."""
 
 
-@main.command(epilog=EXPLANATION)
+@main.command(epilog=EXIT_CODES)
 @click.option("--store", metavar="FILE", help="The SQLite file of conversations and memories.")
 @click.option("--past-chats", metavar="FILE", help="The index that pastchats-memory keeps.")
 @click.option("--host", help="The address to listen at; one that other machines reach needs a token.")

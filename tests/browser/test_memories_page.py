@@ -325,7 +325,7 @@ def test_what_could_not_be_forgotten_comes_back(visit: Visits, api: Api) -> None
 
 def test_a_memory_leads_back_to_the_message_that_it_comes_from(page: Page, api: Api) -> None:
     api.say("chat/项目", {"id": "m1", "role": "user", "content": "那我们下周三开会吧"})
-    card(page, TURN["content"]).get_by_role("link", name="Its message").click()
+    card(page, TURN["content"]).get_by_role("link", name="View message").click()
     said = page.get_by_role("listitem").filter(has_text="那我们下周三开会吧").last
     expect(said).to_be_focused()
 

@@ -70,7 +70,7 @@ def test_what_was_said_long_ago_can_be_saved_and_found_again(visit: Visits, api:
     (memory,) = api.memories()
     path, _, index = memory["provenance"]["path"].rpartition("#")
     assert path.endswith(".jsonl")
-    page.get_by_role("link", name="Its past chat").click()
+    page.get_by_role("link", name="View past chat").click()
     expect(page.get_by_role("link", name=f"Link to turn {index}", exact=True)).to_have_attribute(
         "aria-current", "location"
     )

@@ -5,6 +5,7 @@
 import { html, useEffect, useState } from "../vendor/preact-htm.js";
 import { Field, Select } from "../pieces/pieces.js";
 import { SearchForm } from "../pieces/search.js";
+import { useServer } from "../server.js";
 import { useWords } from "../words.js";
 import { CATEGORIES, TYPES } from "../words/fields.js";
 import { memoryWords } from "../words/memories.js";
@@ -12,6 +13,7 @@ import { memoryWords } from "../words/memories.js";
 /** *onChange* gets what changed of the query, and how to go there: a search is a step of its own, a filter is none. */
 export function MemoryFilters({ query, onChange }) {
   const words = useWords(memoryWords);
+  const isInOneApp = Boolean(useServer()?.namespace.app); // there is nothing to choose
   const [app, setApp] = useState(query.app ?? "");
   useEffect(() => setApp(query.app ?? ""), [query.app]);
   const filter = (changes) => onChange(changes, { replace: true });
@@ -27,7 +29,8 @@ export function MemoryFilters({ query, onChange }) {
       ${(own) => html`<${Select} ...${own} value=${query.category} any=${words.anyCategory} options=${named(CATEGORIES)}
         onChoose=${(category) => filter({ category })} />`}
     <//>
-    <${Field} label=${words.app}>
+    ${!isInOneApp &&
+    html`<${Field} label=${words.app}>
       ${(own) => html`<input
         ...${own}
         type="text"
@@ -37,6 +40,6 @@ export function MemoryFilters({ query, onChange }) {
         onInput=${(event) => setApp(event.target.value)}
         onChange=${(event) => filter({ app: event.target.value.trim() })}
       />`}
-    <//>
+    <//>`}
   <//>`;
 }

@@ -52,9 +52,9 @@ export const memoryWords = {
   noApp: ["no app in particular", "不限应用"],
   sure: [(percent) => `${percent}% sure`, (percent) => `置信度 ${percent}%`],
   path: ["File", "文件"],
-  fromMessage: ["Its message", "查看原消息"],
-  fromConversation: ["Its conversation", "查看原会话"],
-  fromPastChat: ["Its past chat", "查看历史聊天"],
+  fromMessage: ["View message", "查看原消息"],
+  fromConversation: ["View conversation", "查看原会话"],
+  fromPastChat: ["View past chat", "查看历史聊天"],
   details: ["Details", "详情"],
 
   edit: ["Edit", "编辑"],

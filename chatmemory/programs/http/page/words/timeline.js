@@ -43,8 +43,8 @@ export const timelineWords = {
   surer: ["the larger, the surer", "越大置信度越高"],
   bars: ["A bar counts memories where dots would hide each other.", "点过于密集处以条形表示数量。"],
   hint: [
-    "Point at a memory, or go there with the arrow keys, to read it here.",
-    "将指针移到某条记忆上，或用方向键选中，即可在此阅读。",
+    "Point at a memory, tap it, or go there with the arrow keys, to read it here.",
+    "将指针移到某条记忆上、点按它，或用方向键选中，即可在此阅读。",
   ],
   open: ["Open", "打开"],
   zoomIn: ["Zoom in", "放大"],
