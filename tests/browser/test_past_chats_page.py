@@ -30,7 +30,7 @@ def test_past_chats_are_listed_and_read(visit: Visits) -> None:
     page = visit().go("past-chats")
     listed = page.get_by_role("region", name="Past chats").get_by_role("listitem")
     expect(listed.first).to_be_visible()
-    listed.filter(has_text="codex_cli").get_by_role("link").click()
+    listed.filter(has_text="Codex CLI").get_by_role("link").click()
     turns = page.get_by_role("main").get_by_role("link", name="Link to turn")
     expect(turns.first).to_be_visible()
     expect(page.get_by_text("The chat begins here.")).to_be_visible()

@@ -12,6 +12,7 @@ import { useServer } from "../server.js";
 import { useWords } from "../words.js";
 import { pastWords } from "../words/past_chats.js";
 import { useTurns } from "./past_turns.js";
+import { toolName } from "./tools.js";
 
 /** *wanted*: the index of a turn, as the address says it; *asked*: what the list beside it shows. */
 export function PastChat({ id, wanted, asked }) {
@@ -33,7 +34,7 @@ export function PastChat({ id, wanted, asked }) {
       <a class="back" href=${hrefTo(["past-chats"], asked)} aria-label=${words.back}><${Icon} name="back" /></a>
       <div class="pane-title">
         <${Heading}>${id}<//>
-        ${first && html`<p class="choice-facts"><${Badge}>${first.format}<//><span class="choice-id">${first.source}</span></p>`}
+        ${first && html`<p class="choice-facts"><${Badge}>${toolName(first.format)}<//><span class="choice-id">${first.source}</span></p>`}
       </div>
     </header>
     <${Beginning} chat=${chat} />

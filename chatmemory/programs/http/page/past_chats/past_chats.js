@@ -15,6 +15,7 @@ import { pieceWords } from "../words/pieces.js";
 import { PastChat } from "./past_chat.js";
 import { PastFilters } from "./past_filters.js";
 import { PastHits } from "./past_hits.js";
+import { toolName } from "./tools.js";
 
 const PAGE = 50;
 const INDEX_COMMAND = "pastchats-memory index";
@@ -94,7 +95,7 @@ function Choice({ conversation, asked, isChosen }) {
   return html`<li><a href=${hrefTo(["past-chats", id], asked)} aria-current=${isChosen ? "true" : undefined}>
     <span class="choice-title">${opening || noText}</span>
     <span class="choice-facts">
-      <${Badge}>${format}<//>
+      <${Badge}>${toolName(format)}<//>
       ${project && html`<span class="choice-id">${project}</span>`}
       <span>${words.turns(turns)}</span>
       <${Time} at=${lastAt} />

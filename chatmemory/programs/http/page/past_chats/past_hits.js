@@ -13,6 +13,7 @@ import { useWords } from "../words.js";
 import { conversationWords } from "../words/conversations.js";
 import { pastWords } from "../words/past_chats.js";
 import { searchWords } from "../words/search.js";
+import { toolName } from "./tools.js";
 
 const MOST = 30;
 const SHOWN_CHARACTERS = 280;
@@ -52,7 +53,7 @@ function Hit({ hit, asked, isChosen }) {
         aria-current=${isChosen ? "true" : undefined}>
       <span class="choice-facts">
         <strong>${roles[prompt.role] ?? prompt.role}</strong>
-        <${Badge}>${prompt.format}<//>
+        <${Badge}>${toolName(prompt.format)}<//>
         ${prompt.project && html`<span class="choice-id">${prompt.project}</span>`}
         <${Time} at=${prompt.timestamp} />
       </span>
