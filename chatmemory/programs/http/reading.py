@@ -39,7 +39,7 @@ async def read_call(
     body = await _body(request, kinds.body, problems)
     expected_version = _expected_version(operation, request, problems)
     key = _key(operation, request, problems)
-    last_event = _last_event(request, problems)
+    last_event = _last_event(request, problems) if operation.is_stream else None
     if problems:
         return Failure(DataValidationError(tuple(problems)))
     return Success(
@@ -116,7 +116,7 @@ def _expected_version(operation: Operation, request: Request, problems: list[Pro
 
 
 def _key(operation: Operation, request: Request, problems: list[Problem]) -> str | None:
-    if (sent := request.headers.get("idempotency-key")) is None or not operation.takes_key:
+    if not operation.takes_key or (sent := request.headers.get("idempotency-key")) is None:
         return None  # what takes no key can be repeated as it is
     if re.fullmatch(A_KEY, sent):
         return sent
