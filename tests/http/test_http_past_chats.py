@@ -235,3 +235,9 @@ def test_what_is_indexed_while_the_server_runs_is_there_at_once(tmp_path: Path) 
         assert client.get(f"{server.url}past-chats").json()["conversations"] == 3
         found = client.post(f"{server.url}past-chats/search", json={"query": "全文检索 SQLite"}).json()
         assert found["hits"][0]["prompt"]["format"] == "claude_ai"
+
+
+async def test_a_number_that_no_turn_can_have_is_refused(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/past-chats/conversations/x", params={"newerThan": 10**15})
+    assert answer.status_code == 422
+    assert [problem["path"] for problem in answer.json()["problems"]] == ["$.query.newerThan"]

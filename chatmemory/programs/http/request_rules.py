@@ -10,7 +10,7 @@ from chatmemory.programs.http.operation import InApp
 from chatmemory.programs.http.operations.context import ContextRequest
 from chatmemory.programs.http.operations.conversations import ConversationList, Following, MessageList
 from chatmemory.programs.http.operations.memories import MemoryList, Question, Said, Turn
-from chatmemory.programs.http.operations.past_chats import PastConversationList, PastTurnList
+from chatmemory.programs.http.operations.past_chats import PastConversationList
 
 A_CURSOR: Final[JsonObject] = {"format": "cursor"}
 """What only a page before can name."""
@@ -41,5 +41,4 @@ RULES_OF_REQUESTS: Final = {
     (ContextRequest, "conversation_id"): AN_ID,
     (ContextRequest, "message_id"): AN_ID,
     (PastConversationList, "after"): {"format": "past-cursor"},
-    (PastTurnList, "newer_than"): {"maximum": MAX_LIMIT},
 }

@@ -9,6 +9,7 @@ from attrs import field, frozen, validators
 from chatmemory.contracts.past_chats import PastChats, PastChatsService, SearchMode
 from chatmemory.effect import Effect
 from chatmemory.errors import GenericMemoryError, PastChatsError, RepositoryError
+from chatmemory.message_rules import MAX_LIMIT
 from chatmemory.past_chats import PastChatsStatistics, PastConversationPage, PastTurnPage
 from chatmemory.pastchats.finding import MOST_CONVERSATIONS, MOST_HITS, MOST_TURNS
 from chatmemory.programs.http.access import NO_PAST_CHATS
@@ -50,7 +51,7 @@ class PastTurnList:
     """
 
     limit: int = field(default=100, validator=[validators.ge(1), validators.le(MOST_TURNS)])
-    newer_than: int = field(default=-1, validator=validators.ge(-1))
+    newer_than: int = field(default=-1, validator=[validators.ge(-1), validators.le(MAX_LIMIT)])
 
 
 @final
