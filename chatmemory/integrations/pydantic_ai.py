@@ -146,7 +146,7 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
     saves: bool = True
     _shown: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
 
-    async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:  # noqa: ARG002
+    async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:  # noqa: ARG002  the framework names it
         """Keep what one run was shown apart from the others."""
         return replace(self)
 
