@@ -75,7 +75,7 @@ class HttpConnection(HttpToolsProtocol):
         """Tell whether no request of this connection is being answered."""
         return not self.cycle or self.cycle.response_complete
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  as uvicorn has it
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Begin; another connection may have to go for it."""
         transport.set_write_buffer_limits(high=0)  # to know of every byte that waits to be taken
         super().connection_made(transport)
