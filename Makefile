@@ -10,7 +10,8 @@ BENCHMARKS := append read remember recall embed extraction kernel imports index_
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # Several tests wait for processes of their own; those of one file stay together, since they share a server or a browser.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+# Generated examples are the same in each run: green stays green.  Plain pytest tries new ones.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --hypothesis-profile ci
 # The archives in which frameworks publish their tests.
 SUITES := $(VENV)/suites
 SUITES_OF := langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0

@@ -154,13 +154,13 @@ def test_a_higher_threshold_leaves_a_subset(
 def test_a_hit_shares_a_word_or_is_similar_enough(
     search: MemorySearch, found: Sequence[Candidate], settings: RetrievalSettings
 ) -> None:
-    def belongs(one: Candidate) -> bool:
-        is_similar = one.similarity is not None and one.similarity >= threshold_of(settings)
-        return is_similar or bool(set(search.terms) & set(one.terms.split()))
-
-    assert set(ids(rank(search, found, settings=settings))) == {
-        one.memory.id for one in found if belongs(one)
-    }
+    threshold = threshold_of(settings)
+    similar = {one.memory.id for one in found if one.similarity is not None and one.similarity >= threshold}
+    sharing = {one.memory.id for one in found if set(search.terms) & set(one.terms.split())}
+    hits = set(ids(rank(search, found, settings=settings)))
+    assert similar <= hits <= similar | sharing
+    # Beside a vector, a small share of the query's words alone is not enough.
+    assert search.space is not None or hits == similar | sharing
 
 
 @given(founds, some_settings, contents, st.floats(-1, 1), st.floats(0, 1000), st.floats(0, 1000))
