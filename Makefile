@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --hypothesis-profile ci
 # The archives in which frameworks publish their tests.
 SUITES := $(VENV)/suites
-SUITES_OF := langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0
+SUITES_OF := anthropic==2.11.0 langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0
 
 .NOTPARALLEL:  # two installations into one folder would meet
 .PHONY: help demo test test-integrations check schemas bench clean
