@@ -1,0 +1,146 @@
+"""What every adapter survives: cancelling at any moment, kill -9, eight processes, a damaged file, leaving unclosed.
+
+``class TestEndurance(AdapterEndurance)`` beside the tests of an adapter says how that adapter is made, written and read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from chatmemory import ManagedRuntime, ThreadRuntime
+from chatmemory_layers.stacks import MemoryTags, embedded
+
+PATIENCE_SECONDS = 60
+ATTEMPTS = 100
+AWAY_MOST = 12
+"""How many rounds of the event loop a write gets at most before it is cancelled."""
+
+Runtime = ManagedRuntime[MemoryTags] | ThreadRuntime[MemoryTags]
+
+
+class AdapterEndurance:
+    """A batch is what an adapter stores at once; it has several parts, so that half of it could be there."""
+
+    program: ClassVar[str]
+    """Source, run with the arguments PATH NAME MANY: makes the adapter on ``ThreadRuntime(embedded(PATH))``, writes the
+    batches 0 to MANY - 1 of the writer NAME, and prints the number of each, flushed, when it is written."""
+
+    failure: ClassVar[type[Exception]]
+    """What the framework's user sees of a damaged store."""
+
+    python: ClassVar[Sequence[str]] = ("-W", "always")
+    """How the program is run.  It has to write nothing to stderr: silence what a framework says about itself, and no more."""
+
+    runtimes: ClassVar[Sequence[type[Runtime]]] = (ManagedRuntime, ThreadRuntime)
+    """What the adapter can be made on, in a task."""
+
+    def adapter(self, runtime: Runtime) -> Any:
+        """Return the adapter on *runtime*."""
+        raise NotImplementedError
+
+    async def write(self, adapter: Any, name: str, number: int) -> None:
+        """Store batch *number* of the writer *name*, whose parts say both."""
+        raise NotImplementedError
+
+    async def numbers(self, adapter: Any, name: str) -> list[int]:
+        """Return the numbers of the batches of *name* in their order, and assert that each has all its parts."""
+        raise NotImplementedError
+
+    def writing(self, path: Path, name: str, many: int) -> subprocess.Popen[str]:
+        command = [sys.executable, *self.python, "-c", self.program, str(path), name, str(many)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+
+    async def numbers_in(self, path: Path, *names: str) -> list[list[int]]:
+        async with ThreadRuntime(embedded(path)) as runtime:
+            adapter = self.adapter(runtime)
+            return [await self.numbers(adapter, name) for name in names]
+
+    @pytest.mark.parametrize("kind", [ManagedRuntime, ThreadRuntime])
+    async def test_a_write_that_is_cancelled_at_any_moment_has_happened_whole_or_not_at_all(
+        self, tmp_path: Path, kind: type[Runtime]
+    ) -> None:
+        if kind not in self.runtimes:
+            pytest.skip(f"the adapter is made on no {kind.__name__}")
+        async with kind(embedded(tmp_path / "a.db", durability="process")) as runtime:
+            adapter = self.adapter(runtime)
+            await self.write(adapter, "甲", 1000)  # the file is open
+            expected, cancelled = [1000], 0
+            for number in range(ATTEMPTS):
+                task = asyncio.ensure_future(self.write(adapter, "甲", number))
+                for _ in range(number % AWAY_MOST):
+                    await asyncio.sleep(0)
+                task.cancel()
+                await asyncio.wait([task], timeout=PATIENCE_SECONDS)
+                cancelled += task.cancelled()
+                known = await self.numbers(adapter, "甲")
+                assert known in (expected, [*expected, number]), "whole or not at all, and none comes in late"
+                expected = known
+            assert cancelled > ATTEMPTS // 5
+            await self.write(adapter, "甲", 1001)
+            assert await self.numbers(adapter, "甲") == [*expected, 1001]
+
+    async def test_what_was_acknowledged_survives_kill_9(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.db"
+        acknowledged: dict[str, int] = {}
+        for round_ in range(3):
+            process = self.writing(path, f"r{round_}", 100_000)
+            assert process.stdout is not None
+            for _ in range(20 + 7 * round_):
+                if not await asyncio.to_thread(process.stdout.readline):
+                    raise AssertionError(process.communicate(timeout=PATIENCE_SECONDS)[1])
+            process.kill()
+            said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+            acknowledged[f"r{round_}"] = 20 + 7 * round_ + said.count("\n")
+        found = await self.numbers_in(path, *acknowledged)
+        for numbers, many in zip(found, acknowledged.values(), strict=True):
+            assert numbers in (list(range(many)), list(range(many + 1))), "one may have been on its way"
+
+    async def test_eight_processes_write_into_one_store(self, tmp_path: Path) -> None:
+        processes = [self.writing(tmp_path / "a.db", f"p{index}", 10) for index in range(8)]
+        for process in processes:
+            _, stderr = await asyncio.to_thread(process.communicate, timeout=PATIENCE_SECONDS)
+            assert (process.returncode, stderr) == (0, "")
+        found = await self.numbers_in(tmp_path / "a.db", *(f"p{index}" for index in range(8)))
+        assert found == [list(range(10))] * 8
+
+    async def test_a_program_that_leaves_without_closing_leaves_quietly_and_loses_nothing(
+        self, tmp_path: Path
+    ) -> None:
+        process = self.writing(tmp_path / "a.db", "甲", 3)
+        stdout, stderr = await asyncio.to_thread(process.communicate, timeout=PATIENCE_SECONDS)
+        assert (process.returncode, stdout, stderr) == (0, "0\n1\n2\n", "")
+        assert await self.numbers_in(tmp_path / "a.db", "甲") == [[0, 1, 2]]
+        with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+    async def test_a_damaged_file_is_an_exception_of_the_framework_and_no_hang(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.db"
+        async with ThreadRuntime(embedded(path, durability="process")) as runtime:
+            adapter = self.adapter(runtime)
+            for number in range(60):
+                await self.write(adapter, "甲", number)
+        damage(path)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            runtime = ThreadRuntime(embedded(path))
+            with pytest.raises(self.failure, match="damaged"):
+                await self.numbers(self.adapter(runtime), "甲")
+            await asyncio.to_thread(runtime.close)
+
+
+def damage(path: Path) -> None:
+    """Overwrite the second half of the pages."""
+    content = bytearray(path.read_bytes())
+    page_size = int.from_bytes(content[16:18], "big")
+    pages = len(content) // page_size
+    for page in range(pages // 2, pages):
+        content[page * page_size : (page + 1) * page_size] = b"\xff" * page_size
+    path.write_bytes(content)
