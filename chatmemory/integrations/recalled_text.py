@@ -1,5 +1,9 @@
 """``recalled_text``: what a model is shown of long-term memory beside a user's message, whatever the framework."""
 
+from typing import final
+
+from attrs import frozen
+
 from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.random import RandomTag
@@ -8,8 +12,22 @@ from chatmemory.memories import Namespace
 from chatmemory.recalled_block import MEMORIES_NOTICE, fresh_fence, memory_line, recalled_block
 
 
+@final
+@frozen
+class RecalledText:
+    """Memories, fenced as data.
+
+    Attributes:
+        text: what the model is shown; empty for no memories.
+        session_ids: the sessions that the memories come from, each once, the best memory's first.
+    """
+
+    text: str = ""
+    session_ids: tuple[str, ...] = ()
+
+
 @Effect.gen
-async def recalled_text(
+async def recalled(
     do: Do[RecallError, LongTermMemoryService],
     namespace: Namespace,
     query: str,
@@ -17,18 +35,33 @@ async def recalled_text(
     limit: int | None = None,
     session_id: str | None = None,
     use_id: str | None = None,
-) -> str:
-    """Return the memories that belong to *query*, fenced as data, and count their use; nothing for no memories.
+) -> RecalledText:
+    """Return the memories that belong to *query*, fenced as data, and count their use.
 
     *use_id* names the turn: a context that is built again for the same one counts nothing.
     """
     if not query.strip():
-        return ""
+        return RecalledText()
     memory = do.service(LongTermMemoryService)
     recall = await do(memory.recall(namespace, query, limit=limit))
     if not recall.hits:
-        return ""
+        return RecalledText()
     ids = [hit.memory.id for hit in recall.hits]
     await do(memory.record_use(namespace, ids, use_id=use_id, session_id=session_id))
     lines = [memory_line(hit.memory) for hit in recall.hits]
-    return recalled_block(lines, fence=fresh_fence(lines, do.service(RandomTag)), notice=MEMORIES_NOTICE)
+    text = recalled_block(lines, fence=fresh_fence(lines, do.service(RandomTag)), notice=MEMORIES_NOTICE)
+    sessions = (hit.memory.session_id for hit in recall.hits)
+    return RecalledText(text, tuple(dict.fromkeys(session for session in sessions if session is not None)))
+
+
+def recalled_text(
+    namespace: Namespace,
+    query: str,
+    *,
+    limit: int | None = None,
+    session_id: str | None = None,
+    use_id: str | None = None,
+) -> Effect[str, RecallError, LongTermMemoryService]:
+    """Return the text of ``recalled``; nothing for no memories."""
+    found = recalled(namespace, query, limit=limit, session_id=session_id, use_id=use_id)
+    return found.map(lambda memories: memories.text)
