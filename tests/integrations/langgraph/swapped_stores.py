@@ -1,7 +1,6 @@
 """A pytest plugin that lets LangGraph's own tests of its stores run on ours.
 
-LangGraph's names are bound to stores of ours before a test module is imported.  Tests that cannot apply stand in
-``not_applicable.txt``, each with its reason; all others have to pass.  ``test_langgraph_suites.py`` starts it.
+LangGraph's names are bound to stores of ours before a test module is imported.  ``test_langgraph_suites.py`` starts it.
 """
 
 from __future__ import annotations
@@ -9,13 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 from typing import Any
 
 import langgraph.store.memory
 import langgraph.store.sqlite
 import langgraph.store.sqlite.aio
-import pytest
 from langgraph.store.base import GetOp, Op, PutOp, Result
 
 from chatmemory import Layer, ThreadRuntime
@@ -23,7 +20,6 @@ from chatmemory.integrations.langgraph import ChatMemoryStore
 from chatmemory.settings import MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
 
-NOT_APPLICABLE = Path(__file__).with_name("not_applicable.txt")
 BREAK = os.environ.get(
     "BREAK_STORE", ""
 )  # the kind of operation that is to do nothing, to see the suites notice it
@@ -102,22 +98,3 @@ langgraph.store.sqlite.SqliteStore = SqliteStore
 langgraph.store.sqlite.AsyncSqliteStore = AsyncSqliteStore
 langgraph.store.sqlite.aio.AsyncSqliteStore = AsyncSqliteStore
 langgraph.store.memory.InMemoryStore = InMemoryStore
-
-
-def reasons() -> dict[str, str]:
-    """Return what cannot apply: from the test's id, without parameters, to the reason."""
-    lines = NOT_APPLICABLE.read_text("utf-8").splitlines()
-    parted = (line.partition(": ") for line in lines if line and not line.startswith("#"))
-    return {name: reason for name, _, reason in parted}
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    suite = config.rootpath.name
-    collected = {f"{suite}/{item.nodeid.split('::')[0]}" for item in items}
-    known = {name for name in reasons() if name.split("::")[0] in collected}
-    out = [item for item in items if f"{suite}/{item.nodeid.split('[')[0]}" in known]
-    unknown = known - {f"{suite}/{item.nodeid.split('[')[0]}" for item in out}
-    if unknown:
-        raise pytest.UsageError(f"not_applicable.txt names tests that are not there: {sorted(unknown)}")
-    config.hook.pytest_deselected(items=out)
-    items[:] = [item for item in items if item not in out]

@@ -1,7 +1,6 @@
 """A pytest plugin that lets the SDK's own tests of its SQLite sessions run on ours.
 
-The SDK's names are bound to sessions of ours before a test module is imported.  Tests that cannot apply stand in
-``not_applicable.txt``, each with its reason; all others have to pass.  ``test_openai_agents_suite.py`` starts it.
+The SDK's names are bound to sessions of ours before a test module is imported.  ``test_openai_agents_suite.py`` starts it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import agents.extensions.memory
 import agents.extensions.memory.async_sqlite_session
 import agents.memory
 import agents.memory.sqlite_session
-import pytest
 
 from chatmemory import ThreadRuntime
 from chatmemory.contracts import ChatMemoryService
@@ -23,7 +21,6 @@ from chatmemory.integrations.openai_agents import ChatMemorySession
 from chatmemory.settings import MemorySettings, Settings, StoreSettings
 from chatmemory_layers.stacks import configured, embedded
 
-NOT_APPLICABLE = Path(__file__).with_name("not_applicable.txt")
 IN_MEMORY = Settings(memory=MemorySettings(store=StoreSettings(backend="in_memory")))
 BREAK = os.environ.get(
     "BREAK_SESSION", ""
@@ -78,20 +75,3 @@ for module in (agents, agents.memory, agents.memory.sqlite_session):
     module.SQLiteSession = SQLiteSession  # type: ignore[attr-defined, misc, assignment]
 for module in (agents.extensions.memory, agents.extensions.memory.async_sqlite_session):
     module.AsyncSQLiteSession = AsyncSQLiteSession  # type: ignore[attr-defined, misc, assignment]
-
-
-def reasons() -> dict[str, str]:
-    """Return what cannot apply: from the test's id, without parameters, to the reason."""
-    lines = NOT_APPLICABLE.read_text("utf-8").splitlines()
-    parted = (line.partition(": ") for line in lines if line and not line.startswith("#"))
-    return {name: reason for name, _, reason in parted}
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    known = reasons()
-    out = [item for item in items if item.nodeid.split("[")[0] in known]
-    unknown = known.keys() - {item.nodeid.split("[")[0] for item in out}
-    if unknown:
-        raise pytest.UsageError(f"not_applicable.txt names tests that are not there: {sorted(unknown)}")
-    config.hook.pytest_deselected(items=out)
-    items[:] = [item for item in items if item not in out]
