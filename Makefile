@@ -61,7 +61,7 @@ $(VENV)/%.stamp: pyproject.toml | $(BIN)/python
 
 $(SUITES)/stamp: | $(VENV)/integrations.stamp
 	@echo "downloading the frameworks' own tests ..."
-	@$(PIP) download --no-binary :all: --no-deps --no-build-isolation --dest $(SUITES) $(SUITES_OF)
+	@$(PIP) download --no-binary :all: --no-deps --dest $(SUITES) $(SUITES_OF)
 	@for archive in $(SUITES)/*.tar.gz; do tar -xzf $$archive -C $(SUITES) || exit 1; done
 	@touch $@
 
