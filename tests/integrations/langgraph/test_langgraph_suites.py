@@ -1,6 +1,6 @@
 """LangGraph's own tests of its stores, unmodified, on ours: ``LANGGRAPH_SUITES`` names the folder of their unpacked archives.
 
-pip download --no-binary :all: --no-deps --no-build-isolation langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2
+pip download --no-binary :all: --no-deps langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2
 """
 
 from __future__ import annotations

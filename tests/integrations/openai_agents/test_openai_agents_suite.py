@@ -1,6 +1,6 @@
 """The SDK's own tests of its sessions, unmodified, on ours: ``OPENAI_AGENTS_SUITE`` names its unpacked source archive.
 
-pip download --no-binary :all: --no-deps --no-build-isolation openai-agents==0.24.0
+pip download --no-binary :all: --no-deps openai-agents==0.24.0
 """
 
 from __future__ import annotations
