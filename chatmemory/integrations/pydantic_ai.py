@@ -62,6 +62,7 @@ from chatmemory.effect import (
 )
 from chatmemory.errors import AddError, ConversationNotFoundError, DataValidationError, ReadError
 from chatmemory.integrations.recalled_text import recalled_text
+from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.memories import Namespace
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.messages import AddReport, ChatMessage, NewMessage, Role
@@ -106,7 +107,7 @@ class ChatMemoryHistory:
         A message that is stored already is stored once, so that a run whose append was cancelled, or ended with the
         program, is appended again without a thought.
         """
-        return _unwrapped(await _run(self._runtime, self._writing(messages)))
+        return _unwrapped(await to_its_end(_run(self._runtime, self._writing(messages))))
 
     def load_sync(self) -> list[ModelMessage]:
         """Do as ``load``, for ``run_sync``; with a ``ThreadRuntime``."""
@@ -177,7 +178,7 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
             saving = LongTermMemoryService.use(
                 lambda memory: memory.auto_save(self.namespace, text, session_id=ctx.conversation_id)
             )
-            _unwrapped(await _run(self.runtime, saving))
+            _unwrapped(await to_its_end(_run(self.runtime, saving)))
         return shown
 
     @classmethod

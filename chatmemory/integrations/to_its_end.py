@@ -6,16 +6,25 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
+import anyio
+
 A = TypeVar("A")
 
 
 async def to_its_end(work: Awaitable[A]) -> A:
     """Wait until *work* has ended, whoever cancels meanwhile: what is stored is known then."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # trio, where only scopes cancel
+        with anyio.CancelScope(shield=True):
+            return await work
     task = asyncio.ensure_future(work)
     cancellation: asyncio.CancelledError | None = None
     while not task.done():
         try:
-            await asyncio.wait((task,))
+            # A scope of anyio that is cancelled says so again at each turn of the loop.
+            with anyio.CancelScope(shield=cancellation is not None):
+                await asyncio.wait((task,))
         except asyncio.CancelledError as exception:
             cancellation = cancellation or exception
     if cancellation is None:

@@ -1,0 +1,55 @@
+"""What a history of pydantic-ai survives."""
+
+from typing import ClassVar
+
+import pytest
+
+pytest.importorskip("pydantic_ai.agent", reason="pydantic-ai is not installed: the extra pydantic-ai has it")
+
+from pydantic_ai.exceptions import AgentRunError
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart
+
+from chatmemory.integrations.pydantic_ai import ChatMemoryHistory
+from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
+
+
+class TestEndurance(AdapterEndurance):
+    """All writers append runs to one history: a question, a call and an answer."""
+
+    program: ClassVar[str] = """
+import asyncio, sys
+from chatmemory import ThreadRuntime
+from chatmemory.integrations.pydantic_ai import ChatMemoryHistory
+from chatmemory_layers.stacks import embedded
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart
+
+history = ChatMemoryHistory("午饭", ThreadRuntime(embedded(sys.argv[1])))
+name, many = sys.argv[2], int(sys.argv[3])
+for number in range(many):
+    said = f"{name} {number}"
+    call, answer = ModelResponse([ToolCallPart("查", {"n": number})]), ModelResponse([TextPart(said)])
+    history.append_sync([ModelRequest.user_text_prompt(said), call, answer])
+    print(number, flush=True)
+"""
+    failure: ClassVar[type[Exception]] = AgentRunError
+
+    def adapter(self, runtime: Runtime) -> ChatMemoryHistory:
+        return ChatMemoryHistory("午饭", runtime)
+
+    async def write(self, adapter: ChatMemoryHistory, name: str, number: int) -> None:
+        said = f"{name} {number}"
+        call, answer = ModelResponse([ToolCallPart("查", {"n": number})]), ModelResponse([TextPart(said)])
+        await adapter.append([ModelRequest.user_text_prompt(said), call, answer])
+
+    async def numbers(self, adapter: ChatMemoryHistory, name: str) -> list[int]:
+        messages = await adapter.load()
+        runs = [messages[start : start + 3] for start in range(0, len(messages), 3)]
+        return [number for speaker, number in map(whole_run, runs) if speaker == name]
+
+
+def whole_run(messages: list[ModelMessage]) -> tuple[str, int]:
+    """Return who says which number in all three messages of a run."""
+    (question,), (call,), (answer,) = (message.parts for message in messages)
+    name, number = question.content.split()
+    assert (call.args, answer.content) == ({"n": int(number)}, question.content), "no run is torn"
+    return name, int(number)
