@@ -1,0 +1,322 @@
+"""Message history and long-term memory for the Microsoft Agent Framework.
+
+    memory = [ChatMemoryHistoryProvider(runtime), ChatMemoryContextProvider(runtime, Namespace("mei"))]
+    agent = Agent(client, context_providers=memory)
+    await agent.run("Where do we meet?", session=agent.create_session(session_id="lunch"))
+
+``ChatMemoryHistoryProvider`` keeps each ``Message`` as one message: who speaks and what can be read stand in its
+columns, for search, summaries and the page; the JSON that ``Message.to_dict`` writes stands in its metadata, and
+``Message.from_dict`` gets it back equal.  What the history strategy has summarized comes back as one message.
+
+``ChatMemoryContextProvider`` shows a model what is remembered of earlier sessions, and saves what the user says in
+this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any, ClassVar, Final, TypeVar
+
+from agent_framework import (
+    AgentSession,
+    ContextProvider,
+    HistoryProvider,
+    Message,
+    SessionContext,
+    SupportsAgentRun,
+)
+from agent_framework.exceptions import (
+    IntegrationException,
+    IntegrationInitializationError,
+    IntegrationInvalidRequestException,
+)
+
+from chatmemory.contracts import ChatMemoryService, LongTermMemoryService
+from chatmemory.effect import Do, Effect, EffectFailed, EffectInterrupted, Runner, Success
+from chatmemory.errors import (
+    AddError,
+    ConversationNotFoundError,
+    DataValidationError,
+    ReadError,
+    RememberError,
+)
+from chatmemory.integrations.agent_framework_messages import Identity, drafts, identity_of, message_of
+from chatmemory.integrations.recalled_text import recalled
+from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.memories import Namespace
+from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
+from chatmemory.messages import ChatMessage, NewMessage, View
+
+A = TypeVar("A")
+E = TypeVar("E")
+R = TypeVar("R")
+
+DEFAULT_SESSION: Final = "default"
+"""The conversation of whoever names no session, as with the providers of the framework."""
+
+_given: ContextVar[int | None] = ContextVar("given", default=None)
+"""How many of the messages that are being saved were given to the agent; what follows, it has just answered."""
+
+
+class ChatMemoryHistoryProvider(HistoryProvider):
+    """Keeps the messages of each session in the conversation of its id, behind *prefix*.
+
+    *runtime* gives ``ChatMemoryService``: a ``ThreadRuntime`` serves any event loop and thread and opens at the first
+    call; a ``ManagedRuntime`` serves its own event loop, faster.  It belongs to whoever made it.  The flags are those of
+    ``HistoryProvider``, *skip_excluded* that of the framework's own providers.  Two providers of one agent, its audit
+    for example, need a *prefix* each, or each would find the messages of the other.
+
+    What is handed in is appended, all or none.  A transcript that begins with what is stored already, as clients send
+    that keep it themselves, adds what is new in it; what the model has just answered is new, whatever it says.
+
+    What chatmemory refuses raises ``IntegrationInvalidRequestException``, what fails beneath it
+    ``IntegrationException``, each with chatmemory's own words; ``__cause__.error`` is the failure as a value.
+    """
+
+    DEFAULT_SOURCE_ID: ClassVar[str] = "chatmemory_history"
+
+    def __init__(
+        self,
+        runtime: Runner[ChatMemoryService],
+        source_id: str = DEFAULT_SOURCE_ID,
+        *,
+        prefix: str = "",
+        load_messages: bool = True,
+        store_inputs: bool = True,
+        store_context_messages: bool = False,
+        store_context_from: set[str] | None = None,
+        store_outputs: bool = True,
+        skip_excluded: bool = False,
+    ) -> None:
+        """Open nothing yet."""
+        super().__init__(
+            source_id,
+            load_messages=load_messages,
+            store_inputs=store_inputs,
+            store_context_messages=store_context_messages,
+            store_context_from=store_context_from,
+            store_outputs=store_outputs,
+        )
+        self.prefix = prefix
+        self.skip_excluded = skip_excluded
+        self._runtime = runtime
+
+    async def get_messages(
+        self,
+        session_id: str | None,
+        *,
+        state: dict[str, Any] | None = None,  # noqa: ARG002  the framework names it
+        **kwargs: Any,  # noqa: ARG002  likewise
+    ) -> list[Message]:
+        """Return what a model should see, oldest first; nothing for a new session."""
+        stored = await _run(self._runtime, _stored(self._conversation_id(session_id)))
+        messages = [message_of(one) for one in stored]
+        if self.skip_excluded:
+            return [message for message in messages if not message.additional_properties.get("_excluded")]
+        return messages
+
+    async def save_messages(
+        self,
+        session_id: str | None,
+        messages: Sequence[Message],
+        *,
+        state: dict[str, Any] | None = None,  # noqa: ARG002  the framework names it
+        **kwargs: Any,  # noqa: ARG002  likewise
+    ) -> None:
+        """Store *messages* at the end, all or none; what repeats the end of what is stored is stored once."""
+        many = _given.get()
+        given, answered = list(drafts(messages[:many])), list(drafts(messages[len(messages[:many]) :]))
+        if given or answered:
+            saving = _saved(self._conversation_id(session_id), given, answered)
+            await to_its_end(_run(self._runtime, saving))
+
+    async def after_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Store what the flags say: an answer that says what an earlier one said is no repetition."""
+        inputs = context.input_messages if self.store_inputs else []
+        token = _given.set(len(self._get_context_messages_to_store(context)) + len(inputs))
+        try:
+            await super().after_run(agent=agent, session=session, context=context, state=state)
+        finally:
+            _given.reset(token)
+
+    def _conversation_id(self, session_id: str | None) -> str:
+        return self.prefix + (DEFAULT_SESSION if session_id is None else session_id)
+
+
+class ChatMemoryContextProvider(ContextProvider):
+    """Shows the model the long-term memories that belong to a user's message, and saves what the user says.
+
+    They stand before the message, fenced as data, as the context message of *source_id*, which no history stores
+    unless it was asked to.  When the model has answered, the facts in what the user said become memories; what other
+    providers, models and tools say is no fact about a user.
+
+    Where to put it: behind the history, whose text then stays the same for caches of prompts.
+
+    Args:
+        runtime: gives ``LongTermMemoryService``, as for ``ChatMemoryHistoryProvider``, with the same exceptions.
+        namespace: whose memories; a function of the session when an agent serves many users.
+        source_id: names what this provider adds.
+        limit: memories at most; None: as configured.
+        saves: whether what the user says is saved.
+    """
+
+    DEFAULT_SOURCE_ID: ClassVar[str] = "chatmemory"
+
+    def __init__(
+        self,
+        runtime: Runner[LongTermMemoryService],
+        namespace: Namespace | Callable[[AgentSession], Namespace],
+        source_id: str = DEFAULT_SOURCE_ID,
+        *,
+        limit: int | None = None,
+        saves: bool = True,
+    ) -> None:
+        """Open nothing yet."""
+        super().__init__(source_id)
+        self.namespace = namespace
+        self.limit = limit
+        self.saves = saves
+        self._runtime = runtime
+
+    async def before_run(
+        self,
+        *,
+        agent: SupportsAgentRun,  # noqa: ARG002  the framework names it
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],  # noqa: ARG002  likewise
+    ) -> None:
+        """Add what is remembered for what the user says now."""
+        asked = "\n".join(_said_now(context.input_messages))[:MAX_CONTENT_CHARACTERS]
+        if not asked:
+            return
+        recalling = recalled(
+            self._namespace_of(session), asked, limit=self.limit, session_id=context.session_id
+        )
+        memories = await _run(self._runtime, recalling)
+        if memories.text:
+            others = [one for one in memories.session_ids if one != context.session_id]
+            context.extend_messages(self, [Message("user", [memories.text])], origin_session_ids=others)
+
+    async def after_run(
+        self,
+        *,
+        agent: SupportsAgentRun,  # noqa: ARG002  the framework names it
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],  # noqa: ARG002  likewise
+    ) -> None:
+        """Save the facts in what the user has said."""
+        said = _said_now(context.input_messages)
+        if self.saves and said:
+            saving = _kept(self._namespace_of(session), said, context.session_id)
+            await to_its_end(_run(self._runtime, saving))
+
+    def _namespace_of(self, session: AgentSession) -> Namespace:
+        return self.namespace if isinstance(self.namespace, Namespace) else self.namespace(session)
+
+
+async def _run(runtime: Runner[R], effect: Effect[A, E, R]) -> A:
+    """Return the value, or raise what users of the framework catch."""
+    try:
+        outcome = await runtime.run(effect)
+    except EffectInterrupted as closed:
+        raise IntegrationException("the runtime of this memory is closed") from closed
+    except EffectFailed as failed:  # while the runtime was opening
+        raise IntegrationInitializationError(str(failed.error)) from failed
+    if isinstance(outcome, Success):
+        return outcome.unwrap()
+    error = outcome.failure()
+    is_refused = isinstance(error, DataValidationError)
+    kind = IntegrationInvalidRequestException if is_refused else IntegrationException
+    raise kind(str(error)) from EffectFailed(error)
+
+
+def _stored(
+    conversation_id: str, *, limit: int | None = None, view: View = "model"
+) -> Effect[Sequence[ChatMessage], ReadError, ChatMemoryService]:
+    """Read the conversation, which may be new."""
+    reading = ChatMemoryService.use(
+        lambda memory: memory.get_messages(conversation_id, limit=limit, view=view)
+    )
+    return reading.lash(_nothing_if_new)
+
+
+def _nothing_if_new(error: ReadError) -> Effect[Sequence[ChatMessage], ReadError]:
+    return Effect.succeed(()) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)
+
+
+@Effect.gen
+async def _saved(
+    do: Do[AddError | ReadError, ChatMemoryService],
+    conversation_id: str,
+    given: Sequence[NewMessage],
+    answered: Sequence[NewMessage],
+) -> None:
+    """Append what of *given* is not there yet, and *answered*."""
+    identities = [identity_of(message) for message in given]
+    if len(given) > 1 or not all(map(_is_question, identities)):
+        # As many as can be repeated, and one to see that there are more; a summary may stand behind each.
+        most = min(2 * (len(given) + 1), MAX_LIMIT)
+        known = await do(_stored(conversation_id, limit=most, view="full"))
+        stored = [identity_of(message) for message in known if message.role != "summary"]
+        given = given[_repeated(stored, identities) :]
+    if given or answered:
+        await do(do.service(ChatMemoryService).add_messages(conversation_id, [*given, *answered]))
+
+
+@Effect.gen
+async def _kept(
+    do: Do[RememberError, LongTermMemoryService],
+    namespace: Namespace,
+    said: Sequence[str],
+    session_id: str | None,
+) -> None:
+    memory = do.service(LongTermMemoryService)
+    for text in said:
+        await do(memory.auto_save(namespace, text, session_id=session_id))
+
+
+def _said_now(inputs: Sequence[Message]) -> list[str]:
+    """Return what the user says behind the last answer: a client may hand in what was said before.
+
+    What a provider has added bears its mark, and is not the user's.
+    """
+    said: list[str] = []
+    for message in reversed(inputs):
+        if message.role == "assistant":
+            break
+        if message.role == "user" and "_attribution" not in message.additional_properties:
+            said.append(clean_text(message.text.strip())[:MAX_CONTENT_CHARACTERS])
+    return [text for text in reversed(said) if text]
+
+
+def _is_question(identity: Identity) -> bool:
+    """Tell whether it may be said again: a user's message that bears no id."""
+    return identity[0] == "user"
+
+
+def _repeated(stored: Sequence[Identity], given: Sequence[Identity]) -> int:
+    """Return how many of *given*, from the first on, are older than what is new: a transcript that was handed in again.
+
+    The rule is that of the framework's own providers: the whole of a short history is looked for anywhere, the end of a
+    long one at the beginning; a question alone proves no repetition.
+    """
+    many = len(stored)
+    for start in range(len(given) - many + 1 if many else 0):
+        is_question_alone = start == 0 and many == 1 and _is_question(stored[0])
+        if given[start : start + many] == stored and not is_question_alone:
+            return start + many
+    for overlap in range(min(many, len(given)), 0, -1):
+        is_question_alone = overlap == 1 and _is_question(stored[-1])
+        if given[:overlap] == stored[-overlap:] and not is_question_alone:
+            return overlap
+    return 0

@@ -1,0 +1,159 @@
+"""Messages of the Microsoft Agent Framework as those of a conversation, and back.
+
+Who speaks and what can be read stand in the columns; the JSON that ``Message.to_dict`` writes stands in the metadata.
+Which messages are stored, and when, is the business of ``agent_framework.py``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, Final, TypeAlias, cast
+
+from agent_framework import Content, Message, __version__
+from agent_framework.exceptions import (
+    IntegrationInvalidRequestException,
+    IntegrationInvalidResponseException,
+)
+
+from chatmemory.contracts.token_counter import AS_GIVEN
+from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text, is_encodable
+from chatmemory.messages import ChatMessage, NewMessage, Role
+from chatmemory.recalled_block import SUMMARY_NOTICE, fresh_fence, message_line, recalled_block
+
+Payload: TypeAlias = dict[str, Any]
+"""A message as ``Message.to_dict`` writes it."""
+
+Identity: TypeAlias = tuple[str, str]
+
+NAME: Final = "agentFramework"
+"""Under which name of ``AS_GIVEN`` a message's JSON stands, in pieces that every store can keep: files may be long."""
+
+SUMMARY_OF: Final = "chatmemorySummary"
+"""Where in the properties of a message that was made of a summary stands its id: it is not to be stored again."""
+
+ROLES: Final[dict[str, Role]] = {"user": "user", "system": "system", "developer": "system", "tool": "tool"}
+SPOKEN_AS: Final[dict[Role, str]] = {"user": "user", "system": "system"}
+
+ANSWERS: Final = frozenset({"function_approval_response", "function_result"})
+"""Contents that mean nothing without the call that they answer, which stands in an earlier message."""
+
+
+def drafts(messages: Sequence[Message]) -> Iterator[NewMessage]:
+    """Yield what is to be stored: not the summaries, which are."""
+    for message in messages:
+        if SUMMARY_OF in message.additional_properties:
+            continue
+        try:
+            text = _json_text(message.to_dict())
+        except (TypeError, ValueError, RecursionError) as unwritable:
+            raise IntegrationInvalidRequestException(
+                f"a message that is no JSON cannot be stored: {unwritable}"
+            ) from unwritable
+        size = MAX_CONTENT_CHARACTERS
+        pieces = [text[start : start + size] for start in range(0, len(text), size)]
+        readable = clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS]
+        yield NewMessage(_role(message), readable, metadata={AS_GIVEN: {NAME: pieces}})
+
+
+def message_of(message: ChatMessage) -> Message:
+    """Return the message that is stored there, or one that says what it says."""
+    payload = _payload(message)
+    try:
+        return Message.from_dict(payload)
+    except (AttributeError, KeyError, TypeError, ValueError) as unreadable:
+        raise _unreadable(message, unreadable) from unreadable
+
+
+def identity_of(message: ChatMessage | NewMessage) -> Identity:
+    """Return what makes two messages one, as the framework sees it: the id, or who says what."""
+    payload = _payload(message)
+    if payload.get("message_id") is not None:
+        return ("", str(payload["message_id"]))
+    return (str(payload.get("role")), json.dumps(payload.get("contents"), sort_keys=True))
+
+
+def _json_text(payload: Payload) -> str:
+    text = json.dumps(payload, ensure_ascii=False)
+    return text if is_encodable(text) else json.dumps(payload)  # half an emoji stands there as an escape
+
+
+def _role(message: Message) -> Role:
+    if any(content.type in ANSWERS for content in message.contents):
+        return "tool"  # no summary parts it from the call
+    return ROLES.get(message.role, "assistant")
+
+
+def _readable(message: Message) -> str:
+    """Return what a person, a search or a summary can read in a message; the kinds of its contents when there is no text."""
+    texts = filter(None, map(_text_of, message.contents))
+    return "\n".join(texts) or " ".join(f"[{content.type}]" for content in message.contents)
+
+
+def _text_of(content: Content) -> str:
+    match content.type:
+        case "text":
+            return content.text or ""
+        case "text_reasoning" | "usage":  # what a model thinks is between it and its provider
+            return ""
+        case "error":
+            return content.message or ""
+        case "function_call" | "mcp_server_tool_call":
+            return f"{content.name or content.tool_name}({_argued(content.arguments)})"
+        case "function_approval_request":
+            return "" if content.function_call is None else f"{_text_of(content.function_call)}?"
+        case "function_approval_response":
+            answer = "approved" if content.approved else "refused"
+            return answer if content.function_call is None else f"{answer}: {_text_of(content.function_call)}"
+        case "data" | "uri":
+            return f"[{content.media_type or content.type}]"
+        case _:
+            return _results_of(content)
+
+
+def _argued(arguments: str | Mapping[str, Any] | None) -> str:
+    if isinstance(arguments, Mapping):
+        return json.dumps(arguments, ensure_ascii=False, default=str)
+    return arguments or ""
+
+
+def _results_of(content: Content) -> str:
+    """Return the text in what a tool was told or has answered."""
+    texts: list[str | None] = [content.stdout, content.stderr, *(content.commands or ())]
+    for part in (content.inputs, content.items or content.result, content.outputs, content.output):
+        parts: Sequence[object] = cast("Sequence[object]", part) if isinstance(part, list) else (part,)
+        texts += (
+            _text_of(one) if isinstance(one, Content) else one
+            for one in parts
+            if isinstance(one, Content | str)
+        )
+    return "\n".join(filter(None, texts))
+
+
+def _payload(message: ChatMessage | NewMessage) -> Payload:
+    as_given = (message.metadata or {}).get(AS_GIVEN)
+    if not isinstance(as_given, Mapping) or NAME not in as_given:
+        return _made_payload(message)
+    try:
+        kept = json.loads("".join(cast("Sequence[str]", as_given[NAME])))
+    except (TypeError, ValueError, RecursionError) as unreadable:
+        raise _unreadable(message, unreadable) from unreadable
+    if not isinstance(kept, dict):
+        raise _unreadable(message, f"{type(kept).__name__} is no JSON object")
+    return cast("Payload", kept)
+
+
+def _made_payload(message: ChatMessage | NewMessage) -> Payload:
+    if not isinstance(message, ChatMessage) or message.role != "summary":
+        return Message(SPOKEN_AS.get(message.role, "assistant"), [message.content]).to_dict()
+    line = message_line(message)
+    fence = fresh_fence([line], Random(message.id))  # noqa: S311  the same each time, for caches of prompts
+    block = recalled_block([line], fence=fence, notice=SUMMARY_NOTICE)
+    return Message("user", [block], additional_properties={SUMMARY_OF: message.id}).to_dict()
+
+
+def _unreadable(message: ChatMessage | NewMessage, reason: object) -> IntegrationInvalidResponseException:
+    return IntegrationInvalidResponseException(
+        f"message {message.id!r} is none of Agent Framework {__version__}: {reason}"
+    )
