@@ -14,6 +14,7 @@ from itertools import islice, pairwise
 from typing import Final, cast
 
 from chatmemory.cjk import HAN
+from chatmemory.json_value import AS_GIVEN
 from chatmemory.messages import Json
 from chatmemory.stop_words import STOP_CHARACTERS, STOP_WORDS
 
@@ -153,15 +154,19 @@ def _porter() -> Callable[[str], str]:
 
 
 def _texts(value: Json) -> Iterator[str]:
-    """Yield every text and number in *value*, the names of its fields among them.  Iterative: depth is an attack."""
+    """Yield every text and number in *value*, the names of its fields among them, but ``AS_GIVEN``.
+
+    Iterative: depth is an attack.
+    """
     waiting = [value]
     while waiting:
         here = waiting.pop()
         if isinstance(here, str):
             yield here
         elif isinstance(here, Mapping):
-            waiting.extend(here.keys())
-            waiting.extend(here.values())
+            told = {name: part for name, part in here.items() if name != AS_GIVEN}
+            waiting.extend(told.keys())
+            waiting.extend(told.values())
         elif isinstance(here, Sequence):
             waiting.extend(here)
         elif isinstance(here, int | float) and not isinstance(here, bool):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from chatmemory.effect import Tag
+from chatmemory.json_value import AS_GIVEN as AS_GIVEN  # noqa: PLC0414  where adapters have it from
 
 if TYPE_CHECKING:
     from chatmemory.messages import ChatMessage, NewMessage
-
-
-AS_GIVEN: Final = "asGiven"
-"""Where in a message's metadata adapters keep it as their frameworks wrote it: the content says it a second time."""
 
 
 class TokenCounter(Protocol):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from chatmemory import search_terms as module
+from chatmemory.json_value import AS_GIVEN
 from chatmemory.messages import Json
 from chatmemory.search_terms import (
     MAX_QUERY_TERMS,
@@ -149,6 +150,11 @@ def test_a_memory_is_found_by_its_key_its_tags_and_its_value() -> None:
     for asked in ("编程语言", "work", "工作", "rust", "2021", "3", "years"):
         assert set(query_terms(asked)) <= set(terms.split()), asked
     assert "true" not in terms.split()
+
+
+def test_nothing_is_found_by_what_a_framework_wrote() -> None:
+    value = {AS_GIVEN: {"someFramework": {"parts": [{"text": "tea"}]}}, "kept": 3}
+    assert memory_terms("tea", value=value) == memory_terms("tea", value={"kept": 3})
 
 
 def test_what_a_content_says_already_its_key_does_not_say_again() -> None:
