@@ -1,0 +1,203 @@
+"""What an event or a memory entry of Google ADK is as a memory, and what a memory is as an entry.
+
+The text is the content; who speaks, and when, stand in the columns; the JSON of the framework stands in the value, and
+comes back equal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Final, cast, final
+
+from attrs import frozen
+from google.adk.errors.input_validation_error import InputValidationError
+from google.adk.events.event import Event
+from google.adk.memory.memory_entry import MemoryEntry
+from google.genai import types
+
+from chatmemory.json_value import AS_GIVEN
+from chatmemory.memories import Memory, MemoryChanges, Namespace, NewMemory, Provenance
+from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text, metadata_problems
+
+EVENT: Final = "googleAdkEvent"
+"""Under which name of ``AS_GIVEN`` an event stands."""
+
+EVENT_TEXT: Final = "googleAdkEventText"
+"""The same as JSON text, in pieces, when the store has no other way to give it back exactly: with a NUL in it."""
+
+EXTRACTOR: Final = "google-adk"
+
+USER: Final = "user"
+"""Who the user is, as an author and as a role."""
+
+
+@final
+@frozen
+class Said:
+    """What is to be remembered: the *memory*, the id that it gets in the store, and the *event* as it was given."""
+
+    memory_id: str
+    event: Mapping[str, Any]
+    memory: NewMemory
+
+
+def memory_id_of(namespace: Namespace, event_id: str) -> str:
+    """Return the id of the memory of an event; JSON keeps apart what a separator could join."""
+    return sha256(json.dumps([namespace.app, namespace.user, event_id]).encode()).hexdigest()
+
+
+def said_by(
+    namespace: Namespace,
+    events: Sequence[Event],
+    session_id: str | None,
+    custom_metadata: Mapping[str, object] | None = None,
+) -> list[Said]:
+    """Return what *events* say in words, each id once: of two the later one.
+
+    Raises:
+        InputValidationError: an event, or the metadata, is no JSON, or has a time outside all calendars.
+    """
+    said: dict[str, Said] = {}
+    for event in events:
+        if event.content is None or not text_of(event.content):
+            continue
+        try:
+            said_at = datetime.fromtimestamp(event.timestamp, UTC)
+        except (ValueError, OverflowError, OSError) as error:
+            raise InputValidationError(
+                f"event {event.id!r}: the timestamp {event.timestamp!r} is no time"
+            ) from error
+        given = _given(event.id, event.content, event.author, event.timestamp, custom_metadata)
+        said[event.id] = _said(namespace, given, event.content, session_id, said_at)
+    return list(said.values())
+
+
+def said_in(
+    namespace: Namespace, entry: MemoryEntry, custom_metadata: Mapping[str, object] | None = None
+) -> Said:
+    """Return what *entry* says; one without an id gets the same each time.
+
+    Raises:
+        InputValidationError: it says nothing in words, or is no JSON.
+    """
+    if not text_of(entry.content):
+        raise InputValidationError("a memory says something: give its content a part with text")
+    metadata = {**(custom_metadata or {}), **entry.custom_metadata}
+    given = _given(entry.id or "", entry.content, entry.author, entry.timestamp, metadata)
+    if not entry.id:
+        given["id"] = sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+    return _said(namespace, given, entry.content, None, _instant(entry.timestamp))
+
+
+def entry_of(memory: Memory) -> MemoryEntry:
+    """Return *memory* as it was given, or one that says what it says: it came another way, or was corrected since."""
+    event = event_of(memory)
+    said_at = memory.created_at.isoformat()
+    if event is None:
+        author = memory.role
+        return MemoryEntry(id=memory.id, content=_content(memory), author=author, timestamp=said_at)
+    metadata = event.get("customMetadata", {})
+    content = types.Content.model_validate(event["content"])
+    if clean_text(text_of(content))[:MAX_CONTENT_CHARACTERS] != memory.content:
+        content = types.Content(role=content.role, parts=[types.Part(text=memory.content)])
+    timestamp = event["timestamp"]
+    if isinstance(timestamp, int | float):  # an instant, wherever the model's machine stands
+        timestamp = datetime.fromtimestamp(timestamp, UTC).isoformat()
+    return MemoryEntry(
+        id=event["id"],
+        content=content,
+        author=event["author"],
+        timestamp=timestamp or said_at,
+        custom_metadata=metadata,
+    )
+
+
+def event_of(memory: Memory) -> Mapping[str, Any] | None:
+    """Return what stands beside *memory* as it was given; None: it came another way."""
+    try:
+        given = cast("Mapping[str, Any]", cast("Mapping[str, Any]", memory.value)[AS_GIVEN])
+        event = json.loads("".join(given[EVENT_TEXT])) if EVENT_TEXT in given else given[EVENT]
+        MemoryEntry.model_validate({**event, "timestamp": None})
+    except (KeyError, TypeError, ValueError):
+        return None
+    return cast("Mapping[str, Any]", event)
+
+
+def corrected(stored: Memory | None, said: Said) -> MemoryChanges | None:
+    """Return what makes *stored* say what was said; None: it does, or a person has made something else of it."""
+    known = None if stored is None else event_of(stored)
+    if known is None:
+        return None
+    event = {**known, **said.event}  # who adds a session again gives no metadata, and takes none away
+    if event == known:
+        return None
+    return MemoryChanges(content=said.memory.content, value=_value(event))
+
+
+def text_of(content: types.Content) -> str:
+    """Return what is said in words: no thoughts, no calls."""
+    texts = [(part.text or "").strip() for part in content.parts or () if not part.thought]
+    return "\n".join(filter(None, texts))
+
+
+def _given(
+    event_id: str,
+    content: types.Content,
+    author: str | None,
+    timestamp: float | str | None,
+    custom_metadata: Mapping[str, object] | None,
+) -> dict[str, Any]:
+    event = {"id": event_id, "author": author, "timestamp": timestamp}
+    metadata = {"customMetadata": dict(custom_metadata)} if custom_metadata else {}
+    try:
+        given = {"content": content.model_dump(mode="json", exclude_none=True), **metadata}
+        return {**event, **json.loads(json.dumps(given))}
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputValidationError(f"{event_id!r}: what is no JSON cannot be stored: {error}") from error
+
+
+def _said(
+    namespace: Namespace,
+    event: dict[str, Any],
+    content: types.Content,
+    session_id: str | None,
+    said_at: datetime | None,
+) -> Said:
+    is_user = (event["author"] or content.role or USER) == USER
+    memory = NewMemory(
+        clean_text(text_of(content))[:MAX_CONTENT_CHARACTERS],
+        id=memory_id_of(namespace, event["id"]),
+        value=_value(event),
+        source="user_stated" if is_user else "inferred",
+        role="user" if is_user else "assistant",
+        session_id=session_id,
+        memory_type="long_term",  # whoever adds an agent's words wants them to be found
+        provenance=Provenance((event["id"],), extractor=EXTRACTOR),
+        created_at=said_at,
+    )
+    return Said(str(memory.id), event, memory)
+
+
+def _value(event: Mapping[str, Any]) -> dict[str, Any]:
+    if not metadata_problems("$", {AS_GIVEN: {EVENT: event}}):
+        return {AS_GIVEN: {EVENT: event}}
+    text = json.dumps(event)  # ASCII: whatever cannot be stored stands there as an escape
+    size = MAX_CONTENT_CHARACTERS
+    return {AS_GIVEN: {EVENT_TEXT: [text[start : start + size] for start in range(0, len(text), size)]}}
+
+
+def _content(memory: Memory) -> types.Content:
+    role = "user" if memory.role == "user" else "model"
+    return types.Content(role=role, parts=[types.Part(text=memory.content)])
+
+
+def _instant(timestamp: str | None) -> datetime | None:
+    """Return the time that an entry names; None, for now, where it names none, or no time zone."""
+    try:
+        instant = datetime.fromisoformat(timestamp or "")
+        return None if instant.utcoffset() is None else instant.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
