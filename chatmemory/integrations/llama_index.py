@@ -25,6 +25,7 @@ from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Do, Effect, EffectFailed, EffectInterrupted, Runner, Success
 from chatmemory.errors import DataValidationError, RecallError, RememberError
 from chatmemory.integrations.recalled_text import recalled_text
+from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.memories import Namespace
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.proposals import Speaker
@@ -129,7 +130,7 @@ class ChatMemoryBlock(BaseMemoryBlock[str]):
         turn = self._turns.get(session_id)
         fresh = [one for one in dict.fromkeys(said) if turn is None or one not in turn.kept]
         if fresh:
-            await self._run(_kept(self.namespace, fresh, session_id))
+            await to_its_end(self._run(_kept(self.namespace, fresh, session_id)))
 
     async def _run(self, effect: Effect[A, RecallError | RememberError, LongTermMemoryService]) -> A:
         try:

@@ -26,7 +26,7 @@ from chatmemory import (
 )
 from chatmemory.integrations.llama_index import ChatMemoryBlock
 from chatmemory_layers import stacks
-from chatmemory_layers.stacks import MemoryTags
+from chatmemory_layers.stacks import MemoryTags, Stack
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 README = EXAMPLES.parent / "README.md"
@@ -35,8 +35,8 @@ Runtime = ManagedRuntime[MemoryTags]
 
 
 @pytest.fixture
-async def runtime() -> AsyncIterator[Runtime]:
-    async with ManagedRuntime(stacks.testing()) as runtime:
+async def runtime(every_stack: Stack) -> AsyncIterator[Runtime]:
+    async with ManagedRuntime(every_stack) as runtime:
         yield runtime
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from chatmemory import StrategySettings, ThreadRuntime
 from chatmemory.contracts import ChatMemoryService
-from chatmemory_layers.stacks import embedded
+from chatmemory_layers.stacks import Stack, embedded
 
 
 @pytest.fixture
-def runtime(tmp_path: Path) -> Generator[ThreadRuntime[ChatMemoryService]]:
-    with ThreadRuntime(embedded(tmp_path / "agent.db")) as opened:
+def runtime(every_stack: Stack) -> Generator[ThreadRuntime[ChatMemoryService]]:
+    with ThreadRuntime(every_stack) as opened:
         yield opened
 
 

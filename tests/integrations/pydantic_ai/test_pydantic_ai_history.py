@@ -34,14 +34,14 @@ from chatmemory import (
 )
 from chatmemory.integrations.pydantic_ai import ChatMemoryHistory
 from chatmemory_layers import stacks
-from chatmemory_layers.stacks import MemoryTags
+from chatmemory_layers.stacks import MemoryTags, Stack
 
 Runtime = ManagedRuntime[MemoryTags]
 
 
 @pytest.fixture
-async def runtime() -> AsyncIterator[Runtime]:
-    async with ManagedRuntime(stacks.testing()) as runtime:
+async def runtime(every_stack: Stack) -> AsyncIterator[Runtime]:
+    async with ManagedRuntime(every_stack) as runtime:
         yield runtime
 
 

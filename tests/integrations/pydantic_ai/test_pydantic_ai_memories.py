@@ -18,8 +18,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
 from chatmemory.integrations.pydantic_ai import ChatMemoryHistory, LongTermMemories
-from chatmemory_layers import stacks
-from chatmemory_layers.stacks import MemoryTags
+from chatmemory_layers.stacks import MemoryTags, Stack
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 README = EXAMPLES.parent / "README.md"
@@ -57,8 +56,8 @@ def look() -> str:
 
 
 @pytest.fixture
-async def runtime() -> AsyncIterator[Runtime]:
-    async with ManagedRuntime(stacks.testing()) as runtime:
+async def runtime(every_stack: Stack) -> AsyncIterator[Runtime]:
+    async with ManagedRuntime(every_stack) as runtime:
         yield runtime
 
 

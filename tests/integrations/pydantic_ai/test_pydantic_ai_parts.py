@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import count
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies
@@ -20,7 +19,7 @@ from pydantic_ai_parts import DEPRECATED, contents, every_message, known_parts, 
 
 from chatmemory import ChatMemoryService, ThreadRuntime
 from chatmemory.integrations.pydantic_ai import ChatMemoryHistory
-from chatmemory_layers import stacks
+from chatmemory_layers.stacks import Stack
 
 written = ModelMessagesTypeAdapter.dump_json
 conversations = map(str, count())
@@ -30,9 +29,8 @@ TEXTS = strategies.text(strategies.characters(codec="utf-8")) | strategies.sampl
 
 
 @pytest.fixture(scope="module")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ThreadRuntime[ChatMemoryService]]:
-    path: Path = tmp_path_factory.mktemp("parts") / "history.db"
-    with ThreadRuntime(stacks.embedded(path, durability="process")) as runtime:
+def runtime(every_shared_stack: Stack) -> Iterator[ThreadRuntime[ChatMemoryService]]:
+    with ThreadRuntime(every_shared_stack) as runtime:
         yield runtime
 
 
