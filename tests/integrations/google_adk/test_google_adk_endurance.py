@@ -1,0 +1,114 @@
+"""What the memory service survives: what every adapter does, and replacements and removals that are cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import pytest
+
+pytest.importorskip("google.adk.memory", reason="pip install 'chatmemory-effect[google-adk]'")
+
+from chatmemory import LongTermMemoryService, Namespace, ThreadRuntime
+from chatmemory.integrations.google_adk import ChatMemoryMemoryService
+from chatmemory_layers.stacks import embedded
+from tests.integrations.adapter_endurance import PATIENCE_SECONDS, AdapterEndurance, Runtime
+from tests.integrations.google_adk.adk_parts import APP, USER, said, session, texts
+
+
+class Adapter(NamedTuple):
+    """The service, and the runtime through which a test sees all that is stored, not the ten best alone."""
+
+    service: ChatMemoryMemoryService
+    runtime: Runtime
+
+
+class TestEndurance(AdapterEndurance):
+    """A batch is a delta of three events."""
+
+    program: ClassVar[str] = """
+import asyncio, sys
+from google.adk.events.event import Event
+from google.genai import types
+from chatmemory import ThreadRuntime
+from chatmemory.integrations.google_adk import ChatMemoryMemoryService
+from chatmemory_layers.stacks import embedded
+
+service = ChatMemoryMemoryService(ThreadRuntime(embedded(sys.argv[1])))
+name, many = sys.argv[2], int(sys.argv[3])
+
+def said(text):
+    return Event(author="user", content=types.Content(role="user", parts=[types.Part(text=text)]))
+
+async def talk():
+    for number in range(many):
+        events = [said(f"茶 {number} {part}") for part in "abc"]
+        await service.add_events_to_memory(app_name="harbor", user_id="mei", session_id=name, events=events)
+        print(number, flush=True)
+
+asyncio.run(talk())
+"""
+    failure: ClassVar[type[Exception]] = RuntimeError
+
+    def adapter(self, runtime: Runtime) -> Adapter:
+        return Adapter(ChatMemoryMemoryService(runtime), runtime)
+
+    async def write(self, adapter: Adapter, name: str, number: int) -> None:
+        now = asyncio.get_running_loop().time()  # which never goes back
+        events = [said(f"茶 {number} {part}", at=now) for part in "abc"]
+        await adapter.service.add_events_to_memory(app_name=APP, user_id=USER, session_id=name, events=events)
+
+    async def numbers(self, adapter: Adapter, name: str) -> list[int]:
+        assert await texts(adapter.service, "茶")
+        listing = LongTermMemoryService.use(
+            lambda memory: memory.list(Namespace(USER, APP), session_id=name, limit=10_000)
+        )
+        page = (await adapter.runtime.run(listing)).unwrap()
+        parts: dict[int, set[str]] = {}
+        for memory in reversed(page.memories):
+            _, number, part = memory.content.split()
+            parts.setdefault(int(number), set()).add(part)
+        assert all(each == set("abc") for each in parts.values()), "no batch is torn"
+        return list(parts)
+
+
+BOTH = [said("green tea", "kept"), said("black tea", "gone")]
+
+
+async def replace(service: ChatMemoryMemoryService, user: str) -> None:
+    await service.add_session_to_memory(session(BOTH[:1], user=user))
+
+
+async def delete(service: ChatMemoryMemoryService, user: str) -> None:
+    await service.delete_memory(app_name=APP, user_id=user, memory_id="gone")
+
+
+async def forget(service: ChatMemoryMemoryService, user: str) -> None:
+    await service.forget_session(app_name=APP, user_id=user, session_id="monday")
+
+
+@pytest.mark.parametrize(
+    ("remove", "left"), [(replace, ["green tea"]), (delete, ["green tea"]), (forget, [])]
+)
+async def test_a_removal_that_is_cancelled_has_a_known_end(
+    tmp_path: Path, remove: Callable[[ChatMemoryMemoryService, str], Awaitable[None]], left: list[str]
+) -> None:
+    cancelled = 0
+    async with ThreadRuntime(embedded(tmp_path / "a.db", durability="process")) as runtime:
+        service = ChatMemoryMemoryService(runtime)
+        for number in range(16):
+            user = f"mei {number}"
+            await service.add_session_to_memory(session(BOTH, user=user))
+            task = asyncio.ensure_future(remove(service, user))
+            for _ in range(number % 5):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task], timeout=PATIENCE_SECONDS)
+            cancelled += task.cancelled()
+            known = sorted(await texts(service, "tea", user=user))
+            assert known in (["black tea", "green tea"], left)
+            await service.add_session_to_memory(session([], user=f"other {number}"))
+            assert sorted(await texts(service, "tea", user=user)) == known, "nothing goes late"
+    assert cancelled > 8

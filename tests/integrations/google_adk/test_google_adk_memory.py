@@ -1,0 +1,379 @@
+"""What our memory service does for agents of Google ADK, beside what every memory service of theirs does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("google.adk.memory", reason="pip install 'chatmemory-effect[google-adk]'")
+
+from google.adk.errors.input_validation_error import InputValidationError
+from google.adk.events.event import Event
+from google.genai import types
+from hypothesis import given, settings, strategies as st
+
+from chatmemory import (
+    DataValidationError,
+    LongTermMemory,
+    LongTermMemoryService,
+    ManagedRuntime,
+    MemoryChanges,
+    Namespace,
+    NewMemory,
+    ThreadRuntime,
+)
+from chatmemory.contracts import ItemPut, ItemRepositoryTag, ItemSearch
+from chatmemory.integrations import google_adk
+from chatmemory.integrations.google_adk import KNOWN, ChatMemoryMemoryService
+from chatmemory_layers import stacks
+from chatmemory_layers.stacks import MemoryTags, Stack
+from tests.integrations.google_adk.adk_parts import (
+    APP,
+    NOON,
+    USER,
+    add,
+    entry,
+    found,
+    said,
+    session,
+    texts,
+)
+
+MEI = Namespace(USER, APP)
+WHOSE = {"app_name": APP, "user_id": USER}
+NOON_UTC = datetime.fromtimestamp(NOON, UTC)
+Runtime = ManagedRuntime[MemoryTags]
+
+
+@pytest.fixture
+async def runtime(every_stack: Stack) -> AsyncIterator[Runtime]:
+    async with ManagedRuntime(every_stack) as runtime:
+        yield runtime
+
+
+@pytest.fixture
+def service(runtime: Runtime) -> ChatMemoryMemoryService:
+    return ChatMemoryMemoryService(runtime)
+
+
+@pytest.fixture
+async def memory(runtime: Runtime) -> LongTermMemory:
+    """The same memory, as every other client sees it."""
+    return await runtime.service(LongTermMemoryService)
+
+
+async def only(memory: LongTermMemory) -> str:
+    """Return the id of the only memory."""
+    (one,) = (await memory.list(MEI).or_raise()).memories
+    return one.id
+
+
+# --- One memory for all who know the user ---
+
+
+async def test_what_others_remember_of_the_user_is_found(
+    service: ChatMemoryMemoryService, memory: LongTermMemory
+) -> None:
+    await memory.remember(Namespace(USER), [NewMemory("她对花生过敏。", created_at=NOON_UTC)]).or_raise()
+    await memory.remember(Namespace(USER, "atlas"), [NewMemory("花生很便宜。")]).or_raise()
+    (one,) = await found(service, "花生")
+    assert (one.author, one.timestamp) == ("user", NOON_UTC.isoformat())
+    assert one.content == types.Content(role="user", parts=[types.Part(text="她对花生过敏。")])
+    await service.delete_memory(**WHOSE, memory_id=one.id)
+    assert await found(service, "花生") == []
+
+
+async def test_what_an_agent_said_is_found_by_others_with_where_it_comes_from(
+    service: ChatMemoryMemoryService, memory: LongTermMemory
+) -> None:
+    await service.add_session_to_memory(session([said("茶在厨房。", "e1", author="harbor")]))
+    ((hit,), *_) = [(await memory.recall(MEI, "茶").or_raise()).hits]
+    one = hit.memory
+    assert (one.content, one.role, one.source, one.session_id) == (
+        "茶在厨房。",
+        "assistant",
+        "inferred",
+        "monday",
+    )
+    assert (one.provenance.message_ids, one.created_at) == (("e1",), NOON_UTC)
+
+
+@pytest.mark.parametrize("again", ["session", "delta"])
+async def test_what_somebody_forgets_elsewhere_does_not_come_back(
+    service: ChatMemoryMemoryService, memory: LongTermMemory, again: str
+) -> None:
+    events = [said("I live in Hangzhou."), said("green tea")]
+    await service.add_session_to_memory(session(events[:1]))
+    await memory.forget(MEI, await only(memory)).or_raise()
+    if again == "session":
+        await service.add_session_to_memory(session(events))
+    else:
+        await service.add_events_to_memory(**WHOSE, events=events)
+    assert await texts(service, "Hangzhou") == []
+    assert await texts(service, "tea") == ["green tea"]
+
+
+async def test_what_somebody_corrects_is_found_corrected_and_stays_so(
+    service: ChatMemoryMemoryService, memory: LongTermMemory
+) -> None:
+    events = [said("I live in Hangzhou.", "e1")]
+    await service.add_session_to_memory(session(events))
+    await memory.update(MEI, await only(memory), MemoryChanges(content="I live in Suzhou.")).or_raise()
+    await service.add_session_to_memory(session(events))
+    await service.add_events_to_memory(**WHOSE, events=events)
+    (one,) = await found(service, "Where do I live?")
+    assert (one.id, one.author) == ("e1", "user")
+    assert one.content == types.Content(role="user", parts=[types.Part(text="I live in Suzhou.")])
+
+
+async def test_what_somebody_makes_of_a_memory_is_theirs(
+    service: ChatMemoryMemoryService, memory: LongTermMemory
+) -> None:
+    await add(service, "I live in Hangzhou.")
+    changes = MemoryChanges(content="Home: Suzhou.", value={"city": "Suzhou"})
+    await memory.update(MEI, await only(memory), changes).or_raise()
+    await add(service, "green tea")
+    assert await texts(service, "Suzhou") == ["Home: Suzhou."]
+
+
+# --- Sessions ---
+
+
+async def test_a_session_that_is_deleted_can_be_forgotten(service: ChatMemoryMemoryService) -> None:
+    events = [said("green tea"), said("black tea")]
+    await service.add_session_to_memory(session(events, "monday"))
+    await add(service, "white tea", session_id="tuesday")
+    assert await service.forget_session(**WHOSE, session_id="monday") == 2
+    assert await service.forget_session(**WHOSE, session_id="monday") == 0
+    await service.add_session_to_memory(session(events, "monday"))
+    assert await texts(service, "tea") == ["white tea"]
+
+
+async def test_a_long_session_is_replaced_whole(
+    service: ChatMemoryMemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(google_adk, "PAGE", 2)
+    events = [said(f"tea {number}") for number in range(7)]
+    await service.add_session_to_memory(session(events))
+    await service.add_session_to_memory(session(events[5:]))
+    assert sorted(await texts(service, "tea")) == ["tea 5", "tea 6"]
+
+
+async def test_a_session_that_many_add_is_found_once(service: ChatMemoryMemoryService) -> None:
+    whole = session([said("green tea"), said("black tea", author="harbor")])
+    await asyncio.gather(*(service.add_session_to_memory(whole) for _ in range(8)))
+    assert sorted(await texts(service, "tea")) == ["black tea", "green tea"]
+
+
+async def test_a_program_that_died_before_it_noted_what_it_stored_goes_on(
+    runtime: Runtime, service: ChatMemoryMemoryService
+) -> None:
+    await service.add_events_to_memory(
+        **WHOSE, events=[said("green tea", "e1"), said("The code is 1234.", "e2")]
+    )
+    items = await runtime.service(ItemRepositoryTag)
+    now = datetime.now(UTC)
+    known = await items.search(ItemSearch(KNOWN, 10), now=now).or_raise()
+    assert len(known) == 2
+    await items.write(tuple(ItemPut(one.name, None) for one in known), now=now).or_raise()
+    again = [said("green tea", "e1"), said("The code is secret.", "e2"), said("black tea", "e3")]
+    await service.add_events_to_memory(**WHOSE, events=again)
+    assert sorted(await texts(service, "tea")) == ["black tea", "green tea"]
+    assert await texts(service, "code") == ["The code is secret."]
+
+
+async def test_who_adds_a_session_takes_no_metadata_away(service: ChatMemoryMemoryService) -> None:
+    event = said("green tea")
+    await service.add_events_to_memory(
+        **WHOSE, session_id="monday", events=[event], custom_metadata={"mood": "calm"}
+    )
+    await service.add_session_to_memory(session([event]))
+    assert [one.custom_metadata for one in await found(service, "tea")] == [{"mood": "calm"}]
+
+
+# --- Memories ---
+
+
+async def test_a_memory_comes_back_as_it_was_given(service: ChatMemoryMemoryService) -> None:
+    given_one = entry(
+        "她对花生过敏。",
+        id="m1",
+        author="nurse",
+        timestamp="2026-05-01T08:00:00+08:00",
+        custom_metadata={"ward": {"bed": 7}},
+    )
+    await service.add_memory(**WHOSE, memories=[given_one], custom_metadata={})
+    assert await found(service, "花生") == [given_one]
+
+
+async def test_a_memory_without_id_and_time_gets_them_and_is_stored_once(
+    service: ChatMemoryMemoryService,
+) -> None:
+    for _ in range(2):
+        await service.add_memory(
+            **WHOSE,
+            memories=[entry("green tea", custom_metadata={"mood": "calm"})],
+            custom_metadata={"mood": "any", "by": "tool"},
+        )
+    (one,) = await found(service, "tea")
+    assert one.id
+    assert datetime.fromisoformat(one.timestamp or "").tzinfo
+    assert one.custom_metadata == {"mood": "calm", "by": "tool"}
+
+
+async def test_a_memory_of_a_known_id_takes_its_place(service: ChatMemoryMemoryService) -> None:
+    for text in ("The code is 1234.", "The code is secret."):
+        await service.add_memory(**WHOSE, memories=[entry(text, id="m1")])
+    assert await texts(service, "code") == ["The code is secret."]
+
+
+async def test_a_memory_that_was_deleted_comes_back_when_it_is_added_by_hand(
+    service: ChatMemoryMemoryService,
+) -> None:
+    for _ in range(2):
+        await service.add_memory(**WHOSE, memories=[entry("green tea", id="m1")])
+        assert await texts(service, "tea") == ["green tea"]
+        await service.delete_memory(**WHOSE, memory_id="m1")
+        assert await texts(service, "tea") == []
+
+
+def test_what_is_deleted_leaves_no_trace_in_the_file(tmp_path: Path) -> None:
+    async def live() -> None:
+        async with ThreadRuntime(stacks.embedded(tmp_path / "a.db")) as runtime:
+            service = ChatMemoryMemoryService(runtime)
+            await service.add_session_to_memory(session([said("The password is Sesam.", "event-77")]))
+            await service.delete_memory(**WHOSE, memory_id="event-77")
+            assert await found(service, "password") == []
+
+    asyncio.run(live())
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert not [trace for trace in (b"Sesam", b"sesam", b"event-77") if trace in kept]
+
+
+# --- Refusals and failures ---
+
+
+@pytest.mark.parametrize(
+    ("event", "problem"),
+    [
+        (said("tea", at=float("nan")), "no time"),
+        (said("tea", at=1e300), "no time"),
+        (said("tea", "x" * 600), "more than 512"),
+        (
+            Event(
+                author="harbor",
+                content=types.Content(
+                    parts=[
+                        types.Part(text="tea"),
+                        types.Part(function_response=types.FunctionResponse(response={"x": object()})),
+                    ]
+                ),
+            ),
+            "no JSON",
+        ),
+    ],
+    ids=["no number", "too late", "long id", "no json"],
+)
+async def test_what_cannot_be_kept_is_refused_with_all_that_came_with_it(
+    service: ChatMemoryMemoryService, event: Event, problem: str
+) -> None:
+    with pytest.raises(InputValidationError, match=problem):
+        await service.add_session_to_memory(session([said("green tea"), event]))
+    assert await texts(service, "tea") == []
+
+
+@pytest.mark.parametrize(("app", "user"), [("", USER), (APP, ""), (APP, "x" * 600), ("x\0", USER)])
+async def test_whose_it_is_has_to_be_said(service: ChatMemoryMemoryService, app: str, user: str) -> None:
+    whose = {"app_name": app, "user_id": user}
+    with pytest.raises(InputValidationError, match=r"\$\.namespace\.") as refused:
+        await service.search_memory(**whose, query="tea")
+    assert isinstance(refused.value.__cause__.error, DataValidationError)  # type: ignore[union-attr]
+    with pytest.raises(InputValidationError):
+        await service.add_session_to_memory(session([], app=app, user=user))
+    with pytest.raises(InputValidationError):
+        await service.delete_memory(**whose, memory_id="m1")
+
+
+@pytest.mark.parametrize("metadata", [{"x": object()}, {"x": {1, 2}}])
+async def test_metadata_that_is_no_json_is_refused(
+    service: ChatMemoryMemoryService, metadata: dict[str, object]
+) -> None:
+    with pytest.raises(InputValidationError, match="no JSON"):
+        await service.add_memory(**WHOSE, memories=[entry("tea")], custom_metadata=metadata)
+
+
+async def test_a_memory_that_says_nothing_is_refused(service: ChatMemoryMemoryService) -> None:
+    with pytest.raises(InputValidationError, match="says something"):
+        await service.add_memory(**WHOSE, memories=[entry(" ")])
+
+
+def test_a_store_that_cannot_be_opened_or_is_closed_says_so(tmp_path: Path) -> None:
+    runtime = ThreadRuntime(stacks.embedded(tmp_path / "nowhere" / "agent.db"))
+    service = ChatMemoryMemoryService(runtime)
+    with pytest.raises(RuntimeError, match="nowhere"):
+        asyncio.run(add(service, "tea"))
+    runtime.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        asyncio.run(found(service, "tea"))
+
+
+def test_a_thread_runtime_serves_every_event_loop_and_the_next_program(tmp_path: Path) -> None:
+    for _ in range(2):
+        with ThreadRuntime(stacks.embedded(tmp_path / "agent.db", durability="process")) as runtime:
+            service = ChatMemoryMemoryService(runtime)
+            asyncio.run(add(service, "I live in Hangzhou."))
+            assert asyncio.run(texts(service, "Hangzhou"))
+
+
+# --- Whatever an event says ---
+
+TEXTS = st.text(st.characters(exclude_categories=()), min_size=1, max_size=40)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+OBJECTS = st.dictionaries(TEXTS, JSON, max_size=3)
+PARTS = st.one_of(
+    st.builds(types.Part, text=TEXTS, thought=st.none() | st.just(value=True)),
+    st.builds(types.Part, text=TEXTS, thought_signature=st.binary(min_size=1, max_size=8)),
+    st.builds(
+        lambda data: types.Part(inline_data=types.Blob(data=data, mime_type="image/png")),
+        st.binary(max_size=9),
+    ),
+    st.builds(lambda args: types.Part(function_call=types.FunctionCall(name="f", args=args)), OBJECTS),
+    st.builds(
+        lambda answer: types.Part(function_response=types.FunctionResponse(name="f", response=answer)),
+        OBJECTS,
+    ),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts=st.lists(PARTS, max_size=4), metadata=OBJECTS, at=st.floats(0, 4e9))
+def test_whatever_an_event_says_comes_back_equal(
+    parts: list[types.Part], metadata: dict[str, object], at: float
+) -> None:
+    content = types.Content(role="model", parts=[types.Part(text="茶"), *parts])
+    event = Event(author="harbor", content=content, timestamp=at)
+
+    async def kept() -> None:
+        async with ManagedRuntime(stacks.testing()) as runtime:
+            service = ChatMemoryMemoryService(runtime)
+            for _ in range(2):
+                await service.add_events_to_memory(**WHOSE, events=[event], custom_metadata=metadata)
+            (one,) = await found(service, "茶")
+            assert (one.id, one.content, one.author) == (event.id, content, "harbor")
+            assert json.dumps(one.custom_metadata) == json.dumps(metadata)
+            assert datetime.fromisoformat(one.timestamp or "") == datetime.fromtimestamp(at, UTC)
+
+    asyncio.run(kept())
