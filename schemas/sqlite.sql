@@ -185,6 +185,10 @@ CREATE TRIGGER stored_item_removed AFTER DELETE ON stored_item BEGIN
     DELETE FROM item_passage WHERE item_key = old.item_key;
 END;
 
+CREATE TRIGGER stored_item_rewritten AFTER UPDATE OF value ON stored_item BEGIN
+    DELETE FROM item_passage WHERE item_key = old.item_key;
+END;
+
 CREATE INDEX stored_item_expiry ON stored_item (expires_at_us) WHERE expires_at_us IS NOT NULL
 ;
 

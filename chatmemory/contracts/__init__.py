@@ -45,7 +45,9 @@ if TYPE_CHECKING:
         HistoryStrategy as HistoryStrategy,
         HistoryStrategyTag as HistoryStrategyTag,
     )
+    from chatmemory.contracts.item_condition import Condition as Condition
     from chatmemory.contracts.item_repository import (
+        ItemChange as ItemChange,
         ItemName as ItemName,
         ItemPut as ItemPut,
         ItemRepository as ItemRepository,
@@ -135,8 +137,9 @@ else:
                 "UnreadableHistoryError"
             ),
             "chatmemory.contracts.history_strategy": "HistoryStrategy HistoryStrategyTag",
+            "chatmemory.contracts.item_condition": "Condition",
             "chatmemory.contracts.item_repository": (
-                "ItemName ItemPut ItemRepository ItemRepositoryTag ItemSearch Labels StoredItem"
+                "ItemChange ItemName ItemPut ItemRepository ItemRepositoryTag ItemSearch Labels StoredItem"
             ),
             "chatmemory.contracts.long_term_memory": "LongTermMemory LongTermMemoryService",
             "chatmemory.contracts.memory_extractor": "MemoryExtractor MemoryExtractorTag",

@@ -7,22 +7,26 @@ texts of a value are embedded, is for ``chatmemory.integrations``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Generator
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
 
 from chatmemory.contracts.embedder import Vector
+from chatmemory.contracts.item_condition import Condition
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import RepositoryError
+
+A = TypeVar("A")
 
 Labels: TypeAlias = tuple[str, ...]
 """A namespace: none of its labels is empty or holds a ``.`` or a NUL."""
 
 
 @final
-@frozen
+@frozen(slots=False)  # made for every item, see messages.py
 class ItemName:
     """Where an item stands; a key holds no NUL."""
 
@@ -36,7 +40,7 @@ class ItemPut:
     """An item to be stored, or removed.
 
     Attributes:
-        value: JSON as text, which comes back as it is; None: the item is removed.
+        value: JSON as ``json.dumps`` writes it, which comes back as it is; None: the item is removed.
         terms: the words by which it is found, see ``MemoryDraft.terms``; None: by none.
         model: whose vectors *vectors* are.
         vectors: of its passages; the best one counts.
@@ -71,7 +75,7 @@ class ItemSearch:
 
     Attributes:
         prefix: the first labels of their namespaces; ``()``: of any.
-        fits: what their value has to fulfil; None: nothing.
+        conditions: all of which their value fulfils.
         terms: the words of a query.
         vector: of *model*.
     """
@@ -79,7 +83,7 @@ class ItemSearch:
     prefix: Labels
     limit: int
     offset: int = 0
-    fits: Callable[[Any], bool] | None = field(default=None, eq=False)
+    conditions: tuple[Condition, ...] = ()
     terms: tuple[str, ...] = ()
     model: str = ""
     vector: Vector | None = field(default=None, eq=False, repr=False)
@@ -88,6 +92,23 @@ class ItemSearch:
     def is_query(self) -> bool:
         """Whether the best are asked for, and not the newest."""
         return bool(self.terms) or self.vector is not None
+
+    def admits(self, value: str) -> bool:
+        """Tell whether *value*, as an item has it, fulfils the conditions."""
+        if not self.conditions:
+            return True
+        read = json.loads(value)
+        return all(condition.holds(read) for condition in self.conditions)
+
+
+ItemChange: TypeAlias = Generator[
+    tuple[ItemName, ...], tuple[StoredItem | None, ...], tuple[tuple[ItemPut, ...], A]
+]
+"""What is to be done with items that have to be read first.
+
+It yields names and is sent their items, None where there is none, as often as it likes; then it returns what is to be
+put, and an answer.
+"""
 
 
 class ItemRepository(Protocol):
@@ -98,6 +119,13 @@ class ItemRepository(Protocol):
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
         """Store and remove, all or nothing; of one name the last counts.  What is put again keeps its ``created_at``."""
+        ...
+
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        """Read, decide and write, while nobody else writes items; return the answer of *steps*.
+
+        *steps* is called again when the transaction has to begin anew, so it does nothing else; others wait for it.
+        """
         ...
 
     def read(

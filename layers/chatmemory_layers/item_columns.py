@@ -1,25 +1,35 @@
-"""How namespaces of items become a column and come back, and how similar passages are: the same for both databases."""
+"""How items become columns and come back, which puts count, and how similar passages are: the same for all backends."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import lru_cache
 from typing import Final
 
-from chatmemory.contracts import Labels, Vector
+from chatmemory.contracts import ItemPut, Labels, Vector
 
 SEPARATOR: Final = (
     "."  # which no label holds; one behind the last as well, so that ("a",) is no beginning of ("ab",)
 )
 _BEHIND_SEPARATOR: Final = "/"  # the next code point
 LONGEST_LIFETIME_US: Final = 1000 * 366 * 86_400 * 1_000_000
+_REMEMBERED: Final = 512  # namespaces: many items share one
 
 
+def last_of_each(puts: Sequence[ItemPut]) -> list[ItemPut]:
+    """Return the last put of each name, in their order."""
+    last = {put.name: put for put in puts}
+    return list(last.values()) if len(last) == len(puts) else [put for put in puts if last[put.name] is put]
+
+
+@lru_cache(_REMEMBERED)
 def to_text(namespace: Labels) -> str:
     """Return the labels as the column holds them."""
     return "".join([label + SEPARATOR for label in namespace])
 
 
+@lru_cache(_REMEMBERED)
 def to_labels(text: str) -> Labels:
     """Return the labels again."""
     return tuple(text.split(SEPARATOR)[:-1])

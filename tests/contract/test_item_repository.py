@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chatmemory.contracts import ItemName, ItemPut, ItemRepository, ItemRepositoryTag, ItemSearch, Labels
+from chatmemory.contracts import (
+    Condition,
+    ItemName,
+    ItemPut,
+    ItemRepository,
+    ItemRepositoryTag,
+    ItemSearch,
+    Labels,
+)
 from chatmemory.effect import Layer, ManagedRuntime, Success
 from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.in_memory.item_repository import item_repository as in_memory_items
@@ -96,12 +104,14 @@ async def test_a_prefix_means_whole_labels_as_they_are_written(items: ItemReposi
 
 
 async def test_a_filter_takes_as_many_as_the_page_wants(items: ItemRepository) -> None:
-    await items.write(tuple([put(f"{number:04}", number) for number in range(1200)]), now=NOW)
-    search = ItemSearch(USER, 3, 2, fits=lambda value: value % 100 == 0)
+    await items.write(
+        tuple([put(f"{number:04}", {"n": number, "百": number % 100}) for number in range(1200)]), now=NOW
+    )
+    search = ItemSearch(USER, 3, 2, conditions=(Condition("百", "is", 0),))
     found = (await items.search(search, now=NOW)).unwrap()
     assert len(found) == 3
-    assert all(json.loads(item.value) % 100 == 0 for item in found)
-    assert await keys(items, ItemSearch(USER, 9, fits=lambda value: value == 0)) == ["0000"]
+    assert all(json.loads(item.value)["n"] % 100 == 0 for item in found)
+    assert await keys(items, ItemSearch(USER, 9, conditions=(Condition("n", "is", 0),))) == ["0000"]
 
 
 async def test_words_and_vectors_both_find(items: ItemRepository) -> None:
@@ -124,16 +134,17 @@ async def test_words_and_vectors_both_find(items: ItemRepository) -> None:
 async def test_without_words_the_score_is_the_cosine_of_the_best_passage(items: ItemRepository) -> None:
     await items.write(
         (
-            put("a", 1, model="m", vectors=(unit(0, 1), unit(1, 0))),
-            put("b", 2, model="m", vectors=(unit(1, 1),)),
-            put("c", 3, model="m", vectors=(unit(-1, 0),)),
+            put("a", {"n": 1}, model="m", vectors=(unit(0, 1), unit(1, 0))),
+            put("b", {"n": 2}, model="m", vectors=(unit(1, 1),)),
+            put("c", {"n": 3}, model="m", vectors=(unit(-1, 0),)),
         ),
         now=NOW,
     )
     found = (await items.search(ItemSearch(USER, 10, model="m", vector=unit(1, 0)), now=NOW)).unwrap()
     assert [item.name.key for item in found] == ["a", "b", "c"]
     assert [item.score for item in found] == pytest.approx([1.0, 0.5**0.5, -1.0], abs=1e-6)
-    page = ItemSearch(USER, 1, 1, model="m", vector=unit(1, 0), fits=lambda value: value != 2)
+    not_2 = Condition("n", "is not", 2)
+    page = ItemSearch(USER, 1, 1, model="m", vector=unit(1, 0), conditions=(not_2,))
     assert await keys(items, page) == ["c"]
 
 

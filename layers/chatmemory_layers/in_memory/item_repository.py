@@ -1,13 +1,14 @@
 """``InMemoryItemRepository``: every promise of ``ItemRepository`` but durability, in a dictionary."""
 
-import json
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import count, islice
-from typing import Final, final
+from typing import Final, TypeVar, final
 
 from attrs import evolve, frozen
 
 from chatmemory.contracts import (
+    ItemChange,
     ItemName,
     ItemPut,
     ItemRepositoryTag,
@@ -19,7 +20,14 @@ from chatmemory.effect import Effect, Layer
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.item_ranking import Rankable, ranked
 from chatmemory_layers.columns import to_us
-from chatmemory_layers.item_columns import LONGEST_LIFETIME_US, best_similarities, vector_column
+from chatmemory_layers.item_columns import (
+    LONGEST_LIFETIME_US,
+    best_similarities,
+    last_of_each,
+    vector_column,
+)
+
+A = TypeVar("A")
 
 LONGEST_LIFETIME: Final = timedelta(microseconds=LONGEST_LIFETIME_US)
 
@@ -51,13 +59,15 @@ class InMemoryItemRepository:
         """See ``ItemRepository.write``."""
         return Effect.sync(lambda: self._put_all(puts, now))
 
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        """See ``ItemRepository.change``."""
+        return Effect.sync(lambda: self._change(steps(), now))
+
     def read(
         self, names: tuple[ItemName, ...], *, now: datetime
     ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
         """See ``ItemRepository.read``."""
-        return Effect.sync(
-            lambda: tuple([row.item if (row := self._there(name, now)) else None for name in names])
-        )
+        return Effect.sync(lambda: self._items(names, now))
 
     def search(
         self, search: ItemSearch, /, *, now: datetime
@@ -79,6 +89,9 @@ class InMemoryItemRepository:
         """See ``ItemRepository.sweep``."""
         return Effect.sync(lambda: self._sweep(now))
 
+    def _items(self, names: tuple[ItemName, ...], now: datetime) -> tuple[StoredItem | None, ...]:
+        return tuple([row.item if (row := self._there(name, now)) else None for name in names])
+
     def _there(self, name: ItemName, now: datetime) -> Row | None:
         row = self._rows.get(name)
         return row if row is not None and row.is_there(now) else None
@@ -91,7 +104,7 @@ class InMemoryItemRepository:
         ]
 
     def _put_all(self, puts: tuple[ItemPut, ...], now: datetime) -> None:
-        for put in puts:
+        for put in last_of_each(puts):
             self._put(put, now)
 
     def _put(self, put: ItemPut, now: datetime) -> None:
@@ -109,6 +122,17 @@ class InMemoryItemRepository:
         place = next(self._places) if former is None else former.place
         self._rows[put.name] = Row(place, put, item, _end(put.lifetime, now))
 
+    def _change(self, change: ItemChange[A], now: datetime) -> A:
+        answer: A
+        try:
+            names = next(change)
+            while True:
+                names = change.send(self._items(names, now))
+        except StopIteration as end:
+            puts, answer = end.value
+        self._put_all(puts, now)
+        return answer
+
     def _refresh_all(self, names: tuple[ItemName, ...], now: datetime) -> None:
         for name in names:
             row = self._there(name, now)
@@ -125,8 +149,7 @@ class InMemoryItemRepository:
         rows = sorted(
             self._below(search.prefix, now), key=lambda row: (row.item.updated_at, row.place), reverse=True
         )
-        fits = search.fits
-        fitting = (row for row in rows if fits is None or fits(json.loads(row.item.value)))
+        fitting = (row for row in rows if search.admits(row.item.value))
         if not search.is_query:
             return tuple([row.item for row in islice(fitting, search.offset, search.offset + search.limit)])
         found = {row.place: row for row in fitting}

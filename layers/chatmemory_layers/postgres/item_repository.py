@@ -4,7 +4,6 @@ A search looks through the items below its prefix, as in ``sqlite/item_repositor
 """
 
 import hashlib
-import json
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
@@ -13,13 +12,22 @@ from typing import Final, Never, TypeVar, final
 
 from attrs import frozen
 
-from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag, ItemSearch, Labels, StoredItem
+from chatmemory.contracts import (
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemRepositoryTag,
+    ItemSearch,
+    Labels,
+    StoredItem,
+)
 from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.item_ranking import Rankable, ranked
 from chatmemory_layers.columns import from_us, to_us
 from chatmemory_layers.item_columns import (
     best_similarities,
+    last_of_each,
     lifetime_us,
     span,
     to_labels,
@@ -28,26 +36,33 @@ from chatmemory_layers.item_columns import (
 )
 from chatmemory_layers.postgres.connection import Connection, Row
 from chatmemory_layers.postgres.database import Database, DatabaseTag
+from chatmemory_layers.postgres.item_filters import NARROWED, narrowed
 
 # ruff: noqa: S608  conditions are put into statements, never values
 
-# What is gone at $5 counts as new.
-PUT_ITEM: Final = """
+# Arrays, a row from each place in them.  What is gone at $6, the time, counts as new.
+PUT_ITEMS: Final = """
 INSERT INTO stored_item AS old
     (name_hash, namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us, expires_at_us)
-VALUES (decode($1, 'hex'), $2, $3, $4, $6, $5, $5, $7, $5::bigint + $7::bigint)
+SELECT decode(name_hash, 'hex'), namespace, key, value, terms, $6::bigint, $6, lifetime_us, $6 + lifetime_us
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $7::bigint[]) WITH ORDINALITY
+    AS put (name_hash, namespace, key, value, terms, lifetime_us, place)
+ORDER BY place
 ON CONFLICT (name_hash) DO UPDATE SET
     value = excluded.value, search_terms = excluded.search_terms, updated_at_us = excluded.updated_at_us,
     created_at_us = CASE
         WHEN old.expires_at_us <= excluded.updated_at_us THEN excluded.created_at_us ELSE old.created_at_us
     END,
     lifetime_us = excluded.lifetime_us, expires_at_us = excluded.expires_at_us
-RETURNING item_key
 """
-DELETE_ITEM: Final = "DELETE FROM stored_item WHERE name_hash = decode($1, 'hex')"
-DELETE_PASSAGES: Final = "DELETE FROM item_passage WHERE item_key = $1"
-INSERT_PASSAGE: Final = """
-INSERT INTO item_passage (item_key, number, model, vector) VALUES ($1, $2, $3, decode($4, 'hex'))
+_NAMED = "name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted))"
+DELETE_ITEMS: Final = f"DELETE FROM stored_item WHERE {_NAMED}"
+DELETE_PASSAGES: Final = f"DELETE FROM item_passage USING stored_item WHERE item_passage.item_key = stored_item.item_key AND {_NAMED}"
+INSERT_PASSAGES: Final = """
+INSERT INTO item_passage (item_key, number, model, vector)
+SELECT item_key, number, model, decode(vector, 'hex')
+FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) AS passage (wanted, number, model, vector)
+JOIN stored_item ON name_hash = decode(wanted, 'hex')
 """
 REFRESH_ITEM: Final = """
 UPDATE stored_item SET expires_at_us = $2::bigint + lifetime_us
@@ -64,14 +79,15 @@ _BELOW = """
 """
 SELECT_ITEMS: Final = f"""
 SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS} FROM stored_item
-WHERE name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted))
-    AND (expires_at_us IS NULL OR expires_at_us > $2)
+WHERE {_NAMED} AND (expires_at_us IS NULL OR expires_at_us > $2)
 """
 SELECT_NEWEST: Final = f"""
-SELECT {_COLUMNS} FROM stored_item WHERE {_BELOW} ORDER BY updated_at_us DESC, item_key DESC LIMIT $4 OFFSET $5
+SELECT {_COLUMNS} FROM stored_item WHERE {_BELOW} AND {NARROWED} ORDER BY updated_at_us DESC, item_key DESC
+LIMIT $6 OFFSET $7
 """
 SELECT_RANKABLE: Final = f"""
-SELECT item_key, updated_at_us, search_terms, CASE WHEN $4 THEN value END AS value FROM stored_item WHERE {_BELOW}
+SELECT item_key, updated_at_us, search_terms, CASE WHEN $6 THEN value ELSE '' END AS value
+FROM stored_item WHERE {_BELOW} AND {NARROWED}
 """
 SELECT_PASSAGES: Final = f"""
 SELECT item_key, vector FROM stored_item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = $4
@@ -81,10 +97,11 @@ SELECT_FOUND: Final = (
 )
 SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW} ORDER BY namespace"
 
+A = TypeVar("A")
 Q = TypeVar("Q")
 
 READ_AT_ONCE: Final = 500
-"""Items that a filter looks at before the next ones are fetched."""
+"""Items that are compared with conditions before the next ones are fetched."""
 
 OWNER: Final = "items"
 """Writers of items stand in one line: a batch may name any, and no two lock the same ones in another order."""
@@ -100,6 +117,10 @@ class PostgresItemRepository:
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
         """See ``ItemRepository.write``."""
         return self._write("store items", _put_all, (puts, now))
+
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        """See ``ItemRepository.change``."""
+        return Effect.from_outcome(lambda: self.database.write("change items", OWNER, _change, (steps, now)))
 
     def read(
         self, names: tuple[ItemName, ...], *, now: datetime
@@ -138,27 +159,46 @@ class PostgresItemRepository:
 async def _put_all(
     connection: Connection, request: tuple[tuple[ItemPut, ...], datetime]
 ) -> Outcome[None, Never]:
-    puts, now = request
-    for put in puts:
-        name_hash = _name_hash(put.name)
-        if put.value is None:
-            await connection.execute(DELETE_ITEM, name_hash)
-            continue
-        (row,) = await connection.fetch(
-            PUT_ITEM,
-            name_hash,
-            to_text(put.name.namespace),
-            put.name.key,
-            put.value,
-            to_us(now),
-            put.terms,
-            lifetime_us(put.lifetime),
+    puts = last_of_each(request[0])
+    removed = [_name_hash(put.name) for put in puts if put.value is None]
+    stored = [(_name_hash(put.name), put) for put in puts if put.value is not None]
+    if removed:
+        await connection.execute(DELETE_ITEMS, removed)
+    if stored:
+        await connection.execute(
+            PUT_ITEMS,
+            [name_hash for name_hash, _ in stored],
+            [to_text(put.name.namespace) for _, put in stored],
+            [put.name.key for _, put in stored],
+            [put.value for _, put in stored],
+            [put.terms for _, put in stored],
+            to_us(request[1]),
+            [lifetime_us(put.lifetime) for _, put in stored],
         )
-        await connection.execute(DELETE_PASSAGES, row["item_key"])
-        for number, vector in enumerate(put.vectors):
-            passage = (row["item_key"], number, put.model, vector_column(vector).hex())
-            await connection.execute(INSERT_PASSAGE, *passage)
+        await connection.execute(DELETE_PASSAGES, [name_hash for name_hash, _ in stored])
+    passages = [
+        (name_hash, number, put.model, vector_column(vector).hex())
+        for name_hash, put in stored
+        for number, vector in enumerate(put.vectors)
+    ]
+    if passages:
+        await connection.execute(INSERT_PASSAGES, *map(list, zip(*passages, strict=True)))
     return Success(None)
+
+
+async def _change(
+    connection: Connection, request: tuple[Callable[[], ItemChange[A]], datetime]
+) -> Outcome[A, Never]:
+    steps, now = request
+    change = steps()
+    try:
+        names = next(change)
+        while True:
+            names = change.send(await _read(connection, (names, to_us(now))))
+    except StopIteration as end:
+        puts, answer = end.value
+    await _put_all(connection, (puts, now))
+    return Success(answer)
 
 
 async def _refresh(connection: Connection, request: tuple[tuple[ItemName, ...], int]) -> Outcome[None, Never]:
@@ -189,8 +229,8 @@ async def _search(connection: Connection, request: tuple[ItemSearch, datetime]) 
         rows = await connection.fetch(SELECT_FOUND, [str(key) for key, _ in places])
         found = {row["item_key"]: row for row in rows}
         return tuple([_item(found[key], score) for key, score in places])
-    if search.fits is None:
-        rows = await connection.fetch(SELECT_NEWEST, *below, search.limit, search.offset)
+    if not search.conditions:
+        rows = await connection.fetch(SELECT_NEWEST, *below, None, "{}", search.limit, search.offset)
         return tuple(map(_item, rows))
     return await _fitting(connection, search, below)
 
@@ -198,12 +238,12 @@ async def _search(connection: Connection, request: tuple[ItemSearch, datetime]) 
 async def _fitting(
     connection: Connection, search: ItemSearch, below: tuple[str, str | None, int]
 ) -> tuple[StoredItem, ...]:
-    """Look at the items page by page, until there are enough whose value fits."""
-    fits, behind, start = search.fits, search.offset + search.limit, 0
+    """Look at what SQL leaves page by page, until there are enough whose value fulfils the conditions."""
+    narrowing, behind, start = narrowed(search.conditions), search.offset + search.limit, 0
     fitting: list[StoredItem] = []
     while len(fitting) < behind:
-        rows = await connection.fetch(SELECT_NEWEST, *below, READ_AT_ONCE, start)
-        fitting += [_item(row) for row in rows if fits is None or fits(json.loads(row["value"]))]
+        rows = await connection.fetch(SELECT_NEWEST, *below, *narrowing, READ_AT_ONCE, start)
+        fitting += [_item(row) for row in rows if search.admits(row["value"])]
         start += len(rows)
         if len(rows) < READ_AT_ONCE:
             break
@@ -217,13 +257,13 @@ async def _rankable(
     if search.vector is not None:
         rows = await connection.fetch(SELECT_PASSAGES, *below, search.model)
         similarities = best_similarities(search.vector, [(row["item_key"], row["vector"]) for row in rows])
-    fits = search.fits
+    parameters = (*below, *narrowed(search.conditions), bool(search.conditions))
     return [
         Rankable(
             row["item_key"], row["updated_at_us"], row["search_terms"], similarities.get(row["item_key"])
         )
-        for row in await connection.fetch(SELECT_RANKABLE, *below, fits is not None)
-        if fits is None or fits(json.loads(row["value"]))
+        for row in await connection.fetch(SELECT_RANKABLE, *parameters)
+        if search.admits(row["value"])
     ]
 
 

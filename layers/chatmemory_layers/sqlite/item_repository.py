@@ -1,26 +1,35 @@
 """``SqliteItemRepository``: ``ItemRepository`` in one file, beside conversations and memories.
 
-A search looks through the items below its prefix: their words or vectors are compared exactly, a filter reads one value
-after the other and stops when it has enough.
+A search looks through the items below its prefix: their words or vectors are compared exactly; conditions are narrowed by
+SQL, and then compared value by value until there are enough.
 """
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import Any, Never, TypeAlias, TypeVar, final
+from typing import Any, Never, TypeVar, final
 
 from attrs import frozen
 
-from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag, ItemSearch, Labels, StoredItem
+from chatmemory.contracts import (
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemRepositoryTag,
+    ItemSearch,
+    Labels,
+    StoredItem,
+)
 from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.item_ranking import Rankable, ranked
 from chatmemory_layers.columns import from_us, to_us
 from chatmemory_layers.item_columns import (
     best_similarities,
+    last_of_each,
     lifetime_us,
     span,
     to_labels,
@@ -29,22 +38,24 @@ from chatmemory_layers.item_columns import (
 )
 from chatmemory_layers.sqlite.database import Database, DatabaseTag
 from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.item_filters import Parameters, narrowed
 
 # ruff: noqa: S608  conditions are put into statements, never values
 
-# What is gone at :now_us counts as new.
+# What is gone at ?5, the time, counts as new.
 PUT_ITEM = """
 INSERT INTO stored_item (namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us, expires_at_us)
-VALUES (:namespace, :key, :value, :terms, :now_us, :now_us, :lifetime_us, :now_us + :lifetime_us)
+VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?5 + ?6)
 ON CONFLICT (namespace, key) DO UPDATE SET
     value = excluded.value, search_terms = excluded.search_terms, updated_at_us = excluded.updated_at_us,
     created_at_us = CASE WHEN expires_at_us <= excluded.updated_at_us THEN excluded.created_at_us ELSE created_at_us END,
     lifetime_us = excluded.lifetime_us, expires_at_us = excluded.expires_at_us
-RETURNING item_key
 """
-DELETE_ITEM = "DELETE FROM stored_item WHERE namespace = :namespace AND key = :key"
-DELETE_PASSAGES = "DELETE FROM item_passage WHERE item_key = ?"
-INSERT_PASSAGE = "INSERT INTO item_passage (item_key, number, model, vector) VALUES (?, ?, ?, ?)"
+DELETE_ITEM = "DELETE FROM stored_item WHERE namespace = ? AND key = ?"
+INSERT_PASSAGE = """
+INSERT INTO item_passage (item_key, number, model, vector)
+SELECT item_key, ?3, ?4, ?5 FROM stored_item WHERE namespace = ?1 AND key = ?2
+"""
 REFRESH_ITEM = """
 UPDATE stored_item SET expires_at_us = :now_us + lifetime_us
 WHERE namespace = :namespace AND key = :key AND expires_at_us > :now_us
@@ -54,14 +65,21 @@ SWEEP = "DELETE FROM stored_item WHERE expires_at_us <= :now_us"
 _COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us"
 _ALIVE = "(expires_at_us IS NULL OR expires_at_us > :now_us)"
 _BELOW = f"namespace >= :first AND (:behind IS NULL OR namespace < :behind) AND {_ALIVE}"
-SELECT_ITEM = f"SELECT {_COLUMNS} FROM stored_item WHERE namespace = :namespace AND key = :key AND {_ALIVE}"
+# CROSS: the names first, and the item of each by the index.
+SELECT_ITEMS = f"""
+SELECT namespace, stored_item.key, stored_item.value, created_at_us, updated_at_us, lifetime_us
+FROM json_each(:names) AS name CROSS JOIN stored_item
+    ON namespace = json_extract(name.value, '$[0]') AND stored_item.key = json_extract(name.value, '$[1]')
+WHERE {_ALIVE}
+"""
+# {} is what conditions on the value come to, see item_filters.py.
 SELECT_NEWEST = f"""
-SELECT {_COLUMNS} FROM stored_item WHERE {_BELOW} ORDER BY updated_at_us DESC, item_key DESC
+SELECT {_COLUMNS} FROM stored_item WHERE {_BELOW} AND {{}} ORDER BY updated_at_us DESC, item_key DESC
 LIMIT :limit OFFSET :offset
 """
 SELECT_RANKABLE = f"SELECT item_key, updated_at_us, search_terms, NULL FROM stored_item WHERE {_BELOW}"
 SELECT_RANKABLE_VALUES = (
-    f"SELECT item_key, updated_at_us, search_terms, value FROM stored_item WHERE {_BELOW}"
+    f"SELECT item_key, updated_at_us, search_terms, value FROM stored_item WHERE {_BELOW} AND {{}}"
 )
 SELECT_PASSAGES = f"""
 SELECT item_key, vector, updated_at_us FROM stored_item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = :model
@@ -69,9 +87,7 @@ SELECT item_key, vector, updated_at_us FROM stored_item JOIN item_passage USING 
 SELECT_FOUND = f"SELECT {_COLUMNS} FROM stored_item WHERE item_key = ?"
 SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW} ORDER BY namespace"
 
-Parameters: TypeAlias = dict[str, Any]
 A = TypeVar("A")
-Q = TypeVar("Q")
 
 
 @final
@@ -93,6 +109,10 @@ class SqliteItemRepository:
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
         """See ``ItemRepository.write``."""
         return Effect.from_outcome(partial(self.database.write, "store items", _write, (puts, now)))
+
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        """See ``ItemRepository.change``."""
+        return Effect.from_outcome(lambda: self.database.write("change items", _change, (steps, now)))
 
     def read(
         self, names: tuple[ItemName, ...], *, now: datetime
@@ -120,18 +140,37 @@ class SqliteItemRepository:
 
 
 def _write(transaction: Transaction, request: tuple[tuple[ItemPut, ...], datetime]) -> Outcome[None, Never]:
-    puts, now = request
+    puts, now_us = last_of_each(request[0]), to_us(request[1])
+    removed: list[tuple[str, str]] = []
+    stored: list[tuple[str | int | None, ...]] = []
+    passages: list[tuple[str | int | bytes, ...]] = []
     for put in puts:
-        row = {**_named(put.name), "now_us": to_us(now)}
+        name = to_text(put.name.namespace), put.name.key
         if put.value is None:
-            transaction.execute(DELETE_ITEM, row)
+            removed.append(name)
             continue
-        row |= {"value": put.value, "terms": put.terms, "lifetime_us": lifetime_us(put.lifetime)}
-        (item_key,) = transaction.execute(PUT_ITEM, row).fetchone()
-        transaction.execute(DELETE_PASSAGES, (item_key,))
+        stored.append((*name, put.value, put.terms, now_us, lifetime_us(put.lifetime)))
         for number, vector in enumerate(put.vectors):
-            transaction.execute(INSERT_PASSAGE, (item_key, number, put.model, vector_column(vector)))
+            passages.append((*name, number, put.model, vector_column(vector)))
+    for statement, rows in ((DELETE_ITEM, removed), (PUT_ITEM, stored), (INSERT_PASSAGE, passages)):
+        if rows:
+            transaction.executemany(statement, rows)
     return Success(None)
+
+
+def _change(
+    transaction: Transaction, request: tuple[Callable[[], ItemChange[A]], datetime]
+) -> Outcome[A, Never]:
+    steps, now = request
+    change = steps()
+    try:
+        names = next(change)
+        while True:
+            names = change.send(_read(transaction, Named(names, now)))
+    except StopIteration as end:
+        puts, answer = end.value
+    _write(transaction, (puts, now))
+    return Success(answer)
 
 
 def _refresh(transaction: Transaction, request: Named) -> Outcome[None, Never]:
@@ -145,13 +184,11 @@ def _sweep(transaction: Transaction, now: datetime) -> Outcome[int, Never]:
     return Success(transaction.execute(SWEEP, {"now_us": to_us(now)}).rowcount)
 
 
-def _read(connection: sqlite3.Connection, request: Named) -> tuple[StoredItem | None, ...]:
-    now_us = to_us(request.now)
-    rows = [
-        connection.execute(SELECT_ITEM, {**_named(name), "now_us": now_us}).fetchone()
-        for name in request.names
-    ]
-    return tuple([None if row is None else _item(row) for row in rows])
+def _read(connection: sqlite3.Connection | Transaction, request: Named) -> tuple[StoredItem | None, ...]:
+    names = [(to_text(name.namespace), name.key) for name in request.names]
+    wanted = {"names": json.dumps(names, ensure_ascii=False), "now_us": to_us(request.now)}
+    rows = {row[:2]: row for row in connection.execute(SELECT_ITEMS, wanted).fetchall()}
+    return tuple([_item(rows[name]) if name in rows else None for name in names])
 
 
 def _search(connection: sqlite3.Connection, request: tuple[ItemSearch, datetime]) -> tuple[StoredItem, ...]:
@@ -161,12 +198,14 @@ def _search(connection: sqlite3.Connection, request: tuple[ItemSearch, datetime]
         places = ranked(search, list(_rankable(connection, search, below)))
         rows = [(connection.execute(SELECT_FOUND, (key,)).fetchone(), score) for key, score in places]
         return tuple([_item(row, score) for row, score in rows])
-    if search.fits is None:
+    if not search.conditions:
         page = {**below, "limit": search.limit, "offset": search.offset}
-        return tuple(map(_item, connection.execute(SELECT_NEWEST, page).fetchall()))
-    cursor = connection.execute(SELECT_NEWEST, {**below, "limit": -1, "offset": 0})
+        return tuple(map(_item, connection.execute(SELECT_NEWEST.format("1"), page).fetchall()))
+    condition, parameters = narrowed(search.conditions)
+    everything = {**below, **parameters, "limit": -1, "offset": 0}
+    cursor = connection.execute(SELECT_NEWEST.format(condition), everything)
     try:
-        fitting = (row for row in cursor if search.fits(json.loads(row[2])))
+        fitting = (row for row in cursor if search.admits(row[2]))
         return tuple(map(_item, islice(fitting, search.offset, search.offset + search.limit)))
     finally:
         cursor.close()
@@ -177,15 +216,16 @@ def _rankable(connection: sqlite3.Connection, search: ItemSearch, below: Paramet
     if search.vector is not None:
         passages = connection.execute(SELECT_PASSAGES, {**below, "model": search.model}).fetchall()
         similarities = best_similarities(search.vector, [(key, vector) for key, vector, _ in passages])
-        if not search.terms and search.fits is None:
+        if not search.terms and not search.conditions:
             times = {key: updated_at_us for key, _, updated_at_us in passages}
             yield from [
                 Rankable(key, times[key], None, similarity) for key, similarity in similarities.items()
             ]
             return
-    statement = SELECT_RANKABLE if search.fits is None else SELECT_RANKABLE_VALUES
-    for key, updated_at_us, terms, value in connection.execute(statement, below).fetchall():
-        if search.fits is None or search.fits(json.loads(value)):
+    condition, parameters = narrowed(search.conditions)
+    statement = SELECT_RANKABLE_VALUES.format(condition) if search.conditions else SELECT_RANKABLE
+    for key, updated_at_us, terms, value in connection.execute(statement, {**below, **parameters}).fetchall():
+        if search.admits(value):
             yield Rankable(key, updated_at_us, terms, similarities.get(key))
 
 

@@ -1,4 +1,4 @@
-"""The tables of items (``contracts/item_repository.py``); statements only, ``migrations.py`` takes the step.
+"""The tables of items (``contracts/item_repository.py``); statements only, ``migrations.py`` takes the steps.
 
 ``namespace``      the labels, each with a ``.`` behind it
 ``value``          JSON, as it was given
@@ -39,5 +39,10 @@ CREATE TRIGGER stored_item_removed AFTER DELETE ON stored_item BEGIN
     DELETE FROM item_passage WHERE item_key = old.item_key;
 END
 """
-
 ITEM_STATEMENTS: Final = (CREATE_ITEM, CREATE_EXPIRY, CREATE_PASSAGE, CREATE_REMOVAL)
+
+CREATE_REWRITING = """
+CREATE TRIGGER stored_item_rewritten AFTER UPDATE OF value ON stored_item BEGIN
+    DELETE FROM item_passage WHERE item_key = old.item_key;
+END
+"""

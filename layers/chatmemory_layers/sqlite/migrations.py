@@ -16,7 +16,7 @@ from attrs import field, frozen
 
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.sqlite.item_tables import ITEM_STATEMENTS
+from chatmemory_layers.sqlite.item_tables import CREATE_REWRITING, ITEM_STATEMENTS
 from chatmemory_layers.sqlite.legacy_tables import FROM_5_TO_6, VERSION_5
 from chatmemory_layers.sqlite.memory_tables import MEMORY_STATEMENTS
 from chatmemory_layers.sqlite.message_tables import CONVERSATIONS, RENAME_CONVERSATION
@@ -64,6 +64,7 @@ MIGRATIONS: Final = (
     ATOMIC_MEMORIES,
     Migration(3, "long-term memories", MEMORY_STATEMENTS),
     Migration(4, "items", ITEM_STATEMENTS),
+    Migration(5, "passages of rewritten items", (CREATE_REWRITING,)),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

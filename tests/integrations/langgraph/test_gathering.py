@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from chatmemory.integrations.gathering import Gathering
+from chatmemory.integrations.langgraph.gathering import Gathering
 
 
 class Doubling:
@@ -15,12 +15,15 @@ class Doubling:
 
     def __init__(self) -> None:
         self.groups: list[list[int]] = []
+        self.has_begun = asyncio.Event()
         self.may_end = asyncio.Event()
         self.gathering = Gathering(self.run, is_of_one=lambda failure: isinstance(failure, ValueError))
 
     async def run(self, numbers: Sequence[int]) -> list[int]:
         self.groups.append(list(numbers))
+        self.has_begun.set()
         await self.may_end.wait()
+        await asyncio.sleep(0)
         if 13 in numbers:
             raise ValueError("13")
         if 14 in numbers:
@@ -28,17 +31,48 @@ class Doubling:
         return [2 * number for number in numbers]
 
 
-async def test_those_that_come_meanwhile_are_the_next_group() -> None:
+async def asked(doubling: Doubling, *numbers: int) -> list[asyncio.Task[int]]:
+    tasks = [asyncio.create_task(doubling.gathering.ask(number)) for number in numbers]
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def test_who_is_alone_is_done_at_once_and_those_that_come_meanwhile_are_the_next_group() -> None:
     doubling = Doubling()
-    first = [asyncio.create_task(doubling.gathering.ask(number)) for number in (1, 2)]
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    later = [asyncio.create_task(doubling.gathering.ask(number)) for number in (3, 4)]
-    await asyncio.sleep(0)
+    first = await asked(doubling, 1, 2)
+    assert doubling.groups == [[1]]
+    later = await asked(doubling, 3, 4)
     doubling.may_end.set()
     assert await asyncio.gather(*first, *later) == [2, 4, 6, 8]
-    assert doubling.groups == [[1, 2], [3, 4]]
-    assert await doubling.gathering.ask(5) == 10, "it begins again"
+    assert doubling.groups == [[1], [2, 3, 4]]
+
+
+async def test_who_had_company_waits_a_turn_for_it_and_who_asks_again_joins_it() -> None:
+    doubling = Doubling()
+    doubling.may_end.set()
+
+    async def twice(number: int) -> None:
+        await doubling.gathering.ask(number)
+        await doubling.gathering.ask(number)
+
+    await asyncio.gather(*map(twice, (1, 2, 3)))
+    assert doubling.groups == [[1], [2, 3, 1], [2, 3]]
+    assert await doubling.gathering.ask(5) == 10
+    assert await doubling.gathering.ask(6) == 12
+    assert doubling.groups[3:] == [[5], [6]]
+
+
+async def test_what_is_to_be_done_to_its_end_is_waited_for_and_the_cancellation_is_heard_then() -> None:
+    doubling = Doubling()
+    asking = asyncio.create_task(doubling.gathering.ask(1, to_its_end=True))
+    await doubling.has_begun.wait()
+    for _ in range(3):
+        asking.cancel()
+        await asyncio.sleep(0)
+    assert not asking.done()
+    doubling.may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
 
 
 async def test_a_fault_of_one_is_its_own_and_another_is_that_of_all() -> None:
@@ -57,10 +91,9 @@ async def test_a_fault_of_one_is_its_own_and_another_is_that_of_all() -> None:
 async def test_who_leaves_before_the_group_begins_is_not_done() -> None:
     doubling = Doubling()
     doubling.may_end.set()
-    stays, leaves = (asyncio.create_task(doubling.gathering.ask(number)) for number in (1, 2))
-    await asyncio.sleep(0)
+    stays, leaves = await asked(doubling, 1, 2)
     leaves.cancel()
     with pytest.raises(asyncio.CancelledError):
         await leaves
     assert await stays == 2
-    assert doubling.groups in ([[1]], [[1, 2]])
+    assert doubling.groups == [[1]]

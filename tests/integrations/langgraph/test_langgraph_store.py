@@ -15,8 +15,8 @@ pytest.importorskip("langgraph.store.base", reason="pip install 'chatmemory-effe
 from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 
 from chatmemory import ManagedRuntime, ThreadRuntime
-from chatmemory.integrations.json_filter import fits
 from chatmemory.integrations.langgraph import ChatMemoryStore
+from chatmemory.integrations.langgraph.filters import conditions
 from chatmemory_layers.stacks import embedded
 
 MEI = ("users", "梅")
@@ -153,12 +153,12 @@ def test_a_filter_is_no_sql(store: ChatMemoryStore) -> None:
 )
 def test_a_filter_compares_as_json_does(condition: dict[str, Any], holds: bool) -> None:
     value = {"n": 5, "yes": True, "名": "梅", "list": [1, {"a": None}], "deep": {"a": 1, "b": 2}}
-    assert fits(condition)(value) is holds
+    assert all(each.holds(value) for each in conditions(condition)) is holds
 
 
 def test_an_unknown_operator_is_refused_before_anything_is_read() -> None:
     with pytest.raises(ValueError, match=r"Unsupported operator: \$like"):
-        fits({"a": {"$like": "x"}})
+        conditions({"a": {"$like": "x"}})
 
 
 def test_a_read_begins_the_time_of_an_item_anew_unless_it_says_otherwise(tmp_path: Path) -> None:

@@ -127,6 +127,7 @@ def test_released_steps_never_change() -> None:
         (2, "4a3be05f38e24f65bbe8f4b4b27590c6aebc373058531bf6442d068a2b243f7d"),
         (3, "b8d5275a034836e884906c89c7955c60b412f94b0b7553d7bc8f617c880df8b7"),
         (4, "4daff654a8e239c86ccd09eba93b454f4b83c4fcfa14ac4397ea79cffaae0ad0"),
+        (5, "34fe37afdb958974a8f64746e8edfa4ac4f56bdb2f90bbb926bf1115fcd1cf1b"),
     ]
 
 

@@ -1,0 +1,157 @@
+"""``answered``: what the steps of a batch do to the store, and their results in the order of the operations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, final
+
+from attrs import evolve, frozen
+from langgraph.store.base import Item, Result, SearchItem
+
+from chatmemory.contracts import (
+    EmbedderTag,
+    ItemName,
+    ItemPut,
+    ItemRepositoryTag,
+    ItemSearch,
+    StoredItem,
+    Vector,
+)
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.clock import ClockTag
+from chatmemory.errors import RepositoryError
+from chatmemory.integrations.langgraph.namespaces import listed
+from chatmemory.integrations.langgraph.steps import Get, Put, Search, Step
+from chatmemory.longterm.unit_vectors import usable_rows
+from chatmemory.search_terms import query_terms
+
+Needs: TypeAlias = ItemRepositoryTag | EmbedderTag
+
+
+@final
+@frozen
+class Batch:
+    """Steps that are done together.
+
+    Attributes:
+        puts: of one name the last.
+        texts: what is embedded of them, each text once.
+        queries: of the searches, each once.
+    """
+
+    steps: Sequence[Step]
+    puts: Sequence[Put]
+    texts: Sequence[str]
+    queries: Sequence[str]
+
+    @staticmethod
+    def of(steps: Sequence[Step]) -> Batch:
+        """Look through *steps*."""
+        puts = [step for step in steps if type(step) is Put]
+        last = {put.name: put for put in puts}
+        if len(last) < len(puts):
+            puts = [put for put in puts if last[put.name] is put]
+        texts = dict.fromkeys([text for put in puts for text in put.texts])
+        queries = dict.fromkeys([step.query for step in steps if type(step) is Search and step.query])
+        return Batch(steps, puts, [*texts], [*queries])
+
+
+@final
+@frozen
+class Vectors:
+    """What the texts and queries of a batch mean, as far as that is known.
+
+    Attributes:
+        has_words: whether a query is answered by its words as well.
+    """
+
+    model: str
+    of_text: Mapping[str, Vector]
+    of_query: Mapping[str, Vector]
+    has_words: bool
+
+    @staticmethod
+    def of(batch: Batch, model: str, rows: Sequence[Vector | None], *, has_words: bool) -> Vectors:
+        """Name *rows*, one for each text and then one for each query; None: it has none."""
+        many = len(batch.texts)
+        of_text = _known(zip(batch.texts, rows[:many], strict=True))
+        return Vectors(model, of_text, _known(zip(batch.queries, rows[many:], strict=True)), has_words)
+
+
+def _known(rows: Iterable[tuple[str, Vector | None]]) -> Mapping[str, Vector]:
+    return {text: row for text, row in rows if row is not None}
+
+
+@Effect.gen
+async def answered(do: Do[RepositoryError, Needs], batch: Batch, given: Vectors | None) -> list[Result]:
+    """Read, then write; with the vectors that are *given*, or else those of the store's embedder."""
+    items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
+    vectors = await do(_embedded(batch)) if given is None else given
+    names = tuple([step.name for step in batch.steps if type(step) is Get])
+    found = iter(await do(items.read(names, now=now)) if names else ())
+    results: list[Result] = []
+    refreshed: list[ItemName] = []
+    for step in batch.steps:
+        if type(step) is Get:
+            item = next(found)
+            results.append(None if item is None else Item(**_fields(item)))
+            if step.refreshes and item is not None and item.has_lifetime:
+                refreshed.append(item.name)
+        elif type(step) is Put:
+            results.append(None)
+        elif type(step) is Search:
+            hits = await do(items.search(_asked(step, vectors), now=now)) if step.search.limit else ()
+            results.append([SearchItem(**_fields(item), score=item.score) for item in hits])
+            if step.refreshes:
+                refreshed += [item.name for item in hits if item.has_lifetime]
+        else:
+            results.append(listed(step.op, await do(items.namespaces(step.prefix, now=now))))
+    if refreshed:
+        await do(items.refresh(tuple(refreshed), now=now))
+    if batch.puts:
+        await do(items.write(tuple([_put(put, vectors) for put in batch.puts]), now=now))
+    return results
+
+
+@Effect.gen
+async def swept(do: Do[RepositoryError, Needs]) -> int:
+    """Remove the items whose time is over."""
+    return await do(do.service(ItemRepositoryTag).sweep(now=do.service(ClockTag).now()))
+
+
+@Effect.gen
+async def _embedded(do: Do[Any, Needs], batch: Batch) -> Vectors:
+    """Embed with the store's embedder; where that fails, items are found by their words."""
+    texts = [*batch.texts, *batch.queries]
+    if not texts:
+        return _NOTHING
+    embedder = do.service(EmbedderTag)
+    none: list[Vector | None] = [None] * len(texts)
+    rows = await do(embedder.embed(texts).map(usable_rows).lash(lambda _: Effect.succeed(none)))
+    return Vectors.of(batch, embedder.model, rows, has_words=True)
+
+
+_NOTHING = Vectors("", {}, {}, has_words=True)
+
+
+def _put(put: Put, vectors: Vectors) -> ItemPut:
+    known = tuple([vectors.of_text[text] for text in put.texts if text in vectors.of_text])
+    return ItemPut(put.name, put.value, put.terms, vectors.model, known, put.lifetime)
+
+
+def _asked(step: Search, vectors: Vectors) -> ItemSearch:
+    if step.query is None:
+        return step.search
+    terms = query_terms(step.query) if vectors.has_words else ()
+    return evolve(step.search, terms=terms, model=vectors.model, vector=vectors.of_query.get(step.query))
+
+
+def _fields(item: StoredItem) -> dict[str, Any]:
+    return {
+        "namespace": item.name.namespace,
+        "key": item.name.key,
+        "value": json.loads(item.value),
+        "created_at": item.created_at,
+        "updated_at": item.updated_at,
+    }

@@ -1,0 +1,150 @@
+"""What the operations of a batch come to when they obey the rules: ``read_steps``.  What the steps do is in ``answers.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from typing import Any, TypeAlias, cast, final
+
+from attrs import frozen
+from langgraph.store.base import (
+    GetOp,
+    IndexConfig,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    SearchOp,
+    get_text_at_path,
+    tokenize_path,
+    validate_op_namespace,
+)
+
+from chatmemory.contracts import ItemName, ItemSearch, Labels
+from chatmemory.integrations.langgraph.filters import conditions
+from chatmemory.integrations.langgraph.namespaces import literal_prefix
+from chatmemory.integrations.langgraph.values import item_name, json_text, labels, lifetime_of, texts_in
+from chatmemory.search_terms import memory_terms
+
+
+@final
+@frozen(slots=False)  # made for every operation, see messages.py
+class Get:
+    """An item is read."""
+
+    name: ItemName
+    refreshes: bool
+
+
+@final
+@frozen(slots=False)
+class Put:
+    """An item is stored, or removed when it has no value; *texts* are embedded."""
+
+    name: ItemName
+    value: str | None
+    terms: str | None = None
+    texts: tuple[str, ...] = ()
+    lifetime: timedelta | None = None
+
+
+@final
+@frozen(slots=False)
+class Search:
+    """Items are searched, for *query* where there is one."""
+
+    search: ItemSearch
+    query: str | None
+    refreshes: bool
+
+
+@final
+@frozen(slots=False)
+class Listing:
+    """Namespaces are listed, all of which begin with *prefix*."""
+
+    op: ListNamespacesOp
+    prefix: Labels
+
+
+Step: TypeAlias = Get | Put | Search | Listing
+
+
+@final
+@frozen
+class Indexing:
+    """What of a value is found.
+
+    Attributes:
+        paths: what is embedded unless a put says otherwise; None: all of it.
+        has_words: whether words are found as well.
+    """
+
+    paths: Sequence[Any] | None = None
+    has_words: bool = True
+
+    @staticmethod
+    def by(index: IndexConfig) -> Indexing:
+        """Return what the user's own index finds; ``text_fields`` is what LangGraph's SqliteStore calls the fields."""
+        named = index.get("fields") or cast("dict[str, Any]", index).get("text_fields") or ["$"]
+        return Indexing([*map(_path, [named] if isinstance(named, str) else named)], has_words=False)
+
+    def put(self, op: PutOp) -> Put:
+        """Return what *op* stores.
+
+        Raises:
+            TypeError: the value is no JSON.
+            ValueError: the name or the lifetime is none.
+        """
+        name = item_name(op.namespace, op.key)
+        if op.value is None:
+            return Put(name, None)
+        value, lifetime = json_text(op.value), lifetime_of(op.ttl)
+        if op.index is False:
+            return Put(name, value, lifetime=lifetime)
+        paths = self.paths if op.index is None else [*map(_path, op.index)]
+        if paths is None:
+            text = "\n".join([op.key, *texts_in(op.value)])
+            return Put(name, value, memory_terms("", key=op.key, value=op.value), (text,), lifetime)
+        texts = tuple([text for path in paths for text in get_text_at_path(op.value, path)])
+        terms = memory_terms("\n".join(texts)) if self.has_words else None
+        return Put(name, value, terms, texts, lifetime)
+
+
+def _path(path: str) -> Any:
+    return path if path == "$" else tokenize_path(path)  # which knows no whole value
+
+
+def read_steps(ops: Iterable[Op], indexing: Indexing) -> tuple[Step, ...]:
+    """Return what *ops* come to.
+
+    Raises:
+        ValueError: one of them asks for what there is not, or for less than nothing.
+        TypeError: one of them is none, or stores what is no JSON.
+    """
+    return tuple(_steps(ops, indexing))
+
+
+def _steps(ops: Iterable[Op], indexing: Indexing) -> Iterator[Step]:
+    for op in ops:
+        validate_op_namespace(op)
+        if isinstance(op, GetOp):
+            yield Get(item_name(op.namespace, op.key), op.refresh_ttl)
+        elif isinstance(op, PutOp):
+            yield indexing.put(op)
+        elif isinstance(op, SearchOp):
+            _check_range(op)
+            wanted = conditions(op.filter) if op.filter else ()
+            search = ItemSearch(labels(op.namespace_prefix), op.limit, op.offset, wanted)
+            yield Search(search, op.query or None, op.refresh_ttl)
+        elif isinstance(op, ListNamespacesOp):  # pyright: ignore[reportUnnecessaryIsInstance]  foreign code
+            _check_range(op)
+            yield Listing(op, literal_prefix(op))
+        else:
+            msg = f"unknown operation {type(op).__name__}"
+            raise TypeError(msg)
+
+
+def _check_range(op: SearchOp | ListNamespacesOp) -> None:
+    if op.limit < 0 or op.offset < 0:
+        msg = f"limit and offset are 0 or more, not {op.limit} and {op.offset}"
+        raise ValueError(msg)

@@ -1,0 +1,179 @@
+"""``ChatMemoryStore``: operations of LangGraph, read, gathered and run; what they are stands in ``steps.py`` and ``answers.py``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkable
+from weakref import WeakKeyDictionary, WeakMethod
+
+from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig, ensure_embeddings
+
+from chatmemory.effect import Effect, EffectFailed, EffectInterrupted, Outcome, Runner, Success
+from chatmemory.errors import RepositoryError
+from chatmemory.integrations.langgraph.answers import Batch, Needs, Vectors, answered, swept
+from chatmemory.integrations.langgraph.gathering import Gathering
+from chatmemory.integrations.langgraph.steps import Indexing, Put, Step, read_steps
+from chatmemory.integrations.langgraph.ttl_sweeper import TtlSweeper
+from chatmemory.longterm.unit_vectors import read_rows, usable_rows
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+A = TypeVar("A")
+
+_CLOSED: Final = "the runtime of this store is closed"
+_USERS_MODEL: Final = "langgraph index"
+
+
+@runtime_checkable
+class _BlockingRunner(Protocol):
+    def run_blocking(self, effect: Effect[A, Any, Any], /) -> Outcome[A, Any]: ...
+
+
+class ChatMemoryStore(BaseStore):
+    """Items by namespace and key, found by filters and by meaning.
+
+    *runtime* gives the store of chatmemory: a ``ThreadRuntime`` serves every method, in any event loop and in none; a
+    ``ManagedRuntime`` those that are awaited, in its own loop, faster.  It belongs to whoever made it.
+
+    With *index*, that embedding function alone decides what a query finds, by cosine; without, both the embedder and
+    the words of chatmemory do.  *ttl* gives items a lifetime by default.
+
+    A query finds all that is indexed, the best first, with a score, as every store of LangGraph does.
+
+    Reads of a batch see what was there before its puts, which are stored all or none; an awaited
+    batch with puts that is cancelled ends when they are stored, or are not.  What tasks of one event loop ask for at the
+    same time is done together, and of puts of one name the last that was asked for counts.  What fails beneath raises
+    ``RuntimeError`` with chatmemory's own words (``__cause__.error`` is the failure as a value), what cannot be stored
+    ``ValueError`` or ``TypeError``.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self, runtime: Runner[Needs], *, index: IndexConfig | None = None, ttl: TTLConfig | None = None
+    ) -> None:
+        """Open nothing yet.
+
+        Raises:
+            ValueError: *index* asks for another distance than the cosine.
+        """
+        distance = (index or {}).get("distance_type", "cosine")
+        if distance != "cosine":
+            msg = f"distance_type {distance!r}: vectors are compared by their cosine here"
+            raise ValueError(msg)
+        self.ttl_config = ttl
+        self.index_config = index
+        self._runtime = runtime
+        self._sweeper: TtlSweeper | None = None
+        self._gatherings = WeakKeyDictionary[asyncio.AbstractEventLoop, _Gathering]()
+        self.embeddings = None if index is None else ensure_embeddings(index.get("embed"))
+        self._dims = None if index is None else index.get("dims")
+        self._indexing = Indexing() if index is None else Indexing.by(index)
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Run *ops* while this thread waits, and return their results in the order of the ops."""
+        batch = Batch.of(read_steps(ops, self._indexing))
+        vectors = None
+        if self.embeddings is not None:
+            rows = self.embeddings.embed_documents(list(batch.texts)) if batch.texts else []
+            vectors = self._checked([*rows, *map(self.embeddings.embed_query, batch.queries)], batch)
+        return self._run_blocking(answered(batch, vectors))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Run *ops*, and return their results in the order of the ops; what other tasks ask meanwhile is run with them."""
+        steps = read_steps(ops, self._indexing)
+        loop = asyncio.get_running_loop()
+        gathering = self._gatherings.get(loop)
+        if gathering is None:
+            gathering = self._gatherings[loop] = Gathering(self._answer_all, is_of_one=_is_of_one)
+        return await gathering.ask(steps, to_its_end=any(type(step) is Put for step in steps))
+
+    def sweep_ttl(self) -> int:
+        """Remove the items whose time is over, and return how many went."""
+        return self._sweep()
+
+    async def asweep_ttl(self) -> int:
+        """Remove the items whose time is over, and return how many went."""
+        return await self._run(swept())
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
+        """Sweep again and again, every *sweep_interval_minutes* (or as ``ttl`` says, or 5), in a thread of its own.
+
+        Cancel what is returned, or call ``stop_ttl_sweeper``.  Without ``ttl`` there is nothing to do.
+        """
+        self._blocking()
+        if self._sweeper is None or not self._sweeper.is_alive():
+            configured = (self.ttl_config or {}).get("sweep_interval_minutes")
+            self._sweeper = TtlSweeper(
+                WeakMethod(self._sweep), 60 * float(sweep_interval_minutes or configured or 5)
+            )
+            if self.ttl_config is None:
+                self._sweeper.done.set_result(None)
+            else:
+                self._sweeper.start()
+        return self._sweeper.done
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
+        """Stop sweeping; False when the sweeper still runs after *timeout* seconds."""
+        return self._sweeper is None or self._sweeper.stop(timeout)
+
+    def _sweep(self) -> int:
+        return self._run_blocking(swept())
+
+    async def _answer_all(self, requests: Sequence[Sequence[Step]]) -> Sequence[list[Result]]:
+        batch = Batch.of([*chain.from_iterable(requests)])
+        vectors = None
+        if self.embeddings is not None:
+            rows = await self.embeddings.aembed_documents(list(batch.texts)) if batch.texts else []
+            asked = [await self.embeddings.aembed_query(query) for query in batch.queries]
+            vectors = self._checked([*rows, *asked], batch)
+        results = iter(await self._run(answered(batch, vectors)))
+        return [list(islice(results, len(steps))) for steps in requests]
+
+    def _checked(self, rows: Sequence[Sequence[float]], batch: Batch) -> Vectors:
+        """Return what the user's own embedding function has answered, at length 1."""
+        due = len(batch.texts) + len(batch.queries)
+        outcome = read_rows(_USERS_MODEL, rows, count=due, dim=self._dims)
+        if isinstance(outcome, Success):
+            return Vectors.of(batch, _USERS_MODEL, usable_rows(outcome.unwrap()), has_words=False)
+        raise ValueError(str(outcome.failure()))
+
+    async def _run(self, effect: Effect[A, RepositoryError, Needs]) -> A:
+        try:
+            return _unwrapped(await self._runtime.run(effect))
+        except EffectInterrupted as closed:
+            raise RuntimeError(_CLOSED) from closed
+        except EffectFailed as failed:  # while the runtime was opening
+            raise RuntimeError(str(failed.error)) from failed
+
+    def _run_blocking(self, effect: Effect[A, RepositoryError, Needs]) -> A:
+        try:
+            return _unwrapped(self._blocking().run_blocking(effect))
+        except EffectInterrupted as closed:
+            raise RuntimeError(_CLOSED) from closed
+        except EffectFailed as failed:
+            raise RuntimeError(str(failed.error)) from failed
+
+    def _blocking(self) -> _BlockingRunner:
+        if isinstance(self._runtime, _BlockingRunner):
+            return self._runtime
+        msg = "this store can only be awaited (aget, aput, ...): give it a ThreadRuntime for calls that block"
+        raise TypeError(msg)
+
+
+_Gathering = Gathering[Sequence[Step], list[Result]]
+
+
+def _is_of_one(failure: Exception) -> bool:
+    """Tell whether it came from the user's function, perhaps because of one text, and not from the store."""
+    return not isinstance(failure.__cause__, EffectFailed | EffectInterrupted)
+
+
+def _unwrapped(outcome: Outcome[A, RepositoryError]) -> A:
+    if isinstance(outcome, Success):
+        return outcome.unwrap()
+    error = outcome.failure()
+    raise RuntimeError(str(error)) from EffectFailed(error)

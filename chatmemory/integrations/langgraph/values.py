@@ -1,0 +1,93 @@
+"""What comes from outside as our contract has it: names, values, what of a value is found, lifetimes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, cast
+
+from chatmemory.contracts import ItemName, Labels
+
+LONGEST_MINUTES: Final = 1000 * 366 * 1440.0  # a date can be named for its end
+
+_readable_json: Final = json.JSONEncoder(
+    ensure_ascii=False
+).encode  # json.dumps would make one for each value
+
+
+def item_name(namespace: Sequence[str], key: str) -> ItemName:
+    """Return the name of an item.
+
+    Raises:
+        TypeError: *key* is no string.
+        ValueError: no store can hold it.
+    """
+    if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]  from outside
+        msg = f"a key is a string, not {type(key).__name__}"
+        raise TypeError(msg)
+    return ItemName(labels(namespace), _storable(key, "key"))
+
+
+def labels(namespace: Sequence[str]) -> Labels:
+    """Return the labels of a namespace.
+
+    Raises:
+        ValueError: no store can hold one of them.
+    """
+    return tuple([_storable(label, "namespace label") for label in namespace])
+
+
+def _storable(text: str, what: str) -> str:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            msg = f"a {what} has half a character (a lone surrogate)"
+            raise ValueError(msg) from error
+    if "\0" in text:
+        msg = f"a {what} has a NUL"
+        raise ValueError(msg)
+    return text
+
+
+def json_text(value: Mapping[str, Any]) -> str:
+    """Write *value*.
+
+    Raises:
+        TypeError: it is no JSON.
+    """
+    text = _readable_json(value if isinstance(value, dict) else dict(value))
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character comes back as it was, from its escape
+        return json.dumps(value)
+    return text
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield every text and number in *value*, without the names of fields, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in cast("Mapping[str, object]", value).values():
+            yield from texts_in(each)
+    elif isinstance(value, list | tuple):
+        for each in cast("Sequence[object]", value):
+            yield from texts_in(each)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def lifetime_of(minutes: float | None) -> timedelta | None:
+    """Return how long an item stays; None: always.
+
+    Raises:
+        ValueError: not at all.
+    """
+    if minutes is None:
+        return None
+    if not minutes > 0:  # NaN as well
+        msg = f"ttl is a number of minutes above 0, not {minutes!r}"
+        raise ValueError(msg)
+    return timedelta(minutes=min(minutes, LONGEST_MINUTES))
