@@ -1,0 +1,237 @@
+"""``ChatMemoryTool`` and ``BlockingChatMemoryTool``: what the SDK's runners call, and what a model is told.
+
+A thin door: the commands are carried out by ``memory_files.py``.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final, TypeAlias, cast
+
+from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+from anthropic.types.beta import (
+    BetaCacheControlEphemeralParam,
+    BetaMemoryTool20250818CreateCommand,
+    BetaMemoryTool20250818DeleteCommand,
+    BetaMemoryTool20250818InsertCommand,
+    BetaMemoryTool20250818RenameCommand,
+    BetaMemoryTool20250818StrReplaceCommand,
+    BetaMemoryTool20250818ViewCommand,
+)
+
+from chatmemory.contracts import ItemRepositoryTag
+from chatmemory.effect import (
+    Effect,
+    EffectFailed,
+    EffectInterrupted,
+    Outcome,
+    Runner,
+    Success,
+    ThreadRuntime,
+)
+from chatmemory.integrations.anthropic.file_text import CommandRefusedError
+from chatmemory.integrations.anthropic.memory_files import FileBounds, FileError, MemoryFiles
+from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.memories import Namespace
+
+log = logging.getLogger(__name__)
+
+Command: TypeAlias = (
+    BetaMemoryTool20250818ViewCommand
+    | BetaMemoryTool20250818CreateCommand
+    | BetaMemoryTool20250818StrReplaceCommand
+    | BetaMemoryTool20250818InsertCommand
+    | BetaMemoryTool20250818DeleteCommand
+    | BetaMemoryTool20250818RenameCommand
+)
+
+_HALF_A_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+
+
+class ChatMemoryTool(BetaAsyncAbstractMemoryTool):
+    """The memory of *namespace*, for ``AsyncAnthropic``.
+
+    *runtime* gives ``ItemRepositoryTag``: a ``ThreadRuntime`` serves any event loop and thread; a ``ManagedRuntime``
+    serves its own event loop, faster.  It belongs to whoever made it, and many tools may share it.
+
+    What is refused is a ``ToolError``, which the model reads, and so is a failing store, which is logged as well:
+    ``__cause__.error`` is its failure as a value.
+
+    Raises:
+        ValueError: the namespace is none.
+    """
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        runtime: Runner[ItemRepositoryTag],
+        *,
+        bounds: FileBounds | None = None,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        """Open nothing yet; *bounds* say what the memory may hold."""
+        super().__init__(cache_control=cache_control)
+        self._files = MemoryFiles(namespace, bounds or FileBounds())
+        self._runtime = runtime
+
+    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """Show a file, or what is in a directory."""
+        return await self._run(_asked(self._files, command))
+
+    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """Make a file, and the directories above it."""
+        return await to_its_end(self._run(_asked(self._files, command)))
+
+    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replace a text that is in a file once."""
+        return await to_its_end(self._run(_asked(self._files, command)))
+
+    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Put lines behind a line of a file."""
+        return await to_its_end(self._run(_asked(self._files, command)))
+
+    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Remove a file, or a directory with everything in it."""
+        return await to_its_end(self._run(_asked(self._files, command)))
+
+    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Move a file, or a directory with everything in it."""
+        return await to_its_end(self._run(_asked(self._files, command)))
+
+    async def clear_all_memory(self) -> str:
+        """Remove everything; no model can ask for it."""
+        return await to_its_end(self._run(self._files.clear()))
+
+    async def _run(self, effect: Effect[str, FileError, ItemRepositoryTag]) -> str:
+        with _as_theirs():
+            return _unwrapped(await self._runtime.run(effect))
+
+
+class BlockingChatMemoryTool(BetaAbstractMemoryTool):
+    """``ChatMemoryTool`` for ``Anthropic``, whose calls block; several threads may share one.
+
+    Raises:
+        TypeError: *runtime* is no ``ThreadRuntime``, and can only be awaited.
+        ValueError: the namespace is none.
+    """
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        runtime: ThreadRuntime[ItemRepositoryTag],
+        *,
+        bounds: FileBounds | None = None,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        """Open nothing yet; *bounds* say what the memory may hold."""
+        super().__init__(cache_control=cache_control)
+        if not isinstance(runtime, ThreadRuntime):  # pyright: ignore[reportUnnecessaryIsInstance]  foreign code
+            msg = f"a {type(runtime).__name__} can only be awaited: give a ThreadRuntime, or take ChatMemoryTool"
+            raise TypeError(msg)
+        self._files = MemoryFiles(namespace, bounds or FileBounds())
+        self._runtime = runtime
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """Show a file, or what is in a directory."""
+        return self._run(_asked(self._files, command))
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """Make a file, and the directories above it."""
+        return self._run(_asked(self._files, command))
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replace a text that is in a file once."""
+        return self._run(_asked(self._files, command))
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Put lines behind a line of a file."""
+        return self._run(_asked(self._files, command))
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Remove a file, or a directory with everything in it."""
+        return self._run(_asked(self._files, command))
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Move a file, or a directory with everything in it."""
+        return self._run(_asked(self._files, command))
+
+    def clear_all_memory(self) -> str:
+        """Remove everything; no model can ask for it."""
+        return self._run(self._files.clear())
+
+    def _run(self, effect: Effect[str, FileError, ItemRepositoryTag]) -> str:
+        with _as_theirs():
+            return _unwrapped(self._runtime.run_blocking(effect))
+
+
+def _asked(files: MemoryFiles, command: Command) -> Effect[str, FileError, ItemRepositoryTag]:
+    """Return what *command* asks for; the SDK hands it over as the model wrote it, checked by nobody."""
+    match command:
+        case BetaMemoryTool20250818ViewCommand():
+            return files.view(_text(command, "path"), _range(command.view_range))
+        case BetaMemoryTool20250818CreateCommand():
+            return files.create(_text(command, "path"), _text(command, "file_text"))
+        case BetaMemoryTool20250818StrReplaceCommand():
+            return files.str_replace(
+                _text(command, "path"), _text(command, "old_str"), _text(command, "new_str")
+            )
+        case BetaMemoryTool20250818InsertCommand():
+            line = _line(getattr(command, "insert_line", None), "insert_line")
+            return files.insert(_text(command, "path"), line, _text(command, "insert_text"))
+        case BetaMemoryTool20250818DeleteCommand():
+            return files.delete(_text(command, "path"))
+        case BetaMemoryTool20250818RenameCommand():
+            return files.rename(_text(command, "old_path"), _text(command, "new_path"))
+
+
+def _text(command: Command, name: str) -> str:
+    given = getattr(command, name, None)
+    if not isinstance(given, str):
+        raise ToolError(f"`{name}` has to be a text, not {given!r}")
+    if _HALF_A_CHARACTER.search(given):  # neither the store nor the API could take it
+        raise ToolError(f"`{name}` has half a character (a lone surrogate): write it whole, or leave it out")
+    return given
+
+
+def _line(given: object, name: str) -> int:
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise ToolError(f"`{name}` has to be a line number, not {given!r}")
+    return given
+
+
+def _range(given: object) -> list[int] | None:
+    if given is None:
+        return None
+    if not isinstance(given, list):
+        raise ToolError(f"`view_range` has to be a list of two line numbers, not {given!r}")
+    return [_line(number, "view_range") for number in cast("list[object]", given)]
+
+
+@contextmanager
+def _as_theirs() -> Generator[None]:
+    """Raise what a runtime raises as the tool's error."""
+    try:
+        yield
+    except EffectInterrupted as closed:
+        raise ToolError("the runtime of this memory is closed") from closed
+    except EffectFailed as failed:  # while the runtime was opening
+        raise _failure(failed) from failed
+
+
+def _unwrapped(outcome: Outcome[str, FileError]) -> str:
+    if isinstance(outcome, Success):
+        return outcome.unwrap()
+    error = outcome.failure()
+    if isinstance(error, CommandRefusedError):
+        raise ToolError(str(error)) from error
+    failed = EffectFailed(error)
+    raise _failure(failed) from failed
+
+
+def _failure(failed: EffectFailed) -> ToolError:
+    # The SDK's runner logs what is no ToolError, and shows its repr to the model.
+    log.warning("a command of the memory tool failed: %s", failed.error)
+    return ToolError(str(failed.error))
