@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from random import Random
 from typing import Any, Final, TypeAlias, cast
 
@@ -36,7 +37,7 @@ SUMMARY_OF: Final = "chatmemorySummary"
 ROLES: Final[dict[str, Role]] = {"user": "user", "system": "system", "developer": "system", "tool": "tool"}
 SPOKEN_AS: Final[dict[Role, str]] = {"user": "user", "system": "system"}
 
-ANSWERS: Final = frozenset({"function_approval_response", "function_result"})
+ANSWERS: Final = frozenset({"computer_tool_result", "function_approval_response", "function_result"})
 """Contents that mean nothing without the call that they answer, which stands in an earlier message."""
 
 
@@ -99,36 +100,53 @@ def _text_of(content: Content) -> str:
             return ""
         case "error":
             return content.message or ""
-        case "function_call" | "mcp_server_tool_call":
-            return f"{content.name or content.tool_name}({_argued(content.arguments)})"
+        case "function_call" | "mcp_server_tool_call" | "search_tool_call":
+            arguments = content.arguments
+            return f"{content.name or content.tool_name}({'' if arguments is None else _told(arguments)})"
+        case "function_result":
+            return _unescaped(_results_of(content))
         case "function_approval_request":
-            return "" if content.function_call is None else f"{_text_of(content.function_call)}?"
+            return f"{_told(content.function_call)}?"
         case "function_approval_response":
-            answer = "approved" if content.approved else "refused"
-            return answer if content.function_call is None else f"{answer}: {_text_of(content.function_call)}"
+            return f"{'approved' if content.approved else 'refused'}: {_told(content.function_call)}"
         case "data" | "uri":
             return f"[{content.media_type or content.type}]"
         case _:
-            return _results_of(content)
-
-
-def _argued(arguments: str | Mapping[str, Any] | None) -> str:
-    if isinstance(arguments, Mapping):
-        return json.dumps(arguments, ensure_ascii=False, default=str)
-    return arguments or ""
+            return _results_of(content) or f"[{content.name or content.type}]"
 
 
 def _results_of(content: Content) -> str:
-    """Return the text in what a tool was told or has answered."""
-    texts: list[str | None] = [content.stdout, content.stderr, *(content.commands or ())]
-    for part in (content.inputs, content.items or content.result, content.outputs, content.output):
-        parts: Sequence[object] = cast("Sequence[object]", part) if isinstance(part, list) else (part,)
-        texts += (
-            _text_of(one) if isinstance(one, Content) else one
-            for one in parts
-            if isinstance(one, Content | str)
-        )
-    return "\n".join(filter(None, texts))
+    """Return the text in what a tool was told, or has answered."""
+    results = (
+        content.commands,
+        content.stdout,
+        content.stderr,
+        content.inputs,
+        content.items or content.result,
+    )
+    return "\n".join(filter(None, map(_told, (*results, content.outputs, content.output))))
+
+
+def _unescaped(text: str) -> str:
+    """Return JSON as people read and search it: the framework writes what a tool returns in ASCII."""
+    if "\\u" in text:
+        with suppress(ValueError, RecursionError):
+            return json.dumps(json.loads(text), ensure_ascii=False)
+    return text
+
+
+def _told(part: object) -> str:
+    match part:
+        case None:
+            return ""
+        case str():
+            return part
+        case Content():
+            return _text_of(part)
+        case list():
+            return "\n".join(map(_told, cast("list[object]", part)))
+        case _:
+            return json.dumps(part, ensure_ascii=False, default=str)
 
 
 def _payload(message: ChatMessage | NewMessage) -> Payload:

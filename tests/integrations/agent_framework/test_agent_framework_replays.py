@@ -1,0 +1,131 @@
+"""What is handed in again is stored once, and what is said again is stored again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies
+
+pytest.importorskip("agent_framework.exceptions", reason="pip install 'chatmemory-effect[agent-framework]'")
+
+from agent_framework import Agent, AgentSession, InMemoryHistoryProvider, Message
+from scripted_client import ScriptedClient
+
+from chatmemory import ManagedRuntime, NewMessage, StrategySettings
+from chatmemory.contracts import ChatMemoryService
+from chatmemory.integrations.agent_framework import ChatMemoryHistoryProvider
+from chatmemory_layers import stacks
+from chatmemory_layers.stacks import MemoryTags
+
+Runtime = ManagedRuntime[MemoryTags]
+sessions = map(str, count())
+SAID = strategies.builds(
+    Message,
+    strategies.sampled_from(["user", "assistant"]),
+    strategies.sampled_from([["好"], ["不"]]),
+    message_id=strategies.none() | strategies.sampled_from(["m1", "m2"]),
+)
+
+
+@pytest.fixture
+async def runtime() -> AsyncGenerator[Runtime]:
+    async with ManagedRuntime(stacks.testing()) as runtime:
+        yield runtime
+
+
+@pytest.fixture
+async def summarizing() -> AsyncGenerator[Runtime]:
+    """Summarize as soon as four messages have gathered, and keep the last two."""
+    strategy = StrategySettings(type="summarize", summarize_every_n=4, keep_last=2)
+    async with ManagedRuntime(stacks.testing(strategy=strategy)) as runtime:
+        yield runtime
+
+
+def says(*texts: str) -> list[Message]:
+    """Return what two say in turn, the user first."""
+    return [Message("assistant" if index % 2 else "user", [text]) for index, text in enumerate(texts)]
+
+
+async def texts(history: ChatMemoryHistoryProvider, session_id: str = "lunch") -> list[str]:
+    return [message.text for message in await history.get_messages(session_id)]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(saves=strategies.lists(strategies.lists(SAID, max_size=4), max_size=5))
+async def test_what_is_handed_in_again_is_what_the_framework_says(
+    runtime: Runtime, saves: list[list[Message]]
+) -> None:
+    ours, theirs = ChatMemoryHistoryProvider(runtime), InMemoryHistoryProvider()
+    session_id, state = next(sessions), dict[str, list[Message]]()
+    for messages in saves:
+        await ours.save_messages(session_id, messages)
+        await theirs.save_messages(session_id, messages, state=state)
+    stored = [message.to_dict() for message in await ours.get_messages(session_id)]
+    assert stored == [message.to_dict() for message in state.get("messages", [])]
+
+
+async def test_a_turn_that_says_what_the_last_one_said_is_a_turn(runtime: Runtime) -> None:
+    """The framework's own providers lose the second."""
+    history = ChatMemoryHistoryProvider(runtime)
+    agent = Agent(ScriptedClient("好的"), context_providers=[history])
+    for _ in range(3):
+        await agent.run("继续", session=AgentSession(session_id="lunch"))
+    assert await texts(history) == ["继续", "好的"] * 3
+
+
+async def test_a_client_may_hand_in_the_whole_conversation_each_time(runtime: Runtime) -> None:
+    history = ChatMemoryHistoryProvider(runtime, load_messages=False)
+    client = ScriptedClient("好的")
+    agent = Agent(client, context_providers=[history, InMemoryHistoryProvider("unused")])
+    said = says("一", "好的", "二", "好的", "三")
+    for end in (1, 3, 5):
+        await agent.run(said[:end], session=AgentSession(session_id="lunch"))
+    assert await texts(history) == ["一", "好的", "二", "好的", "三", "好的"]
+
+
+async def test_what_came_another_way_is_handed_in_again(runtime: Runtime) -> None:
+    memory = await runtime.service(ChatMemoryService)
+    given = [NewMessage("user", "一"), NewMessage("assistant", "二")]
+    await memory.add_messages("lunch", given).or_raise()
+    history = ChatMemoryHistoryProvider(runtime)
+    loaded = await history.get_messages("lunch")
+    await history.save_messages("lunch", [*loaded, *says("三")])
+    assert await texts(history) == ["一", "二", "三"]
+
+
+async def test_a_summary_stands_in_the_place_of_what_it_covers(summarizing: Runtime) -> None:
+    history = ChatMemoryHistoryProvider(summarizing)
+    client = ScriptedClient("noted")
+    agent = Agent(client, context_providers=[history])
+    for hour in (9, 10, 11):
+        await agent.run(f"At {hour}:00 we meet in room {hour}.", session=AgentSession(session_id="plan"))
+    summary, *rest = await history.get_messages("plan")
+    assert (summary.role, [one.text for one in rest]) == ("user", ["At 11:00 we meet in room 11.", "noted"])
+    assert "sums up earlier messages" in summary.text
+    assert "room 9" in summary.text
+    assert (await history.get_messages("plan"))[0].text == summary.text, "the same each time, for caches"
+    await agent.run("Where?", session=AgentSession(session_id="plan"))
+    assert client.texts()[-1] == [summary.text, *(one.text for one in rest), "Where?"]
+
+
+async def test_a_summary_that_is_handed_in_again_is_nobodys_words(summarizing: Runtime) -> None:
+    history = ChatMemoryHistoryProvider(summarizing)
+    await history.save_messages("plan", says("一", "二", "三", "四"))
+    seen = await history.get_messages("plan")
+    assert len(seen) == 3
+    await history.save_messages("plan", [*seen, *says("五")])
+    memory = await summarizing.service(ChatMemoryService)
+    full = await memory.get_messages("plan", view="full").or_raise()
+    assert [one.content for one in full if one.role != "summary"] == ["一", "二", "三", "四", "五"]
+
+
+async def test_summaries_between_the_messages_hide_no_repetition(summarizing: Runtime) -> None:
+    history = ChatMemoryHistoryProvider(summarizing)
+    said = says(*map(str, range(30)))
+    for end in range(2, 30, 3):
+        await history.save_messages("plan", said[:end])
+    memory = await summarizing.service(ChatMemoryService)
+    full = await memory.get_messages("plan", view="full").or_raise()
+    assert [one.content for one in full if one.role != "summary"] == [str(number) for number in range(29)]
