@@ -1,4 +1,4 @@
-"""Where settings come from: defaults, then a TOML file, then the environment, each winning over the one before.
+"""Where settings come from: defaults, a TOML file, the environment, a command's options; each wins over the one before.
 
 A setting is written ``memory.chat.strategy.summarizeEveryN`` in the file, and
 ``CHATMEMORY_MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N`` in the environment.  ``config/chatmemory.toml`` explains them all;
@@ -9,8 +9,9 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
+from attrs import frozen
 from returns.result import Failure, Success
 
 from chatmemory.effect import EffectFailed, Layer, Outcome
@@ -51,23 +52,26 @@ NAME = "NAME"
 
 
 def read_settings(
-    path: str | os.PathLike[str] | None = None, *, environment: Mapping[str, str] | None = None
+    path: str | os.PathLike[str] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    given: Mapping[str, object] | None = None,
 ) -> Outcome[Settings, ConfigError]:
     """Read every setting, or fail with everything that is wrong.
 
     Args:
         path: the TOML file; None: there is none.
         environment: None: that of this process.
+        given: tables as in the file, of what a command was told; None stands for what it was not told.
     """
     environment = os.environ if environment is None else environment
-    if path is None and not is_anything_set(environment):
+    if path is None and given is None and not is_anything_set(environment):
         return Success(Settings())  # without cattrs, which takes longer to import than a command may take
     table, problems = _read_toml(path)
     variables = EnvironmentProvider(environment, PREFIX)
     plain = EnvironmentProvider({name: environment[name] for name in PLAIN if name in environment})
-    read = Config.of(Settings).parse(
-        LayeredProvider(variables, LayeredProvider(plain, MappingProvider(table)))
-    )
+    others = LayeredProvider(variables, LayeredProvider(plain, MappingProvider(table)))
+    read = Config.of(Settings).parse(LayeredProvider(_Single(given or {}), others))
     if isinstance(read, Failure):
         problems += read.failure().problems
     problems += _unknown_variables(variables)
@@ -119,6 +123,19 @@ def setting_paths(kind: Any = Settings, path: tuple[str, ...] = ()) -> Iterator[
             yield from setting_paths(inner, (*path, key))
         else:
             yield (*path, key)
+
+
+@final
+@frozen
+class _Single:
+    """Single settings; a table as a whole is left to others, so that a key which nobody knows is seen there."""
+
+    tables: Mapping[str, object]
+
+    def load(self, path: tuple[str, ...]) -> Outcome[object, ConfigError]:
+        """Return what is at *path*, unless it is a table."""
+        found = MappingProvider(self.tables).load(path)
+        return Success(None) if isinstance(found.unwrap(), Mapping) else found
 
 
 def _read_toml(path: str | os.PathLike[str] | None) -> tuple[Mapping[str, object], list[ConfigProblem]]:

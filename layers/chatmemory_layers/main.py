@@ -82,14 +82,12 @@ class CommandHost:
 
         from chatmemory_layers.configuration import read_settings  # noqa: PLC0415  likewise
 
-        read = _value(read_settings(self.config or os.environ.get(CONFIG) or None))
-        memory = evolve(read.memory, past_chats=self._settings().past_chats)
-        if serving.store is not None:
-            sqlite = evolve(memory.store.sqlite, path=serving.store)
-            memory = evolve(memory, store=evolve(memory.store, sqlite=sqlite))
-        given = {"host": serving.address, "user": serving.user, "app": serving.app}
-        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return evolve(read, memory=memory, server=evolve(read.server, **chosen))
+        given = {
+            "server": {"host": serving.address, "user": serving.user, "app": serving.app},
+            "memory": {"store": {"sqlite": {"path": serving.store}}},
+        }
+        read = _value(read_settings(self.config or os.environ.get(CONFIG) or None, given=given))
+        return evolve(read, memory=evolve(read.memory, past_chats=self._settings().past_chats))
 
     def settings(self) -> PastChatsSettings:
         """See ``Host``."""

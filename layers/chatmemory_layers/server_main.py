@@ -5,17 +5,17 @@ import os
 import socket
 import sys
 from importlib.util import find_spec
-from typing import Any, Final, NoReturn, cast
+from typing import Final, NoReturn, cast
 
 import anyio
 import click
-from attrs import evolve
 from returns.result import Failure, Success
 
 from chatmemory.effect import EffectFailed, ManagedRuntime
 from chatmemory.effect.config_error import ConfigError
 from chatmemory.errors import RepositoryError, memory_error
 from chatmemory.programs.pastchats.exit_codes import exit_code
+from chatmemory.server_settings import HIGHEST_PORT
 from chatmemory.settings import Settings
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.setting_names import CONFIG
@@ -44,7 +44,7 @@ def main() -> None:
 @click.option("--store", metavar="FILE", help="The SQLite file of conversations and memories.")
 @click.option("--past-chats", metavar="FILE", help="The index that pastchats-memory keeps.")
 @click.option("--host", help="The address to listen at; one that other machines reach needs a token.")
-@click.option("--port", type=int, help="0: one that is free.")
+@click.option("--port", type=click.IntRange(0, HIGHEST_PORT), help="0: one that is free.")
 @click.option("--user", help="Whose memories are shown.")
 @click.option("--app", help="In which app; not given: in all of them.")
 @click.option("--config", metavar="FILE", help=f"The TOML file of the settings; also {CONFIG}.")
@@ -67,21 +67,18 @@ def serve(
     if missing := [part for part in PARTS if find_spec(part) is None]:
         click.echo(f"needs {', '.join(missing)}: pip install 'chatmemory-effect[server]'", err=True)
         sys.exit(1)
-    match read_settings(config or os.environ.get(CONFIG) or None):
+    given = {
+        "server": {"host": host, "port": port, "user": user, "app": app},
+        "memory": {"store": {"sqlite": {"path": store}}, "pastChats": {"path": past_chats}},
+    }
+    match read_settings(config or os.environ.get(CONFIG) or None, given=given):
         case Success(read):
             settings = read
         case Failure(error):
             _fail(error)
-    memory, server = settings.memory, settings.server
-    given: dict[str, Any] = {"host": host, "port": port, "user": user, "app": app}
-    server = evolve(server, **{name: value for name, value in given.items() if value is not None})
-    if store is not None:
-        memory = evolve(memory, store=evolve(memory.store, sqlite=evolve(memory.store.sqlite, path=store)))
-    if past_chats is not None:
-        memory = evolve(memory, past_chats=evolve(memory.past_chats, path=past_chats))
     logging.basicConfig(format=LINE, level=logging.WARNING)
     logging.getLogger("chatmemory.http").setLevel(logging.WARNING if quiet else logging.INFO)
-    _serve(Settings(memory=memory, server=server))
+    _serve(settings)
 
 
 def _serve(settings: Settings) -> None:

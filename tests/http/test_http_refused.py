@@ -176,3 +176,23 @@ def test_a_port_that_is_taken_is_said_in_one_line(server: Server, tmp_path: Path
     assert f"{port} of 127.0.0.1 is taken" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "memory.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (("--port", "65536"), 2, "65536 is not in the range 0<=x<=65535"),
+        (("--user", ""), 7, "server.user: "),
+        (("--host", ""), 7, "server.host: "),
+    ],
+    ids=["a port that cannot be", "nobody", "nowhere"],
+)
+def test_an_option_that_cannot_be_is_told_and_nothing_is_opened(
+    tmp_path: Path, options: tuple[str, ...], code: int, told: str
+) -> None:
+    command = [CHATMEMORY, "serve", *settings(tmp_path), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert told in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "memory.db").exists()

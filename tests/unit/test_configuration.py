@@ -1,4 +1,4 @@
-"""Settings from a file and the environment: which wins, and how every mistake is told."""
+"""Settings from a file, the environment and a command: which wins, and how every mistake is told."""
 
 import os
 import re
@@ -80,6 +80,33 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_pa
     strategy = read_settings(file, environment=environment).unwrap().memory.chat.strategy
     assert (strategy.type, strategy.summarize_every_n, strategy.keep_last) == ("summarize", 12, 8)
     assert strategy.skill_id == "conversation-summary"
+
+
+def test_what_a_command_is_told_wins_over_everything_and_what_it_is_not_told_over_nothing(
+    tmp_path: Path,
+) -> None:
+    file = written(tmp_path, '[server]\nport = 1\nuser = "file"\n[memory.store.sqlite]\npath = "file.db"\n')
+    environment = {"CHATMEMORY_SERVER_PORT": "2", "CHATMEMORY_SERVER_USER": "variable"}
+    given = {
+        "server": {"port": 3, "user": None, "host": None},
+        "memory": {"store": {"sqlite": {"path": None}}},
+    }
+    settings = read_settings(file, environment=environment, given=given).unwrap()
+    assert (settings.server.port, settings.server.user, settings.server.host) == (3, "variable", "127.0.0.1")
+    assert settings.memory.store.sqlite.path == "file.db"
+
+
+def test_what_a_command_is_told_obeys_the_rules_of_the_settings() -> None:
+    refused = read_settings(environment=NOTHING, given={"server": {"port": 65_536, "user": ""}})
+    assert [problem.path for problem in refused.failure().problems] == ["server.port", "server.user"]
+    untold = {"server": {"port": None, "user": None}}
+    assert read_settings(environment=NOTHING, given=untold) == Success(Settings())
+
+
+def test_what_a_command_is_told_hides_no_misspelt_key_of_the_file(tmp_path: Path) -> None:
+    file = written(tmp_path, "[server]\nprot = 1\n")
+    refused = read_settings(file, environment=NOTHING, given={"server": {"port": 3}})
+    assert refused.failure().problems == (InvalidValue("server.prot", "unknown key: did you mean 'port'?"),)
 
 
 @pytest.mark.parametrize("path", [path for path in setting_paths() if NAME not in path], ids=".".join)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @click.option(
     "--host", "address", help="With --http: the address to listen at; one that others reach needs a token."
 )
-@click.option("--port", type=int, help="With --http; 0: one that is free.  [default: 8643]")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), help="With --http; 0: one that is free.  [default: 8643]"
+)
 @click.option("--store", metavar="FILE", help="The SQLite file of conversations and memories.")
 @click.option("--user", help="Whose memories; the client cannot choose.")
 @click.option("--app", help="In which app; not given: in all of them.")
