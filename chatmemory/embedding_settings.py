@@ -5,11 +5,11 @@ from typing import Literal, final
 from attrs import field, frozen, validators
 
 from chatmemory.effect import Tag
-from chatmemory.setting_rules import NOT_NEGATIVE, POSITIVE, SOME_TIME
+from chatmemory.setting_rules import NOT_NEGATIVE, POSITIVE, SOME_TIME, literals_checked
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=literals_checked)
 class EmbeddingSettings:
     """``memory.embedding``: what makes vectors of texts.
 

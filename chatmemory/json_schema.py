@@ -76,6 +76,7 @@ from chatmemory.printed_past_chats import (
 )
 from chatmemory.proposals import Extraction, MemoryUpdate, StatedFact
 from chatmemory.recall import Recall
+from chatmemory.setting_rules import OneOf
 from chatmemory.settings import Settings
 from chatmemory.structure import (
     STAYS_INSIDE,
@@ -345,6 +346,8 @@ def _of_validator(validator: Any) -> JsonObject:
         return {"minLength": validator.min_length}
     if hasattr(validator, "max_length"):
         return {"maxLength": validator.max_length}
+    if isinstance(validator, OneOf):  # said by the type
+        return {}
     msg = f"no JSON Schema for {validator!r}"
     raise TypeError(msg)
 

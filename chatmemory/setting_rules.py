@@ -1,10 +1,36 @@
 """Rules that several settings obey."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, Literal, final, get_args, get_origin
 
-from attrs import validators
+from attrs import frozen, validators
+
+if TYPE_CHECKING:
+    from attrs import Attribute
 
 POSITIVE: Final = validators.ge(1)
 NOT_NEGATIVE: Final = validators.ge(0)
 SOME_TIME: Final = validators.gt(0.0)
 """Seconds."""
+
+
+@final
+@frozen
+class OneOf:
+    """The validator of a setting that has one of *choices*."""
+
+    choices: tuple[object, ...]
+
+    def __call__(self, _settings: object, field: "Attribute[object]", value: object) -> None:
+        """Raise ``ValueError`` for any other *value*."""
+        if value not in self.choices:
+            known = ", ".join(map(repr, self.choices))
+            msg = f"{field.name}: expected one of {known}, not {value!r}"
+            raise ValueError(msg)
+
+
+def literals_checked(_settings: type, fields: "list[Attribute[Any]]") -> "list[Attribute[Any]]":
+    """Let settings made in a program, where a type checker may be absent, keep to their ``Literal`` types too."""
+    return [
+        field.evolve(validator=OneOf(get_args(field.type))) if get_origin(field.type) is Literal else field
+        for field in fields
+    ]

@@ -25,7 +25,7 @@ from chatmemory.server_settings import (
     ServerSettingsTag as ServerSettingsTag,
     TokenSettings as TokenSettings,
 )
-from chatmemory.setting_rules import NOT_NEGATIVE, POSITIVE, SOME_TIME
+from chatmemory.setting_rules import NOT_NEGATIVE, POSITIVE, SOME_TIME, literals_checked
 
 MOST_RECALLED: Final = 200
 """The highest limit of a recall."""
@@ -35,7 +35,7 @@ MOST_MESSAGES: Final = 1_000_000
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=literals_checked)
 class StrategySettings:
     """``memory.chat.strategy``: how a long history is kept short.
 
@@ -81,7 +81,7 @@ class ChatSettings:
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=literals_checked)
 class SkillSettings:
     """``memory.skill``: what runs the skills.
 
@@ -102,7 +102,7 @@ class SkillSettings:
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=literals_checked)
 class SqliteSettings:
     """``memory.store.sqlite``.
 
@@ -145,7 +145,7 @@ class PostgresSettings:
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=literals_checked)
 class StoreSettings:
     """``memory.store``: where messages are kept."""
 
@@ -176,7 +176,7 @@ class RetrievalSettings:
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=literals_checked)
 class ExtractionSettings:
     """``memory.extraction``: what finds memories in a text.
 
@@ -222,7 +222,7 @@ class ExpirySettings:
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=literals_checked)
 class ContextSettings:
     """``memory.context``: what a model receives for a user's message.
 
