@@ -93,11 +93,15 @@ class Context(Generic[R_contra]):
 
         Raises:
             MissingServiceError: there is neither.
+            TypeError: *tag* is no tag, but the class of a service perhaps.
         """
         try:
             return cast("S", self.services[tag.key])
         except KeyError:
             pass
+        except AttributeError:
+            msg = f"{tag!r} is no tag: services are asked for by their tags, as ChatMemoryService"
+            raise TypeError(msg) from None
         if tag.has_default:
             return tag.fallback()
         raise MissingServiceError(tag.key, available=self.services)

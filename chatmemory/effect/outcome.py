@@ -82,10 +82,10 @@ class EffectFailed(Exception):  # noqa: N818  reads as what happened, like retur
 
 
 class EffectInterrupted(Exception):  # noqa: N818  as above
-    """Raised where an effect is asked for although its runtime was closed, or ended for that reason."""
+    """Raised where an effect is asked for although its runtime is not open, or ended for that reason."""
 
-    def __init__(self) -> None:
-        super().__init__("interrupted: the runtime of this effect was closed")
+    def __init__(self, reason: str = "the runtime of this effect was closed") -> None:
+        super().__init__(f"interrupted: {reason}")
 
 
 def exit_from_outcome(outcome: Outcome[A, E]) -> Exit[A, E]:

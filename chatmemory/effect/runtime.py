@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Never, Self, final
+from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
 
 from typing_extensions import TypeVar
 
@@ -32,6 +32,10 @@ E = TypeVar("E")
 S = TypeVar("S")
 R_contra = TypeVar("R_contra", contravariant=True)
 
+NOT_OPENED: Final = (
+    "nobody has opened the runtime: async with ManagedRuntime(layer) as runtime, or a plain with"
+)
+
 
 @final
 class ManagedRuntime(Generic[R_contra]):
@@ -45,7 +49,7 @@ class ManagedRuntime(Generic[R_contra]):
     defect.
     """
 
-    __slots__ = ("_context", "_idle", "_layer", "_memo", "_running", "_scope")
+    __slots__ = ("_context", "_idle", "_is_closed", "_layer", "_memo", "_running", "_scope")
 
     def __init__(self, layer: Layer[R_contra, Any, Never], memo: MemoMap | None = None) -> None:
         """Share with other runtimes what *memo* holds; without one, share with nobody."""
@@ -53,6 +57,7 @@ class ManagedRuntime(Generic[R_contra]):
         self._memo = memo or MemoMap()
         self._scope = Scope()
         self._context: Context[R_contra] | None = None
+        self._is_closed = False
         self._running: set[anyio.CancelScope] = set()
         self._idle: anyio.Event | None = None
 
@@ -60,7 +65,7 @@ class ManagedRuntime(Generic[R_contra]):
         """Run *effect* with the services.
 
         Raises:
-            EffectInterrupted: the runtime is closed, or was closed meanwhile.
+            EffectInterrupted: the runtime is not open, or was closed meanwhile.
         """
         import anyio  # noqa: PLC0415  see suspended.py
 
@@ -79,7 +84,7 @@ class ManagedRuntime(Generic[R_contra]):
         """Run *effect* with the services and without an event loop.
 
         Raises:
-            EffectInterrupted: the runtime is closed.
+            EffectInterrupted: the runtime is not open.
             SuspendedError: *effect* waits for something.
         """
         return run_without_waiting(effect.run_in(self._services()))
@@ -90,7 +95,7 @@ class ManagedRuntime(Generic[R_contra]):
 
     def _services(self) -> Context[R_contra]:
         if self._context is None:
-            raise EffectInterrupted
+            raise EffectInterrupted if self._is_closed else EffectInterrupted(NOT_OPENED)
         return self._context
 
     async def _open(self) -> None:
@@ -125,7 +130,7 @@ class ManagedRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._context = None
+        self._context, self._is_closed = None, True
         try:
             await self._interrupt()
         finally:
@@ -141,5 +146,5 @@ class ManagedRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._context = None
+        self._context, self._is_closed = None, True
         run_without_waiting(self._close(exception))

@@ -24,6 +24,13 @@ def test_error_messages() -> None:
         Context.empty().get(A)  # type: ignore[arg-type]
 
 
+def test_the_class_of_a_service_is_not_its_tag() -> None:
+    class Price: ...
+
+    with pytest.raises(TypeError, match="Price'> is no tag: services are asked for by their tags"):
+        Context.of(A, 1).get(Price)  # type: ignore[arg-type,type-var]
+
+
 def test_adds_and_retrieves_services() -> None:
     context = Context.of(A, 1).add(B, 2)
     assert (context.get(A), context.get(B)) == (1, 2)

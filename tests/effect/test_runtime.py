@@ -72,6 +72,20 @@ async def test_is_closed_after_async_with() -> None:
 
 
 @pytest.mark.anyio
+async def test_a_runtime_that_nobody_opened_says_how_it_is_opened() -> None:
+    journal = Journal()
+    runtime = ManagedRuntime(journal.layer(1))
+    with pytest.raises(EffectInterrupted, match="nobody has opened the runtime: async with "):
+        await runtime.service(One)
+    with pytest.raises(EffectInterrupted, match="nobody has opened"):
+        runtime.run_sync(Effect.succeed(1))
+    async with runtime:
+        assert journal == ["a1"]
+    with pytest.raises(EffectInterrupted, match="was closed"):
+        await runtime.service(One)
+
+
+@pytest.mark.anyio
 async def test_fibers_are_interrupted_on_dispose() -> None:
     journal = Journal()
     interrupted: list[str] = []
