@@ -188,7 +188,7 @@ async def _remembered_of(
         after = page.next
         if after is None:
             break
-    return {one.id: one for one in found if one.namespace == namespace and event_of(one) is not None}
+    return {one.id: one for one in found if event_of(one) is not None}
 
 
 @Effect.gen

@@ -141,6 +141,11 @@ async def test_what_somebody_makes_of_a_memory_is_theirs(
     assert await texts(service, "Suzhou") == ["Home: Suzhou."]
 
 
+async def test_a_question_may_hold_what_no_store_keeps(service: ChatMemoryMemoryService) -> None:
+    await add(service, "green tea")
+    assert await texts(service, "tea \ud83c\0") == ["green tea"]
+
+
 # --- Sessions ---
 
 
