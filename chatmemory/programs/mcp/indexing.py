@@ -15,7 +15,7 @@ from chatmemory.effect.random import RandomTag
 from chatmemory.errors import PastChatsError
 from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.programs.mcp.fenced import FILES_NOTICE, fenced
-from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text
 from chatmemory.prompt_drafts import SourceChanges
 
@@ -77,6 +77,7 @@ async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[H
     def note(progress: IndexProgress) -> None:
         nonlocal seen
         seen = progress
+        asked.tell(HowFar(seen.files_done, seen.files, _how_far(seen)))
 
     run = PastChatsIndexService.use(lambda index: index.index(request, on_progress=note))
     report = await do(
@@ -85,7 +86,7 @@ async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[H
         )
     )
     if isinstance(report, _OutOfTime):
-        text = f"{seen.files_done} of {seen.files} files are done, {seen.turns} turns: call again to go on"
+        text = f"{_how_far(seen)}: call again to go on"
         unfinished = Indexed(
             text=text,
             is_complete=False,
@@ -111,6 +112,10 @@ def index_paths(
     Nothing is deleted.  A run that takes long is interrupted, keeps what it has read, and goes on with the next call.
     """
     return _indexed(asked)
+
+
+def _how_far(progress: IndexProgress) -> str:
+    return f"{progress.files_done} of {progress.files} files are done, {progress.turns} turns"
 
 
 def _told(text: str, report: IndexReport) -> Told[Indexed]:

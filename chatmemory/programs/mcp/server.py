@@ -3,6 +3,7 @@
 The log tells which tool was called, how it ended and how long it took, and never what was asked or told.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from importlib.metadata import version
@@ -31,7 +32,8 @@ from chatmemory.programs.mcp.conversations import (
 from chatmemory.programs.mcp.finding import FINDING
 from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
-from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.mcp.telling import telling
+from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
 from chatmemory.structure import structure, unstructure
 
 A = TypeVar("A")
@@ -75,7 +77,9 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"no tool of this name; there are {', '.join(TOOLS)}")
-        outcome = await _called(runtime, tool, grant_of(context), params.arguments or {})
+        grant = grant_of(context)
+        async with telling(context.session) as tell:
+            outcome = await _called(runtime, tool, grant, params.arguments or {}, tell)
         if not isinstance(outcome, Success):
             return _failed(outcome.failure())
         told = outcome.unwrap()
@@ -128,14 +132,18 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
 
 
 async def _called(
-    runtime: Runner[Services], tool: MemoryTool, grant: Grant, arguments: dict[str, Any]
+    runtime: Runner[Services],
+    tool: MemoryTool,
+    grant: Grant,
+    arguments: dict[str, Any],
+    tell: Callable[[HowFar], None],
 ) -> Outcome[Told[Any], ApiError]:
     if not tool.is_for(grant):
         return Failure(Refusal("ForbiddenError", f"the configuration does not allow this client {tool.name}"))
     read = structure(arguments, tool.signature.arguments)
     if isinstance(read, Failure):
         return Failure(read.failure())
-    return await _run(runtime, tool.name, tool.handler(Asked(grant, read.unwrap())))
+    return await _run(runtime, tool.name, tool.handler(Asked(grant, read.unwrap(), tell)))
 
 
 async def _run(
@@ -145,6 +153,9 @@ async def _run(
     began = perf_counter()
     try:
         outcome = await runtime.run(effect)
+    except asyncio.CancelledError:
+        log.info("%s: cancelled, %.1f ms", name, (perf_counter() - began) * 1000)
+        raise
     except Exception as error:  # noqa: BLE001  whatever nobody expected
         log.error("%s: %s", name, described(error))  # noqa: TRY400  a traceback shows the text
         return Failure(REFUSED)

@@ -23,6 +23,14 @@ from chatmemory.programs.http.problems import ApiError
 A = TypeVar("A")
 
 
+class HowFar(NamedTuple):
+    """How far a call is: *done* of *of*, and the same in words."""
+
+    done: int
+    of: int
+    text: str
+
+
 @final
 @frozen
 class Asked(Generic[A]):
@@ -30,10 +38,12 @@ class Asked(Generic[A]):
 
     Attributes:
         grant: what the caller may do, by the configuration; nothing in *arguments* can widen it.
+        tell: shows a caller that waits how far it is; from any thread.
     """
 
     grant: Grant
     arguments: A
+    tell: Callable[[HowFar], None] = lambda _: None
 
     @property
     def namespace(self) -> Namespace:

@@ -4,6 +4,7 @@ async with over_stdio(tmp_path) as client:
     told = await client.call_tool("recall", {"query": "..."})
 """
 
+import json
 import os
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -98,3 +99,18 @@ def text_of(result: CallToolResult) -> str:
 async def remember_all(client: Client, facts: Sequence[str]) -> list[str]:
     """Remember *facts* and return their ids."""
     return [(await told(client, "remember", content=fact))["outcomes"][0]["id"] for fact in facts]
+
+
+def write_histories(folder: Path, many: int) -> Path:
+    """Write as many histories, of one turn each."""
+    folder.mkdir()
+    for number in range(many):
+        turn = {
+            "type": "user",
+            "sessionId": f"s{number}",
+            "uuid": f"u{number}",
+            "timestamp": "2026-03-01T10:00:00Z",
+            "message": {"role": "user", "content": f"第 {number} 个问题"},
+        }
+        (folder / f"{number}.jsonl").write_text(json.dumps(turn), encoding="utf-8")
+    return folder

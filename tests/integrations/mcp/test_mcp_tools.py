@@ -11,9 +11,10 @@ pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp
 
 from jsonschema import Draft202012Validator
 from mcp import MCPError
-from mcp.types import CallToolResult
+from mcp.types import INVALID_PARAMS, CallToolResult
 
 from chatmemory.programs.http.access import Grant
+from chatmemory.programs.mcp.conversations import MOST_LISTED
 from tests.integrations.mcp.mcp_clients import (
     called,
     in_process,
@@ -220,6 +221,31 @@ async def test_a_client_that_may_only_look_is_offered_no_more(tmp_path: Path) ->
         assert uris == ["chatmemory://conversations/a%2F1"]
         with pytest.raises(MCPError, match="ForbiddenError"):
             await client.read_resource("chatmemory://conversations/b%2F1")
+
+
+async def test_conversations_are_listed_page_by_page_each_once(tmp_path: Path) -> None:
+    ids = [f"team/第 {number}/?#" for number in range(MOST_LISTED * 2 + 5)]
+    async with in_process(tmp_path, OWNER) as client:
+        for name in ["other", *ids]:
+            await told(
+                client,
+                "store_turn",
+                eventId="1",
+                conversationId=name,
+                userContent=name,
+                assistantContent="好",
+            )
+    async with in_process(tmp_path, Grant(user="default", conversations="team/")) as client:
+        pages = [await client.list_resources()]
+        while pages[-1].next_cursor is not None:
+            pages.append(await client.list_resources(cursor=pages[-1].next_cursor))
+        with pytest.raises(MCPError, match="cursor") as refusal:
+            await client.list_resources(cursor="nowhere")
+        (contents,) = (await client.read_resource(pages[-1].resources[-1].uri)).contents
+    assert [len(page.resources) for page in pages] == [MOST_LISTED, MOST_LISTED, 5]
+    assert [one.name for page in pages for one in page.resources] == ids[::-1], "the last changed first"
+    assert refusal.value.error.code == INVALID_PARAMS
+    assert ids[0] in contents.text
 
 
 async def test_a_client_reads_nothing_of_another_user_or_app(tmp_path: Path) -> None:

@@ -1,0 +1,161 @@
+"""A call that takes long: its client is told how far it is, may give it up, and gets an answer before hosts lose patience."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Never
+
+import anyio
+import pytest
+
+pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
+
+from mcp import Client
+
+from chatmemory.contracts.past_chats import PastChatsIndexService
+from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.past_chats import IndexProgress, IndexRequest
+from chatmemory.programs.http.access import Grant
+from chatmemory.programs.mcp.indexing import LONGEST_SECONDS
+from chatmemory.programs.mcp.server import memory_server
+from tests.http.served import started
+from tests.integrations.mcp.mcp_clients import (
+    command,
+    environment,
+    in_process,
+    over_stdio,
+    told,
+    write_histories,
+)
+
+OWNER = Grant(user="default")
+FILES = 40
+PATIENCE_SECONDS = 60
+
+
+class Endless:
+    """An index that says how far it is, and goes on until somebody stops it."""
+
+    def __init__(self) -> None:
+        self.has_begun = anyio.Event()
+        self.has_ended = anyio.Event()
+
+    def index(
+        self, request: IndexRequest, /, *, on_progress: Callable[[IndexProgress], None]
+    ) -> Effect[Any, Never]:
+        async def run() -> Any:
+            on_progress(IndexProgress(files_done=3, files=10, turns=7, source="a.jsonl"))
+            self.has_begun.set()
+            try:
+                await anyio.sleep_forever()
+            finally:
+                self.has_ended.set()
+
+        return Effect.from_outcome(run)
+
+
+@asynccontextmanager
+async def endless_server(index: Endless, clock: TestClock) -> AsyncGenerator[Client]:
+    layer: Any = Layer.succeed(PastChatsIndexService, index) | Layer.succeed(ClockTag, clock)
+    async with (
+        ManagedRuntime(layer) as runtime,
+        Client(memory_server(runtime, lambda _: OWNER)) as client,
+    ):
+        yield client
+
+
+class Heard:
+    """What a client was told while it waited."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[float, float | None, str | None]] = []
+        self.first = anyio.Event()
+
+    async def note(self, progress: float, total: float | None, message: str | None) -> None:
+        self.all.append((progress, total, message))
+        self.first.set()
+
+
+async def test_a_client_is_told_how_far_the_indexing_is(tmp_path: Path) -> None:
+    folder, heard = write_histories(tmp_path / "对话", FILES), Heard()
+    async with over_stdio(tmp_path, "--allow-index", str(folder)) as client:
+        asked = {"paths": [str(folder)], "format": "claude_code"}
+        result = await client.call_tool("index_paths", asked, progress_callback=heard.note)
+    done = [progress for progress, _, _ in heard.all]
+    assert not result.is_error
+    assert done == sorted(set(done)), "the protocol wants numbers that grow"
+    assert heard.all[-1] == (FILES, FILES, f"{FILES} of {FILES} files are done, {FILES} turns")
+
+
+async def test_a_client_that_does_not_ask_is_told_nothing_but_the_answer(tmp_path: Path) -> None:
+    folder = write_histories(tmp_path / "chats", FILES)
+    async with in_process(tmp_path, OWNER, folders=[str(folder)]) as client:
+        indexed = await told(client, "index_paths", paths=[str(folder)], format="claude_code")
+    assert indexed["turns"]["new"] == FILES
+
+
+async def test_who_asks_over_http_gets_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, heard = write_histories(tmp_path / "chats", FILES), Heard()
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    with started(*command(tmp_path, "--http", "--port", "0", "--allow-index", str(folder))) as server:
+        async with Client(server.url) as client:
+            asked = {"paths": [str(folder)], "format": "claude_code"}
+            result = await client.call_tool("index_paths", asked, progress_callback=heard.note)
+    assert result.structured_content["turns"]["new"] == FILES
+
+
+async def test_hosts_get_an_answer_before_they_lose_patience() -> None:
+    index, clock, answers = Endless(), TestClock(), []
+    async with (
+        endless_server(index, clock) as client,
+        asyncio.timeout(PATIENCE_SECONDS),
+        anyio.create_task_group() as group,
+    ):
+
+        async def ask() -> None:
+            answers.append(await told(client, "index_paths"))
+
+        group.start_soon(ask)
+        await index.has_begun.wait()
+        await clock.advance(LONGEST_SECONDS - 1)
+        assert not index.has_ended.is_set()
+        await clock.advance(1)
+    (answer,) = answers
+    assert index.has_ended.is_set()
+    assert (answer["isComplete"], answer["files"]) == (False, 3)
+    assert answer["text"] == "3 of 10 files are done, 7 turns: call again to go on"
+
+
+async def test_what_a_client_gives_up_ends_and_others_are_answered(caplog: pytest.LogCaptureFixture) -> None:
+    index = Endless()
+    caplog.set_level("INFO", "chatmemory.mcp")
+    async with endless_server(index, TestClock()) as client, asyncio.timeout(PATIENCE_SECONDS):
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "index_paths", {})
+            await index.has_begun.wait()
+            group.cancel_scope.cancel()
+        await index.has_ended.wait()
+        assert len((await client.list_tools()).tools) == 7
+    assert "index_paths: cancelled" in caplog.text
+
+
+async def test_what_was_read_before_a_client_gave_up_is_kept(tmp_path: Path) -> None:
+    folder, heard = write_histories(tmp_path / "对话", 200), Heard()
+    asked = {"paths": [str(folder)], "format": "claude_code"}
+    async with over_stdio(tmp_path, "--allow-index", str(folder)) as client:
+        async with anyio.create_task_group() as group:
+
+            async def give_up() -> None:
+                await client.call_tool("index_paths", asked, progress_callback=heard.note)
+
+            group.start_soon(give_up)
+            await heard.first.wait()
+            group.cancel_scope.cancel()
+        rest = await told(client, "index_paths", **asked)
+        again = await told(client, "index_paths", **asked)
+    assert rest["isComplete"]
+    assert 0 < rest["turns"]["new"] < 200
+    assert again["turns"]["new"] == 0
