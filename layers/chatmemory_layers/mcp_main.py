@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Final, cast
 
 import anyio
@@ -24,6 +25,8 @@ from chatmemory.settings import Settings
 from chatmemory_layers.mcp_stack import mcp_stack
 from chatmemory_layers.stdin_lines import StdinLines
 
+log = logging.getLogger("chatmemory.mcp")
+
 LINE: Final = "%(asctime)s %(name)s %(message)s"
 DEFAULT_PORT: Final = 8643
 """Beside that of ``chatmemory serve``."""
@@ -36,6 +39,7 @@ def serve_stdio(
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
     """Answer on standard output what comes on standard input, until it ends or a signal comes."""
     _log_to_stderr()
+    _miss(folders)
     try:
         anyio.run(_stdio, settings, folders)
     except EffectFailed as failed:  # the services could not be built
@@ -50,6 +54,7 @@ def serve_http(
     from chatmemory_layers.listening import open_listener  # noqa: PLC0415  most serve over stdio
 
     _log_to_stderr()
+    _miss(folders)
     server = settings.server
     chosen = DEFAULT_PORT if port is None else port
     opened = open_listener(server.host, chosen, needs_token=server.needs_token)
@@ -64,6 +69,13 @@ def serve_http(
 
 def _lifted(failed: EffectFailed) -> GenericMemoryError | ConfigError:
     return memory_error(cast("RepositoryError | ConfigError", failed.error))
+
+
+def _miss(folders: Sequence[str]) -> None:
+    """Say which folders are not there: index_paths would refuse the right one, and nobody would know why."""
+    for folder in folders:
+        if not Path(os.path.expanduser(folder)).exists():  # noqa: PTH111  a user whom nobody knows is no failure
+            log.warning("--allow-index %s: there is nothing of this name yet", folder)
 
 
 async def _stdio(settings: Settings, folders: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from chatmemory.effect import Effect, Outcome
 from chatmemory.programs.http.operations.description import ServerFacts, StoreDescription
 from chatmemory.settings import Settings, SkillSettings, StoreSettings
 from chatmemory_layers.sqlite.prompt_store import store_path
+from chatmemory_layers.sqlite.store_file import store_file
 
 PACKAGE: Final = "chatmemory-effect"
 KEY_REFUSED: Final = frozenset({401, 403})
@@ -38,7 +39,7 @@ def _store(settings: StoreSettings) -> StoreDescription:
         case "in_memory":
             return StoreDescription(settings.backend, None)
         case "sqlite":
-            return StoreDescription(settings.backend, os.path.abspath(settings.sqlite.path))  # noqa: PTH100  links stay
+            return StoreDescription(settings.backend, os.fspath(store_file(settings.sqlite)))
         case "postgres":
             return StoreDescription(settings.backend, _database(settings.postgres.dsn))
         case _:

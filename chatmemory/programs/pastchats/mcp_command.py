@@ -46,6 +46,8 @@ def mcp(
       pastchats-memory mcp --store ~/memory.db --user ada
       pastchats-memory mcp --http --port 8643
     """
+    if not is_http and (address is not None or port is not None):
+        raise click.UsageError("--host and --port go with --http")
     host.serve_mcp(
         McpServing(
             is_http=is_http, address=address, port=port, store=store, user=user, app=app, folders=folders

@@ -21,7 +21,7 @@ from chatmemory.settings import SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.sqlite.file_connection import find_again
 from chatmemory_layers.sqlite.group_commit import GroupCommit, Work
 from chatmemory_layers.sqlite.sqlite_problem import repository_error
-from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, prepare
+from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, prepare, store_file
 from chatmemory_layers.sqlite.worker_connection import WorkerConnection
 
 log = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
             partial(connect_writer, settings), partial(prepare, settings=settings)
         )
         try:
-            is_there = find_again(settings.path)
+            is_there = find_again(store_file(settings))
             reader = await WorkerConnection.opened(partial(connect_reader, settings))
         except BaseException:
             writer.stop()

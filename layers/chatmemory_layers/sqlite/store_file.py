@@ -28,14 +28,14 @@ def connect_writer(settings: SqliteSettings) -> sqlite3.Connection:
         sqlite3.Error: it cannot be opened, or SQLite is too old.
         EffectFailed: it is cut off, or no file at all.
     """
-    path = _path(settings)
+    path = store_file(settings)
     create_file(path)
     return connect(path, mode="rw", timeout_seconds=settings.busy_timeout_seconds)
 
 
 def connect_reader(settings: SqliteSettings) -> sqlite3.Connection:
     """Connect to the file that a writer has prepared, for reading only."""
-    connection = connect(_path(settings), mode="rw", timeout_seconds=settings.busy_timeout_seconds)
+    connection = connect(store_file(settings), mode="rw", timeout_seconds=settings.busy_timeout_seconds)
     connection.execute("PRAGMA query_only = ON")
     return connection
 
@@ -48,7 +48,7 @@ def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
         OSError: it has to be copied first, and the copy cannot be written.
         EffectFailed: it is not ours.
     """
-    adopt_file(connection, _path(settings), settings)
+    adopt_file(connection, store_file(settings), settings)
     check_origin(connection)
     write_ahead(connection, timeout_seconds=settings.busy_timeout_seconds)
     connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[settings.durability]}")
@@ -58,8 +58,11 @@ def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
     adopt_rows(connection, settings.legacy_user)
 
 
-def _path(settings: SqliteSettings) -> Path:
+def store_file(settings: SqliteSettings) -> Path:
+    """Return where the file lies, if the settings name one."""
     if settings.path in {"", ":memory:"}:
         detail = "no file is named: the in_memory backend keeps nothing on disk"
         raise EffectFailed(RepositoryError("open the store", "unavailable", detail))
-    return Path(settings.path).absolute()
+    path = Path(settings.path)
+    # The configuration of a coding agent reaches no shell that would expand it.
+    return (path.expanduser() if path.parts[:1] == ("~",) else path).absolute()

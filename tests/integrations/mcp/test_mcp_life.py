@@ -3,11 +3,12 @@
 import asyncio
 import json
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
 
-from tests.integrations.mcp.mcp_clients import command, environment, over_stdio, told
+from tests.integrations.mcp.mcp_clients import command, environment, over_stdio, told, write_histories
 
 SECONDS = 60
 SECRET = "我的秘密是蓝色的"
@@ -58,7 +59,7 @@ class Wire:
 
 
 @contextmanager
-def wired(folder: Path, *options: str) -> Generator[Wire]:
+def wired(folder: Path, *options: str, **settings: str) -> Generator[Wire]:
     with (
         (folder / "server.log").open("ab") as log,
         subprocess.Popen(
@@ -66,7 +67,7 @@ def wired(folder: Path, *options: str) -> Generator[Wire]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=environment(folder),
+            env={**environment(folder), **settings},
         ) as process,
     ):
         try:
@@ -141,18 +142,80 @@ async def test_two_clients_share_one_memory(tmp_path: Path) -> None:
     assert all(f"{name} has number {number}" in text for name in "甲乙" for number in range(10))
 
 
-def test_a_setting_that_is_wrong_is_said_before_anything_begins(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--config", "wrong.toml"], 7, "server.port"),
+        (["--config", "nowhere.toml"], 7, "nowhere.toml: No such file"),
+        (["--store", "nowhere/记忆.db"], 5, "nowhere/记忆.db: No such file or directory"),
+        (["--store", "."], 5, "is a folder"),
+        (["--store", "wrong.toml"], 5, "file is not a database"),
+        (["--port", "8643"], 2, "--host and --port go with --http"),
+        (["--stdio"], 2, "No such option"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_begins(
+    tmp_path: Path, options: list[str], code: int, said: str
+) -> None:
     (tmp_path / "wrong.toml").write_text("[server]\nport = 'many'\n", encoding="utf-8")
-    ended = subprocess.run(
-        command(tmp_path, "--config", str(tmp_path / "wrong.toml")),
+    ended = run_to_its_end(tmp_path, *options)
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_store_that_another_process_holds_is_waited_for_and_named(tmp_path: Path) -> None:
+    settings = {"CHATMEMORY_MEMORY_STORE_SQLITE_BUSY_TIMEOUT_SECONDS": "0.5"}
+    with wired(tmp_path, **settings) as wire:
+        wire.begin()
+        with closing(sqlite3.connect(tmp_path / "memory.db", isolation_level=None)) as holder:
+            holder.execute("BEGIN EXCLUSIVE")
+            wire.remember(1, "第一")
+            refused = wire.answer()["result"]
+        wire.remember(2, "第二")
+        assert not wire.answer()["result"].get("isError")
+    assert refused["isError"]
+    assert "another writer holds the store; try again" in refused["content"][0]["text"]
+
+
+def test_a_path_may_begin_with_the_home_folder_as_no_shell_has_read_it(tmp_path: Path) -> None:
+    """Coding agents hand over what stands in their configuration as it is."""
+    (tmp_path / "记 忆").mkdir()
+    ended = run_to_its_end(tmp_path, "--store", "~/记 忆/a.db", "--allow-index", "~/nowhere")
+    assert (ended.returncode, ended.stdout) == (0, "")
+    assert (tmp_path / "记 忆" / "a.db").exists()
+    assert "--allow-index ~/nowhere: there is nothing of this name yet" in ended.stderr
+
+
+@pytest.mark.parametrize("leaves", ["reading", "wholly"])
+def test_a_client_that_dies_while_it_indexes_takes_the_server_with_it(tmp_path: Path, leaves: str) -> None:
+    folder = write_histories(tmp_path / "对话", 200)
+    asked = {"paths": [str(folder)], "format": "claude_code"}
+    with wired(tmp_path, "--allow-index", str(folder)) as wire:
+        wire.begin()
+        wire.ask(1, "tools/call", name="index_paths", arguments=asked, _meta={"progressToken": "进度"})
+        assert wire.answer()["params"]["progressToken"] == "进度"
+        wire.process.stdin.close()  # type: ignore[union-attr]  it is a pipe
+        if leaves == "wholly":
+            wire.process.stdout.close()  # type: ignore[union-attr]  likewise
+        assert wire.process.wait(SECONDS) == 0
+    with wired(tmp_path, "--allow-index", str(folder)) as wire:
+        wire.begin()
+        wire.ask(1, "tools/call", name="index_paths", arguments=asked)
+        turns = wire.answer()["result"]["structuredContent"]["turns"]
+    assert 0 < turns["new"] < 200, "what was finished is kept"
+    assert "Traceback" not in (tmp_path / "server.log").read_text(encoding="utf-8")
+
+
+def run_to_its_end(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Start the command in *folder* with nobody at its other end."""
+    return subprocess.run(
+        command(folder, *options),
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        text=True,
         encoding="utf-8",
         check=False,
         timeout=SECONDS,
-        env=environment(tmp_path),
+        env=environment(folder),
     )
-    assert ended.returncode == 7
-    assert ended.stdout == ""
-    assert "server.port" in ended.stderr
