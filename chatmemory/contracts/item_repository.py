@@ -22,7 +22,10 @@ from chatmemory.errors import RepositoryError
 A = TypeVar("A")
 
 Labels: TypeAlias = tuple[str, ...]
-"""A namespace: none of its labels is empty or holds a ``.`` or a NUL."""
+"""A namespace: none of its labels is empty or holds a ``.`` or a NUL.
+
+The first says whose items they are (``langgraph``), so that nobody who searches through their own sees those of others.
+"""
 
 
 @final
@@ -35,7 +38,7 @@ class ItemName:
 
 
 @final
-@frozen
+@frozen(slots=False)
 class ItemPut:
     """An item to be stored, or removed.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from attrs import evolve, frozen
 from langgraph.store.base import Item, Result, SearchItem
@@ -23,6 +23,7 @@ from chatmemory.effect.clock import ClockTag
 from chatmemory.errors import RepositoryError
 from chatmemory.integrations.langgraph.namespaces import listed
 from chatmemory.integrations.langgraph.steps import Get, Put, Search, Step
+from chatmemory.integrations.langgraph.values import namespace_of
 from chatmemory.longterm.unit_vectors import usable_rows
 from chatmemory.search_terms import query_terms
 
@@ -49,9 +50,9 @@ class Batch:
     def of(steps: Sequence[Step]) -> Batch:
         """Look through *steps*."""
         puts = [step for step in steps if type(step) is Put]
-        last = {put.name: put for put in puts}
+        last = {put.item.name: put for put in puts}
         if len(last) < len(puts):
-            puts = [put for put in puts if last[put.name] is put]
+            puts = [put for put in puts if last[put.item.name] is put]
         texts = dict.fromkeys([text for put in puts for text in put.texts])
         queries = dict.fromkeys([step.query for step in steps if type(step) is Search and step.query])
         return Batch(steps, puts, [*texts], [*queries])
@@ -79,6 +80,9 @@ class Vectors:
         return Vectors(model, of_text, _known(zip(batch.queries, rows[many:], strict=True)), has_words)
 
 
+_NOTHING: Final = Vectors("", {}, {}, has_words=True)
+
+
 def _known(rows: Iterable[tuple[str, Vector | None]]) -> Mapping[str, Vector]:
     return {text: row for text, row in rows if row is not None}
 
@@ -87,7 +91,9 @@ def _known(rows: Iterable[tuple[str, Vector | None]]) -> Mapping[str, Vector]:
 async def answered(do: Do[RepositoryError, Needs], batch: Batch, given: Vectors | None) -> list[Result]:
     """Read, then write; with the vectors that are *given*, or else those of the store's embedder."""
     items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
-    vectors = await do(_embedded(batch)) if given is None else given
+    vectors = given or _NOTHING
+    if given is None and (batch.texts or batch.queries):
+        vectors = await do(_embedded(batch))
     names = tuple([step.name for step in batch.steps if type(step) is Get])
     found = iter(await do(items.read(names, now=now)) if names else ())
     results: list[Result] = []
@@ -124,20 +130,17 @@ async def swept(do: Do[RepositoryError, Needs]) -> int:
 async def _embedded(do: Do[Any, Needs], batch: Batch) -> Vectors:
     """Embed with the store's embedder; where that fails, items are found by their words."""
     texts = [*batch.texts, *batch.queries]
-    if not texts:
-        return _NOTHING
     embedder = do.service(EmbedderTag)
     none: list[Vector | None] = [None] * len(texts)
     rows = await do(embedder.embed(texts).map(usable_rows).lash(lambda _: Effect.succeed(none)))
     return Vectors.of(batch, embedder.model, rows, has_words=True)
 
 
-_NOTHING = Vectors("", {}, {}, has_words=True)
-
-
 def _put(put: Put, vectors: Vectors) -> ItemPut:
+    if not put.texts:
+        return put.item
     known = tuple([vectors.of_text[text] for text in put.texts if text in vectors.of_text])
-    return ItemPut(put.name, put.value, put.terms, vectors.model, known, put.lifetime)
+    return evolve(put.item, model=vectors.model, vectors=known)
 
 
 def _asked(step: Search, vectors: Vectors) -> ItemSearch:
@@ -149,7 +152,7 @@ def _asked(step: Search, vectors: Vectors) -> ItemSearch:
 
 def _fields(item: StoredItem) -> dict[str, Any]:
     return {
-        "namespace": item.name.namespace,
+        "namespace": namespace_of(item.name.namespace),
         "key": item.name.key,
         "value": json.loads(item.value),
         "created_at": item.created_at,

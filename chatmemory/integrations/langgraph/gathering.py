@@ -8,10 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Generic, TypeVar, final
+from typing import Generic, TypeVar, final
+
+from attrs import define
+
+from chatmemory.integrations.to_its_end import to_its_end
 
 Q = TypeVar("Q")
 A = TypeVar("A")
+
+
+@final
+@define(eq=False)
+class _Asked(Generic[Q, A]):
+    """A request, what its asker waits for, and the end of its group, once that has begun."""
+
+    request: Q
+    answer: asyncio.Future[A]
+    end: asyncio.Future[None] | None = None
 
 
 @final
@@ -31,27 +45,30 @@ class Gathering(Generic[Q, A]):
         """Belong to the event loop of the first request."""
         self._run = run
         self._is_of_one = is_of_one
-        self._waiting: list[tuple[Q, _Answer[A]]] = []
+        self._loop = asyncio.get_running_loop()
+        self._waiting: list[_Asked[Q, A]] = []
         self._is_busy = False
         self._worker: asyncio.Task[None] | None = None  # asyncio itself keeps only a weak reference
         self._last_size = 1
 
-    async def ask(self, request: Q, *, to_its_end: bool = False) -> A:
+    async def ask(self, request: Q, *, writes: bool = False) -> A:
         """Have *request* done.
 
-        Cancelling stops the waiting, and the request while its group has not begun; or, *to_its_end*, neither: the
-        cancellation is heard when the request has been done.
+        Cancelling takes it back while its group has not begun, and stops the waiting afterwards; but who *writes* hears
+        of the cancellation when the group has ended, and so it is known what is stored.
         """
-        if self._last_size == 1 and not self._is_busy and not to_its_end:
+        if self._last_size == 1 and not (self._is_busy or writes):
             return await self._ask_alone(request)
-        answer = _Answer[A](to_its_end=to_its_end)
-        self._waiting.append((request, answer))
+        asked: _Asked[Q, A] = _Asked(request, self._loop.create_future())
+        self._waiting.append(asked)
         if not self._is_busy:
             self._go_on()
         try:
-            return await answer
-        finally:
-            answer.take_note()
+            return await asked.answer
+        except asyncio.CancelledError:
+            if writes and asked.end is not None:
+                await to_its_end(asked.end)
+            raise
 
     async def _ask_alone(self, request: Q) -> A:
         self._is_busy = True
@@ -64,14 +81,15 @@ class Gathering(Generic[Q, A]):
     def _go_on(self) -> None:
         self._is_busy = bool(self._waiting)
         if self._is_busy:
-            self._worker = asyncio.create_task(self._work_off())
+            self._worker = self._loop.create_task(self._work_off())
 
     async def _work_off(self) -> None:
         try:
             while self._waiting:
-                group, self._waiting = self._waiting, []
+                group = [asked for asked in self._waiting if not asked.answer.done()]
+                self._waiting = []
                 self._last_size = len(group)
-                await self._do([(request, answer) for request, answer in group if not answer.done()])
+                await self._do_together(group)
                 if self._waiting:
                     await asyncio.sleep(
                         0
@@ -79,47 +97,35 @@ class Gathering(Generic[Q, A]):
         finally:
             self._is_busy = False
             left, self._waiting = self._waiting, []
-            for _, answer in left:  # the loop is closing
-                answer.give_up()
+            for asked in left:  # the loop is closing
+                asked.answer.cancel()
 
-    async def _do(self, group: Sequence[tuple[Q, _Answer[A]]]) -> None:
-        if not group:
-            return
+    async def _do_together(self, group: Sequence[_Asked[Q, A]]) -> None:
+        end = self._loop.create_future()
+        for asked in group:
+            asked.end = end
         try:
-            answers = await self._run([request for request, _ in group])
+            if group:
+                await self._do(group)
+        finally:
+            end.set_result(None)
+
+    async def _do(self, group: Sequence[_Asked[Q, A]]) -> None:
+        try:
+            answers = await self._run([asked.request for asked in group])
         except Exception as failure:  # noqa: BLE001  it belongs to who has asked
             if len(group) > 1 and self._is_of_one(failure):
-                for each in group:
-                    await self._do([each])
+                for asked in group:
+                    await self._do([asked])
                 return
-            for _, answer in group:
-                if not answer.done():
-                    answer.set_exception(failure)
+            for asked in group:
+                if not asked.answer.done():
+                    asked.answer.set_exception(failure)
         except BaseException:
-            for _, answer in group:
-                answer.give_up()
+            for asked in group:
+                asked.answer.cancel()
             raise
         else:
-            for (_, answer), value in zip(group, answers, strict=True):
-                if not answer.done():
-                    answer.set_result(value)
-
-
-class _Answer(asyncio.Future[A]):
-    """What somebody waits for.  *to_its_end*: a task that is cancelled meanwhile hears of it when this is done."""
-
-    def __init__(self, *, to_its_end: bool) -> None:
-        super().__init__()
-        self._to_its_end = to_its_end
-
-    def cancel(self, msg: Any | None = None) -> bool:
-        return not self._to_its_end and super().cancel(msg)
-
-    def give_up(self) -> None:
-        """Cancel it whoever waits."""
-        super().cancel()
-
-    def take_note(self) -> None:
-        """Hear of a failure that nobody has heard because of a cancellation."""
-        if self.done() and not self.cancelled():
-            self.exception()
+            for asked, answer in zip(group, answers, strict=True):
+                if not asked.answer.done():
+                    asked.answer.set_result(answer)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from langgraph.store.base import ListNamespacesOp, MatchCondition
 
 from chatmemory.contracts import Labels
-from chatmemory.integrations.langgraph.values import labels
+from chatmemory.integrations.langgraph.values import labels_of, namespace_of
 
 
 def literal_prefix(op: ListNamespacesOp) -> Labels:
@@ -22,19 +22,20 @@ def literal_prefix(op: ListNamespacesOp) -> Labels:
             raise ValueError(msg)
     for condition in op.match_conditions or ():
         if condition.match_type == "prefix" and "*" not in condition.path:
-            return labels(condition.path)
-    return ()
+            return labels_of(condition.path)
+    return labels_of(())
 
 
-def listed(op: ListNamespacesOp, namespaces: Sequence[Labels]) -> list[Labels]:
-    """Return those of *namespaces* that match, cut to their depth, in order."""
+def listed(op: ListNamespacesOp, found: Sequence[Labels]) -> list[tuple[str, ...]]:
+    """Return those that match of the namespaces that were *found*, cut to their depth, in order."""
+    namespaces = map(namespace_of, found)
     asked = op.match_conditions or ()
     matching = [each for each in namespaces if all(_matches(each, condition) for condition in asked)]
     cut = sorted({each[: op.max_depth] for each in matching})
     return cut[op.offset : op.offset + op.limit]
 
 
-def _matches(namespace: Labels, condition: MatchCondition) -> bool:
+def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
     length = len(condition.path)
     if length > len(namespace):
         return False

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, cast, final
 
 from attrs import frozen
@@ -19,10 +18,10 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from chatmemory.contracts import ItemName, ItemSearch, Labels
+from chatmemory.contracts import ItemName, ItemPut, ItemSearch, Labels
 from chatmemory.integrations.langgraph.filters import conditions
 from chatmemory.integrations.langgraph.namespaces import literal_prefix
-from chatmemory.integrations.langgraph.values import item_name, json_text, labels, lifetime_of, texts_in
+from chatmemory.integrations.langgraph.values import item_name, json_text, labels_of, lifetime_of, texts_in
 from chatmemory.search_terms import memory_terms
 
 
@@ -38,13 +37,10 @@ class Get:
 @final
 @frozen(slots=False)
 class Put:
-    """An item is stored, or removed when it has no value; *texts* are embedded."""
+    """An item is stored, or removed when it has no value, and found by what *texts* mean."""
 
-    name: ItemName
-    value: str | None
-    terms: str | None = None
+    item: ItemPut
     texts: tuple[str, ...] = ()
-    lifetime: timedelta | None = None
 
 
 @final
@@ -97,17 +93,18 @@ class Indexing:
         """
         name = item_name(op.namespace, op.key)
         if op.value is None:
-            return Put(name, None)
+            return Put(ItemPut(name, None))
         value, lifetime = json_text(op.value), lifetime_of(op.ttl)
         if op.index is False:
-            return Put(name, value, lifetime=lifetime)
+            return Put(ItemPut(name, value, lifetime=lifetime))
         paths = self.paths if op.index is None else [*map(_path, op.index)]
         if paths is None:
-            text = "\n".join([op.key, *texts_in(op.value)])
-            return Put(name, value, memory_terms("", key=op.key, value=op.value), (text,), lifetime)
+            terms = memory_terms("", key=op.key, value=op.value)
+            texts: tuple[str, ...] = ("\n".join([op.key, *texts_in(op.value)]),)
+            return Put(ItemPut(name, value, terms, lifetime=lifetime), texts)
         texts = tuple([text for path in paths for text in get_text_at_path(op.value, path)])
         terms = memory_terms("\n".join(texts)) if self.has_words else None
-        return Put(name, value, terms, texts, lifetime)
+        return Put(ItemPut(name, value, terms, lifetime=lifetime), texts)
 
 
 def _path(path: str) -> Any:
@@ -121,27 +118,25 @@ def read_steps(ops: Iterable[Op], indexing: Indexing) -> tuple[Step, ...]:
         ValueError: one of them asks for what there is not, or for less than nothing.
         TypeError: one of them is none, or stores what is no JSON.
     """
-    return tuple(_steps(ops, indexing))
+    return tuple([_step(op, indexing) for op in ops])
 
 
-def _steps(ops: Iterable[Op], indexing: Indexing) -> Iterator[Step]:
-    for op in ops:
-        validate_op_namespace(op)
-        if isinstance(op, GetOp):
-            yield Get(item_name(op.namespace, op.key), op.refresh_ttl)
-        elif isinstance(op, PutOp):
-            yield indexing.put(op)
-        elif isinstance(op, SearchOp):
-            _check_range(op)
-            wanted = conditions(op.filter) if op.filter else ()
-            search = ItemSearch(labels(op.namespace_prefix), op.limit, op.offset, wanted)
-            yield Search(search, op.query or None, op.refresh_ttl)
-        elif isinstance(op, ListNamespacesOp):  # pyright: ignore[reportUnnecessaryIsInstance]  foreign code
-            _check_range(op)
-            yield Listing(op, literal_prefix(op))
-        else:
-            msg = f"unknown operation {type(op).__name__}"
-            raise TypeError(msg)
+def _step(op: Op, indexing: Indexing) -> Step:
+    validate_op_namespace(op)
+    if isinstance(op, GetOp):
+        return Get(item_name(op.namespace, op.key), op.refresh_ttl)
+    if isinstance(op, PutOp):
+        return indexing.put(op)
+    if isinstance(op, SearchOp):
+        _check_range(op)
+        wanted = conditions(op.filter) if op.filter else ()
+        search = ItemSearch(labels_of(op.namespace_prefix), op.limit, op.offset, wanted)
+        return Search(search, op.query or None, op.refresh_ttl)
+    if isinstance(op, ListNamespacesOp):  # pyright: ignore[reportUnnecessaryIsInstance]  foreign code
+        _check_range(op)
+        return Listing(op, literal_prefix(op))
+    msg = f"unknown operation {type(op).__name__}"
+    raise TypeError(msg)
 
 
 def _check_range(op: SearchOp | ListNamespacesOp) -> None:

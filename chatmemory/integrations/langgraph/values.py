@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from chatmemory.contracts import ItemName, Labels
+
+OWNER: Final = "langgraph"
+"""The first label, see ``Labels``; LangGraph itself keeps namespaces that begin so for itself."""
 
 LONGEST_MINUTES: Final = 1000 * 366 * 1440.0  # a date can be named for its end
 
@@ -26,16 +30,26 @@ def item_name(namespace: Sequence[str], key: str) -> ItemName:
     if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]  from outside
         msg = f"a key is a string, not {type(key).__name__}"
         raise TypeError(msg)
-    return ItemName(labels(namespace), _storable(key, "key"))
+    return ItemName(labels_of(namespace), _storable(key, "key"))
 
 
-def labels(namespace: Sequence[str]) -> Labels:
-    """Return the labels of a namespace.
+def labels_of(namespace: Sequence[str]) -> Labels:
+    """Return the labels of a namespace of LangGraph, ours before them.
 
     Raises:
         ValueError: no store can hold one of them.
     """
-    return tuple([_storable(label, "namespace label") for label in namespace])
+    return _labels(tuple(namespace))
+
+
+@lru_cache(512)  # many items share a namespace
+def _labels(namespace: tuple[str, ...]) -> Labels:
+    return (OWNER, *[_storable(label, "namespace label") for label in namespace])
+
+
+def namespace_of(labels: Labels) -> tuple[str, ...]:
+    """Return the namespace again."""
+    return labels[1:]
 
 
 def _storable(text: str, what: str) -> str:

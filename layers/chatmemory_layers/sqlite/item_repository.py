@@ -65,6 +65,7 @@ SWEEP = "DELETE FROM stored_item WHERE expires_at_us <= :now_us"
 _COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us"
 _ALIVE = "(expires_at_us IS NULL OR expires_at_us > :now_us)"
 _BELOW = f"namespace >= :first AND (:behind IS NULL OR namespace < :behind) AND {_ALIVE}"
+SELECT_ITEM = f"SELECT {_COLUMNS} FROM stored_item WHERE namespace = :namespace AND key = :key AND {_ALIVE}"
 # CROSS: the names first, and the item of each by the index.
 SELECT_ITEMS = f"""
 SELECT namespace, stored_item.key, stored_item.value, created_at_us, updated_at_us, lifetime_us
@@ -185,6 +186,10 @@ def _sweep(transaction: Transaction, now: datetime) -> Outcome[int, Never]:
 
 
 def _read(connection: sqlite3.Connection | Transaction, request: Named) -> tuple[StoredItem | None, ...]:
+    if len(request.names) == 1:
+        wanted = {**_named(request.names[0]), "now_us": to_us(request.now)}
+        row = connection.execute(SELECT_ITEM, wanted).fetchone()
+        return (None if row is None else _item(row),)
     names = [(to_text(name.namespace), name.key) for name in request.names]
     wanted = {"names": json.dumps(names, ensure_ascii=False), "now_us": to_us(request.now)}
     rows = {row[:2]: row for row in connection.execute(SELECT_ITEMS, wanted).fetchall()}

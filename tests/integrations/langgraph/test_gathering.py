@@ -62,9 +62,9 @@ async def test_who_had_company_waits_a_turn_for_it_and_who_asks_again_joins_it()
     assert doubling.groups[3:] == [[5], [6]]
 
 
-async def test_what_is_to_be_done_to_its_end_is_waited_for_and_the_cancellation_is_heard_then() -> None:
+async def test_who_writes_hears_of_a_cancellation_when_it_is_known_what_is_stored() -> None:
     doubling = Doubling()
-    asking = asyncio.create_task(doubling.gathering.ask(1, to_its_end=True))
+    asking = asyncio.create_task(doubling.gathering.ask(1, writes=True))
     await doubling.has_begun.wait()
     for _ in range(3):
         asking.cancel()

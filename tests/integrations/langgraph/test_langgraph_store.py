@@ -15,9 +15,12 @@ pytest.importorskip("langgraph.store.base", reason="pip install 'chatmemory-effe
 from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 
 from chatmemory import ManagedRuntime, ThreadRuntime
+from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag
+from chatmemory.effect import Effect
+from chatmemory.effect.clock import ClockTag
 from chatmemory.integrations.langgraph import ChatMemoryStore
 from chatmemory.integrations.langgraph.filters import conditions
-from chatmemory_layers.stacks import embedded
+from chatmemory_layers.stacks import Stack, embedded
 
 MEI = ("users", "梅")
 FACTS = {
@@ -31,6 +34,12 @@ FACTS = {
 @pytest.fixture
 def store(tmp_path: Path) -> Generator[ChatMemoryStore]:
     with ThreadRuntime(embedded(tmp_path / "记忆.db")) as runtime:
+        yield ChatMemoryStore(runtime)
+
+
+@pytest.fixture
+def every_store(every_stack: Stack) -> Generator[ChatMemoryStore]:
+    with ThreadRuntime(every_stack) as runtime:
         yield ChatMemoryStore(runtime)
 
 
@@ -96,10 +105,10 @@ def test_the_time_of_the_last_put_is_told_and_that_of_the_first_is_kept(store: C
 
 
 def test_results_come_in_the_order_of_the_operations_and_of_what_was_there_before(
-    store: ChatMemoryStore,
+    every_store: ChatMemoryStore,
 ) -> None:
-    store.put(MEI, "a", {"n": 1})
-    results = store.batch(
+    every_store.put(MEI, "a", {"n": 1})
+    results = every_store.batch(
         [
             PutOp(MEI, "a", {"n": 2}),
             GetOp(MEI, "a"),
@@ -114,14 +123,16 @@ def test_results_come_in_the_order_of_the_operations_and_of_what_was_there_befor
         *("NoneType", "Item", "NoneType", "list", "list", "NoneType", "NoneType")
     ]
     assert results[1].value == {"n": 1}  # type: ignore[union-attr]
-    assert [item.key for item in store.search(MEI)] == ["a"]
+    assert [item.key for item in every_store.search(MEI)] == ["a"]
 
 
 @pytest.mark.parametrize("bad", [{"a": object()}, {"a": {1, 2}}])
-def test_a_batch_with_something_that_is_no_json_stores_nothing(store: ChatMemoryStore, bad: Any) -> None:
+def test_a_batch_with_something_that_is_no_json_stores_nothing(
+    every_store: ChatMemoryStore, bad: Any
+) -> None:
     with pytest.raises(TypeError):
-        store.batch([PutOp(MEI, "good", {"n": 1}), PutOp(MEI, "bad", bad)])
-    assert store.search(()) == []
+        every_store.batch([PutOp(MEI, "good", {"n": 1}), PutOp(MEI, "bad", bad)])
+    assert every_store.search(()) == []
 
 
 @pytest.mark.parametrize("key", ["\ud800", "a\0b"])
@@ -130,10 +141,26 @@ def test_a_key_that_no_store_can_hold_is_refused(store: ChatMemoryStore, key: st
         store.put(MEI, key, {"n": 1})
 
 
-def test_a_filter_is_no_sql(store: ChatMemoryStore) -> None:
-    store.put(MEI, "a", {"公开": True, "x') = 1 OR ('1": "odd", "deep": {"er": 1}})
-    assert store.search(MEI, filter={"x') OR 1=1 --": "public"}) == []
-    assert len(store.search(MEI, filter={"x') = 1 OR ('1": "odd", "公开": True, "deep.er": 1})) == 1
+def test_a_filter_is_no_sql(every_store: ChatMemoryStore) -> None:
+    every_store.put(MEI, "a", {"公开": True, "x') = 1 OR ('1": "odd", "deep": {"er": 1}})
+    assert every_store.search(MEI, filter={"x') OR 1=1 --": "public"}) == []
+    assert len(every_store.search(MEI, filter={"x') = 1 OR ('1": "odd", "公开": True, "deep.er": 1})) == 1
+
+
+async def test_a_store_sees_its_own_items_and_not_those_of_others_beside_them(every_stack: Stack) -> None:
+    others = ItemPut(ItemName(("googleAdk", "users"), "a"), '{"n": 1}', terms="花生")
+    async with ThreadRuntime(every_stack) as runtime:
+        items = await runtime.run(Effect.service(ItemRepositoryTag))
+        now = (await runtime.run(Effect.service(ClockTag))).unwrap().now()
+        await runtime.run(items.unwrap().write((others,), now=now))
+        store = ChatMemoryStore(runtime)
+        assert await store.asearch(()) == await store.asearch((), query="花生") == []
+        assert await store.alist_namespaces() == []
+        await store.aput(("googleAdk", "users"), "b", {"n": 1})
+        (found,) = await store.asearch((), filter={"n": 1})
+        assert (found.namespace, found.key) == (("googleAdk", "users"), "b")
+        assert await store.alist_namespaces(suffix=("users",)) == [("googleAdk", "users")]
+        assert await store.alist_namespaces(prefix=("*", "users"), max_depth=1) == [("googleAdk",)]
 
 
 @pytest.mark.parametrize(
