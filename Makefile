@@ -29,7 +29,8 @@ test: $(VENV)/test.stamp  ## every test, PostgreSQL's among them
 	$(PYTEST) --ignore=tests/integrations
 
 test-integrations: $(VENV)/integrations.stamp $(SUITES)/stamp  ## the adapters, and the tests that frameworks have of their own parts
-	OPENAI_AGENTS_SUITE=$(SUITES)/openai_agents-0.24.0 LANGGRAPH_SUITES=$(SUITES) $(PYTEST) tests/integrations
+	ANTHROPIC_SUITE=$(SUITES)/anthropic-2.11.0 OPENAI_AGENTS_SUITE=$(SUITES)/openai_agents-0.24.0 \
+		LANGGRAPH_SUITES=$(SUITES) $(PYTEST) tests/integrations
 
 check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/ruff format --check .
