@@ -39,7 +39,6 @@ from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,
     ReadError,
-    RememberError,
 )
 from chatmemory.integrations.agent_framework_messages import Identity, drafts, identity_of, message_of
 from chatmemory.integrations.recalled_text import recalled
@@ -195,7 +194,7 @@ class ChatMemoryContextProvider(ContextProvider):
         state: dict[str, Any],  # noqa: ARG002  likewise
     ) -> None:
         """Add what is remembered for what the user says now."""
-        asked = "\n".join(_said_now(context.input_messages))[:MAX_CONTENT_CHARACTERS]
+        asked = _said_now(context.input_messages)
         if not asked:
             return
         recalling = recalled(
@@ -217,7 +216,10 @@ class ChatMemoryContextProvider(ContextProvider):
         """Save the facts in what the user has said."""
         said = _said_now(context.input_messages)
         if self.saves and said:
-            saving = _kept(self._namespace_of(session), said, context.session_id)
+            namespace, session_id = self._namespace_of(session), context.session_id
+            saving = LongTermMemoryService.use(
+                lambda memory: memory.auto_save(namespace, said, session_id=session_id)
+            )
             await to_its_end(_run(self._runtime, saving))
 
     def _namespace_of(self, session: AgentSession) -> Namespace:
@@ -264,8 +266,7 @@ async def _saved(
     """Append what of *given* is not there yet, and *answered*."""
     identities = [identity_of(message) for message in given]
     if len(given) > 1 or not all(map(_is_question, identities)):
-        # As many as can be repeated, and one to see that there are more; a summary may stand behind each.
-        most = min(2 * (len(given) + 1), MAX_LIMIT)
+        most = min(2 * len(given), MAX_LIMIT)  # as many as can be repeated, and a summary behind each
         known = await do(_stored(conversation_id, limit=most, view="full"))
         stored = [identity_of(message) for message in known if message.role != "summary"]
         given = given[_repeated(stored, identities) :]
@@ -273,19 +274,7 @@ async def _saved(
         await do(do.service(ChatMemoryService).add_messages(conversation_id, [*given, *answered]))
 
 
-@Effect.gen
-async def _kept(
-    do: Do[RememberError, LongTermMemoryService],
-    namespace: Namespace,
-    said: Sequence[str],
-    session_id: str | None,
-) -> None:
-    memory = do.service(LongTermMemoryService)
-    for text in said:
-        await do(memory.auto_save(namespace, text, session_id=session_id))
-
-
-def _said_now(inputs: Sequence[Message]) -> list[str]:
+def _said_now(inputs: Sequence[Message]) -> str:
     """Return what the user says behind the last answer: a client may hand in what was said before.
 
     What a provider has added bears its mark, and is not the user's.
@@ -295,8 +284,8 @@ def _said_now(inputs: Sequence[Message]) -> list[str]:
         if message.role == "assistant":
             break
         if message.role == "user" and "_attribution" not in message.additional_properties:
-            said.append(clean_text(message.text.strip())[:MAX_CONTENT_CHARACTERS])
-    return [text for text in reversed(said) if text]
+            said.append(message.text.strip())
+    return clean_text("\n".join(filter(None, reversed(said))))[:MAX_CONTENT_CHARACTERS]
 
 
 def _is_question(identity: Identity) -> bool:
@@ -312,11 +301,11 @@ def _repeated(stored: Sequence[Identity], given: Sequence[Identity]) -> int:
     """
     many = len(stored)
     for start in range(len(given) - many + 1 if many else 0):
-        is_question_alone = start == 0 and many == 1 and _is_question(stored[0])
-        if given[start : start + many] == stored and not is_question_alone:
+        if given[start : start + many] == stored:
+            if start == 0 and many == 1 and _is_question(stored[0]):
+                break
             return start + many
     for overlap in range(min(many, len(given)), 0, -1):
-        is_question_alone = overlap == 1 and _is_question(stored[-1])
-        if given[:overlap] == stored[-overlap:] and not is_question_alone:
+        if given[:overlap] == stored[-overlap:] and (overlap > 1 or not _is_question(stored[-1])):
             return overlap
     return 0

@@ -1,21 +1,27 @@
-"""What a history of Agent Framework survives."""
+"""What histories and memories of Agent Framework survive."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+import re
+from typing import ClassVar, cast
 
 import pytest
 
 pytest.importorskip("agent_framework.exceptions", reason="pip install 'chatmemory-effect[agent-framework]'")
 
-from agent_framework import Content, Message
+from agent_framework import Agent, AgentSession, Content, Message, SessionContext
 from agent_framework.exceptions import IntegrationException
 
-from chatmemory.integrations.agent_framework import ChatMemoryHistoryProvider
+from chatmemory import LongTermMemoryService, Namespace
+from chatmemory.integrations.agent_framework import (
+    ChatMemoryContextProvider,
+    ChatMemoryHistoryProvider,
+    _run as run_as_theirs,
+)
 from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
 
 
-class TestEndurance(AdapterEndurance):
+class TestHistoryEndurance(AdapterEndurance):
     """All writers save turns of one session: a question, a call, its result and an answer."""
 
     program: ClassVar[str] = """
@@ -64,3 +70,63 @@ def whole_turn(messages: list[Message]) -> tuple[str, int]:
     assert call.contents[0].arguments == {"n": int(number)}, "no turn is torn"
     assert result.contents[0].result == answer.text == question.text, "no turn is torn"
     return name, int(number)
+
+
+class TestMemoryEndurance(AdapterEndurance):
+    """Each writer is a user, who says two things at once."""
+
+    program: ClassVar[str] = """
+import asyncio, sys
+from agent_framework import AgentSession, Message, SessionContext
+from chatmemory import Namespace, ThreadRuntime
+from chatmemory.integrations.agent_framework import ChatMemoryContextProvider
+from chatmemory_layers.stacks import embedded
+
+name, many = sys.argv[2], int(sys.argv[3])
+memories = ChatMemoryContextProvider(ThreadRuntime(embedded(sys.argv[1])), Namespace(name))
+
+async def talk():
+    for number in range(many):
+        said = [Message("user", [f"我喜欢喝{number}号茶。"]), Message("user", [f"我喜欢吃{number}号饼。"])]
+        context = SessionContext(session_id="会话", input_messages=said)
+        await memories.after_run(agent=None, session=AgentSession(), context=context, state={})
+        print(number, flush=True)
+
+asyncio.run(talk())
+"""
+    failure: ClassVar[type[Exception]] = IntegrationException
+
+    def adapter(self, runtime: Runtime) -> ChatMemoryContextProvider:
+        return ChatMemoryContextProvider(runtime, lambda session: Namespace(session.session_id))
+
+    async def write(self, adapter: ChatMemoryContextProvider, name: str, number: int) -> None:
+        said = [Message("user", [f"我喜欢喝{number}号茶。"]), Message("user", [f"我喜欢吃{number}号饼。"])]
+        context = SessionContext(session_id="会话", input_messages=said)
+        await adapter.after_run(
+            agent=cast("Agent", None), session=AgentSession(session_id=name), context=context, state={}
+        )
+
+    async def numbers(self, adapter: ChatMemoryContextProvider, name: str) -> list[int]:
+        kept = await all_kept(adapter, Namespace(name))
+        teas, cakes = (
+            [int(re.findall(r"\d+", one)[0]) for one in kept if what in one] for what in ("茶", "饼")
+        )
+        assert teas == cakes, "nothing is kept by halves"
+        return teas
+
+
+async def all_kept(provider: ChatMemoryContextProvider, namespace: Namespace) -> list[str]:
+    """Return all memories, oldest first."""
+    kept: list[str] = []
+    after: str | None = None
+    while True:
+        page = await run_as_theirs(
+            provider._runtime,
+            LongTermMemoryService.use(
+                lambda memory, after=after: memory.list(namespace, limit=500, after=after)
+            ),
+        )
+        kept += [one.content for one in page.memories]
+        if page.next is None:
+            return kept[::-1]
+        after = page.next

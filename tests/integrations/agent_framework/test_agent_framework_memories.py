@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
+from typing import Any, Never, cast
 
 import pytest
 
@@ -14,7 +15,16 @@ from agent_framework import Agent, AgentSession, Content, ContextProvider, Messa
 from agent_framework.exceptions import IntegrationException, IntegrationInvalidRequestException
 from scripted_client import ScriptedClient
 
-from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory, ThreadRuntime
+from chatmemory import (
+    Effect,
+    Layer,
+    LongTermMemoryService,
+    ManagedRuntime,
+    Namespace,
+    NewMemory,
+    ThreadRuntime,
+)
+from chatmemory.effect import Do
 from chatmemory.integrations.agent_framework import ChatMemoryContextProvider, ChatMemoryHistoryProvider
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags, Stack
@@ -246,3 +256,35 @@ async def test_two_providers_of_one_agent_keep_apart_by_their_names(runtime: Run
     sources = [one.additional_properties["_attribution"]["source_id"] for one in client.shown[0][:2]]
     assert sources == ["chatmemory", "theirs"]
     assert ["Ningbo" in text for text in client.texts()[0]] == [False, True, False]
+
+
+class Waiting:
+    """A long-term memory that saves when it may."""
+
+    def __init__(self) -> None:
+        self.begun, self.may = asyncio.Event(), asyncio.Event()
+        self.saved: list[str] = []
+
+    @Effect.gen
+    async def auto_save(self, do: Do[Never], namespace: Namespace, content: str, **_: object) -> None:
+        self.begun.set()
+        await self.may.wait()
+        self.saved.append(content)
+
+
+async def test_a_save_that_has_begun_ends_before_its_cancellation_is_heard() -> None:
+    memory = Waiting()
+    layer: Layer[Any] = Layer.succeed(LongTermMemoryService, memory)  # type: ignore[type-abstract, arg-type]
+    async with ManagedRuntime(layer) as runtime:
+        memories = ChatMemoryContextProvider(runtime, MEI)
+        context = SessionContext(input_messages=[Message("user", ["I live in Hangzhou."])])
+        saving = memories.after_run(agent=cast("Any", None), session=session(), context=context, state={})
+        task = asyncio.ensure_future(saving)
+        await memory.begun.wait()
+        task.cancel()
+        _, waiting = await asyncio.wait([task], timeout=0.01)
+        assert waiting == {task}
+        memory.may.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert memory.saved == ["I live in Hangzhou."]

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies
+from hypothesis import HealthCheck, example, given, settings, strategies
 
 pytest.importorskip("agent_framework.exceptions", reason="pip install 'chatmemory-effect[agent-framework]'")
 
@@ -21,6 +21,13 @@ from chatmemory_layers.stacks import MemoryTags
 
 Runtime = ManagedRuntime[MemoryTags]
 sessions = map(str, count())
+
+
+def says(*texts: str) -> list[Message]:
+    """Return what two say in turn, the user first."""
+    return [Message("assistant" if index % 2 else "user", [text]) for index, text in enumerate(texts)]
+
+
 SAID = strategies.builds(
     Message,
     strategies.sampled_from(["user", "assistant"]),
@@ -43,27 +50,35 @@ async def summarizing() -> AsyncGenerator[Runtime]:
         yield runtime
 
 
-def says(*texts: str) -> list[Message]:
-    """Return what two say in turn, the user first."""
-    return [Message("assistant" if index % 2 else "user", [text]) for index, text in enumerate(texts)]
+async def all_said(runtime: Runtime, session_id: str) -> list[tuple[str, str]]:
+    """Return who has said what, the summaries aside."""
+    memory = await runtime.service(ChatMemoryService)
+    if not await memory.exists(session_id).or_raise():
+        return []
+    full = await memory.get_messages(session_id, view="full").or_raise()
+    return [(one.role, one.content) for one in full if one.role != "summary"]
 
 
 async def texts(history: ChatMemoryHistoryProvider, session_id: str = "lunch") -> list[str]:
     return [message.text for message in await history.get_messages(session_id)]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("strategy", ["none", "summarize"])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(saves=strategies.lists(strategies.lists(SAID, max_size=4), max_size=5))
+@example([says("好"), says("好", "不")])
+@example([says("好"), [*says("好"), *says("好")]])
+@example([says("好", "好", "好"), says("好", "好", "好", "好", "好")])
 async def test_what_is_handed_in_again_is_what_the_framework_says(
-    runtime: Runtime, saves: list[list[Message]]
+    runtime: Runtime, summarizing: Runtime, strategy: str, saves: list[list[Message]]
 ) -> None:
-    ours, theirs = ChatMemoryHistoryProvider(runtime), InMemoryHistoryProvider()
-    session_id, state = next(sessions), dict[str, list[Message]]()
+    ours = ChatMemoryHistoryProvider(runtime if strategy == "none" else summarizing)
+    theirs, session_id, state = InMemoryHistoryProvider(), next(sessions), dict[str, list[Message]]()
     for messages in saves:
         await ours.save_messages(session_id, messages)
         await theirs.save_messages(session_id, messages, state=state)
-    stored = [message.to_dict() for message in await ours.get_messages(session_id)]
-    assert stored == [message.to_dict() for message in state.get("messages", [])]
+    expected = [(one.role, one.text) for one in state.get("messages", [])]
+    assert await all_said(summarizing if strategy == "summarize" else runtime, session_id) == expected
 
 
 async def test_a_turn_that_says_what_the_last_one_said_is_a_turn(runtime: Runtime) -> None:
@@ -116,9 +131,7 @@ async def test_a_summary_that_is_handed_in_again_is_nobodys_words(summarizing: R
     seen = await history.get_messages("plan")
     assert len(seen) == 3
     await history.save_messages("plan", [*seen, *says("五")])
-    memory = await summarizing.service(ChatMemoryService)
-    full = await memory.get_messages("plan", view="full").or_raise()
-    assert [one.content for one in full if one.role != "summary"] == ["一", "二", "三", "四", "五"]
+    assert [text for _, text in await all_said(summarizing, "plan")] == ["一", "二", "三", "四", "五"]
 
 
 async def test_summaries_between_the_messages_hide_no_repetition(summarizing: Runtime) -> None:
@@ -126,6 +139,4 @@ async def test_summaries_between_the_messages_hide_no_repetition(summarizing: Ru
     said = says(*map(str, range(30)))
     for end in range(2, 30, 3):
         await history.save_messages("plan", said[:end])
-    memory = await summarizing.service(ChatMemoryService)
-    full = await memory.get_messages("plan", view="full").or_raise()
-    assert [one.content for one in full if one.role != "summary"] == [str(number) for number in range(29)]
+    assert [text for _, text in await all_said(summarizing, "plan")] == [str(number) for number in range(29)]
