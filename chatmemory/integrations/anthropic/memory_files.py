@@ -1,8 +1,8 @@
 """``MemoryFiles``: the files below ``/memories`` of one user, and the six commands by which a model looks after them.
 
-A file is an item (``ItemRepository``): its key is the path behind ``/memories``, its value ``{"text": ...}``, and its words
-find it for whoever searches items.  The item with the key ``/`` says which files and directories there are.  They are no
-memories: a model rewrites a file in its place, where a memory is superseded and leaves its past behind.
+A file is an item (``ItemRepository``): its key is the path behind ``/memories``, its value ``{"text": ...}``.  The item with
+the key ``/`` says which files and directories there are.  They are no memories, which recall would find: a model rewrites a
+file in its place, for itself, where a memory says one thing, is superseded, and leaves its past behind.
 
 Each command is one transaction, so that agents which edit the same file at once lose nothing, and a directory moves
 whole or not at all.
@@ -25,15 +25,14 @@ from chatmemory.integrations.anthropic.file_text import CommandRefusedError, ins
 from chatmemory.integrations.anthropic.file_tree import ROOT, FileTree, Place, place_of
 from chatmemory.memories import Namespace
 from chatmemory.memory_rules import namespace_problems
-from chatmemory.search_terms import memory_terms
 
 Steps: TypeAlias = ItemChange[str]
 """A command: it reads, decides, and returns what is put and the answer; ``CommandRefusedError`` where it cannot."""
 
 FileError: TypeAlias = CommandRefusedError | RepositoryError
 
-LABEL: Final = "memory files"
-SEARCHED_CHARACTERS: Final = 16_384  # of a file; 10 ms of finding words in Chinese, and each edit takes them
+OWNER: Final = "anthropic"
+"""The first label of the items, see ``Labels``."""
 
 
 @final
@@ -74,7 +73,7 @@ class MemoryFiles:
     @property
     def labels(self) -> Labels:
         """The namespace of the items."""
-        return (LABEL, f"app:{_label(self.namespace.app)}", f"user:{_label(self.namespace.user)}")
+        return (OWNER, f"app:{_label(self.namespace.app)}", f"user:{_label(self.namespace.user)}")
 
     def view(
         self, path: str, view_range: Sequence[int] | None = None
@@ -178,8 +177,7 @@ class MemoryFiles:
         self._check_bounds(before, after)
         puts = [ItemPut(self._name(place), None) for place in before.files if place not in after.files]
         for place, text in texts.items():
-            terms = memory_terms(text[:SEARCHED_CHARACTERS], key=_key(place))
-            puts.append(ItemPut(self._name(place), json.dumps({"text": text}, ensure_ascii=False), terms))
+            terms = memory_terms(text[:            puts.append(ItemPut(self._name(place), json.dumps({"text": text}, ensure_ascii=False), terms))
         if after != before:
             puts.append(ItemPut(self._name(()), _tree_value(after)))
         return tuple(puts)

@@ -197,7 +197,7 @@ def _text(command: Command, name: str) -> str:
 
 
 def _line(given: object, name: str) -> int:
-    if not isinstance(given, int) or isinstance(given, bool):
+    if not isinstance(given, int):
         raise ToolError(f"`{name}` has to be a line number, not {given!r}")
     return given
 

@@ -1,0 +1,73 @@
+"""What the memory tool survives: what every adapter does, all agents writing into one file."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pytest
+
+pytest.importorskip("anthropic", reason="pip install 'chatmemory-effect[anthropic]'")
+
+from anthropic.lib.tools import ToolError
+
+from chatmemory import Namespace
+from chatmemory.integrations.anthropic import ChatMemoryTool
+from chatmemory.integrations.anthropic.file_tree import size_text
+from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
+
+LOG = "/memories/日志.md"
+PARTS = "abc"
+
+
+def lines(name: object, number: int) -> str:
+    return "\n".join(f"{name} {number} {part}" for part in PARTS)
+
+
+class TestEndurance(AdapterEndurance):
+    """A batch is three lines that are put before the others; the listing, an item of its own, has to know the size."""
+
+    program: ClassVar[str] = """
+import asyncio, sys
+from anthropic.lib.tools import ToolError
+from chatmemory import Namespace, ThreadRuntime
+from chatmemory.integrations.anthropic import ChatMemoryTool
+from chatmemory_layers.stacks import embedded
+
+tool = ChatMemoryTool(Namespace("梅"), ThreadRuntime(embedded(sys.argv[1])))
+name, many = sys.argv[2], int(sys.argv[3])
+
+async def write():
+    try:
+        await tool.call({"command": "create", "path": "/memories/日志.md", "file_text": ""})
+    except ToolError as refusal:
+        assert str(refusal).endswith("already exists"), refusal
+    for number in range(many):
+        text = "\\n".join(f"{name} {number} {part}" for part in "abc")
+        await tool.call({"command": "insert", "path": "/memories/日志.md", "insert_line": 0, "insert_text": text})
+        print(number, flush=True)
+
+asyncio.run(write())
+"""
+    failure: ClassVar[type[Exception]] = ToolError
+
+    def adapter(self, runtime: Runtime) -> ChatMemoryTool:
+        return ChatMemoryTool(Namespace("梅"), runtime)
+
+    async def write(self, adapter: ChatMemoryTool, name: str, number: int) -> None:
+        text = lines(name, number)
+        try:
+            await adapter.call({"command": "insert", "path": LOG, "insert_line": 0, "insert_text": text})
+        except ToolError as refusal:
+            if "does not exist" not in str(refusal):
+                raise
+            await adapter.call({"command": "create", "path": LOG, "file_text": text + "\n"})
+
+    async def numbers(self, adapter: ChatMemoryTool, name: str) -> list[int]:
+        shown: Any = await adapter.call({"command": "view", "path": LOG})
+        text = "".join([line.split("\t")[1] + "\n" for line in shown.split("\n")[1:-1]])
+        heads = [line.split() for line in text.splitlines()[:: len(PARTS)]]
+        assert text == "".join([lines(head[0], int(head[1])) + "\n" for head in heads]), "no batch is torn"
+        listing: Any = await adapter.call({"command": "view", "path": "/memories"})
+        size = len(text.encode())
+        assert listing.endswith(f"\n{size_text(size)}\t{LOG}"), "nor the two items"
+        return [int(head[1]) for head in reversed(heads) if head[0] == name]
