@@ -28,8 +28,8 @@ from chatmemory import (
     ThreadRuntime,
 )
 from chatmemory.contracts import ItemPut, ItemRepositoryTag, ItemSearch
-from chatmemory.integrations import google_adk
-from chatmemory.integrations.google_adk import KNOWN, ChatMemoryMemoryService
+from chatmemory.integrations.google_adk import ChatMemoryMemoryService, memory_service
+from chatmemory.integrations.google_adk.memory_service import KNOWN
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags, Stack
 from tests.integrations.google_adk.adk_parts import (
@@ -162,7 +162,7 @@ async def test_a_session_that_is_deleted_can_be_forgotten(service: ChatMemoryMem
 async def test_a_long_session_is_replaced_whole(
     service: ChatMemoryMemoryService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(google_adk, "PAGE", 2)
+    monkeypatch.setattr(memory_service, "PAGE", 2)
     events = [said(f"tea {number}") for number in range(7)]
     await service.add_session_to_memory(session(events))
     await service.add_session_to_memory(session(events[5:]))
