@@ -13,11 +13,8 @@ from agent_framework import Agent, AgentSession, Content, Message, SessionContex
 from agent_framework.exceptions import IntegrationException
 
 from chatmemory import LongTermMemoryService, Namespace
-from chatmemory.integrations.agent_framework import (
-    ChatMemoryContextProvider,
-    ChatMemoryHistoryProvider,
-    _run as run_as_theirs,
-)
+from chatmemory.integrations.agent_framework import ChatMemoryContextProvider, ChatMemoryHistoryProvider
+from chatmemory.integrations.agent_framework.running import run
 from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
 
 
@@ -120,7 +117,7 @@ async def all_kept(provider: ChatMemoryContextProvider, namespace: Namespace) ->
     kept: list[str] = []
     after: str | None = None
     while True:
-        page = await run_as_theirs(
+        page = await run(
             provider._runtime,
             LongTermMemoryService.use(
                 lambda memory, after=after: memory.list(namespace, limit=500, after=after)

@@ -1,55 +1,21 @@
-"""Message history and long-term memory for the Microsoft Agent Framework.
-
-    memory = [ChatMemoryHistoryProvider(runtime), ChatMemoryContextProvider(runtime, Namespace("mei"))]
-    agent = Agent(client, context_providers=memory)
-    await agent.run("Where do we meet?", session=agent.create_session(session_id="lunch"))
-
-``ChatMemoryHistoryProvider`` keeps each ``Message`` as one message: who speaks and what can be read stand in its
-columns, for search, summaries and the page; the JSON that ``Message.to_dict`` writes stands in its metadata, and
-``Message.from_dict`` gets it back equal.  What the history strategy has summarized comes back as one message.
-
-``ChatMemoryContextProvider`` shows a model what is remembered of earlier sessions, and saves what the user says in
-this one.
-"""
+"""``ChatMemoryHistoryProvider``: the sessions of Agent Framework in the conversations of chatmemory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final
 
-from agent_framework import (
-    AgentSession,
-    ContextProvider,
-    HistoryProvider,
-    Message,
-    SessionContext,
-    SupportsAgentRun,
-)
-from agent_framework.exceptions import (
-    IntegrationException,
-    IntegrationInitializationError,
-    IntegrationInvalidRequestException,
-)
+from agent_framework import AgentSession, HistoryProvider, Message, SessionContext, SupportsAgentRun
 
-from chatmemory.contracts import ChatMemoryService, LongTermMemoryService
-from chatmemory.effect import Do, Effect, EffectFailed, EffectInterrupted, Runner, Success
-from chatmemory.errors import (
-    AddError,
-    ConversationNotFoundError,
-    DataValidationError,
-    ReadError,
-)
-from chatmemory.integrations.agent_framework_messages import Identity, drafts, identity_of, message_of
-from chatmemory.integrations.recalled_text import recalled
+from chatmemory.contracts import ChatMemoryService
+from chatmemory.effect import Do, Effect, Runner
+from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
+from chatmemory.integrations.agent_framework.messages import Identity, drafts, identity_of, message_of
+from chatmemory.integrations.agent_framework.running import run
 from chatmemory.integrations.to_its_end import to_its_end
-from chatmemory.memories import Namespace
-from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
+from chatmemory.message_rules import MAX_LIMIT
 from chatmemory.messages import ChatMessage, NewMessage, View
-
-A = TypeVar("A")
-E = TypeVar("E")
-R = TypeVar("R")
 
 DEFAULT_SESSION: Final = "default"
 """The conversation of whoever names no session, as with the providers of the framework."""
@@ -109,7 +75,7 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         **kwargs: Any,  # noqa: ARG002  likewise
     ) -> list[Message]:
         """Return what a model should see, oldest first; nothing for a new session."""
-        stored = await _run(self._runtime, _stored(self._conversation_id(session_id)))
+        stored = await run(self._runtime, _stored(self._conversation_id(session_id)))
         messages = [message_of(one) for one in stored]
         if self.skip_excluded:
             return [message for message in messages if not message.additional_properties.get("_excluded")]
@@ -128,7 +94,7 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         given, answered = list(drafts(messages[:many])), list(drafts(messages[len(messages[:many]) :]))
         if given or answered:
             saving = _saved(self._conversation_id(session_id), given, answered)
-            await to_its_end(_run(self._runtime, saving))
+            await to_its_end(run(self._runtime, saving))
 
     async def after_run(
         self,
@@ -148,98 +114,6 @@ class ChatMemoryHistoryProvider(HistoryProvider):
 
     def _conversation_id(self, session_id: str | None) -> str:
         return self.prefix + (DEFAULT_SESSION if session_id is None else session_id)
-
-
-class ChatMemoryContextProvider(ContextProvider):
-    """Shows the model the long-term memories that belong to a user's message, and saves what the user says.
-
-    They stand before the message, fenced as data, as the context message of *source_id*, which no history stores
-    unless it was asked to.  When the model has answered, the facts in what the user said become memories; what other
-    providers, models and tools say is no fact about a user.
-
-    Where to put it: behind the history, whose text then stays the same for caches of prompts.
-
-    Args:
-        runtime: gives ``LongTermMemoryService``, as for ``ChatMemoryHistoryProvider``, with the same exceptions.
-        namespace: whose memories; a function of the session when an agent serves many users.
-        source_id: names what this provider adds.
-        limit: memories at most; None: as configured.
-        saves: whether what the user says is saved.
-    """
-
-    DEFAULT_SOURCE_ID: ClassVar[str] = "chatmemory"
-
-    def __init__(
-        self,
-        runtime: Runner[LongTermMemoryService],
-        namespace: Namespace | Callable[[AgentSession], Namespace],
-        source_id: str = DEFAULT_SOURCE_ID,
-        *,
-        limit: int | None = None,
-        saves: bool = True,
-    ) -> None:
-        """Open nothing yet."""
-        super().__init__(source_id)
-        self.namespace = namespace
-        self.limit = limit
-        self.saves = saves
-        self._runtime = runtime
-
-    async def before_run(
-        self,
-        *,
-        agent: SupportsAgentRun,  # noqa: ARG002  the framework names it
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],  # noqa: ARG002  likewise
-    ) -> None:
-        """Add what is remembered for what the user says now."""
-        asked = _said_now(context.input_messages)
-        if not asked:
-            return
-        recalling = recalled(
-            self._namespace_of(session), asked, limit=self.limit, session_id=context.session_id
-        )
-        memories = await _run(self._runtime, recalling)
-        if memories.text:
-            others = [one for one in memories.session_ids if one != context.session_id]
-            context.extend_messages(self, [Message("user", [memories.text])], origin_session_ids=others)
-
-    async def after_run(
-        self,
-        *,
-        agent: SupportsAgentRun,  # noqa: ARG002  the framework names it
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],  # noqa: ARG002  likewise
-    ) -> None:
-        """Save the facts in what the user has said."""
-        said = _said_now(context.input_messages)
-        if self.saves and said:
-            namespace, session_id = self._namespace_of(session), context.session_id
-            saving = LongTermMemoryService.use(
-                lambda memory: memory.auto_save(namespace, said, session_id=session_id)
-            )
-            await to_its_end(_run(self._runtime, saving))
-
-    def _namespace_of(self, session: AgentSession) -> Namespace:
-        return self.namespace if isinstance(self.namespace, Namespace) else self.namespace(session)
-
-
-async def _run(runtime: Runner[R], effect: Effect[A, E, R]) -> A:
-    """Return the value, or raise what users of the framework catch."""
-    try:
-        outcome = await runtime.run(effect)
-    except EffectInterrupted as closed:
-        raise IntegrationException("the runtime of this memory is closed") from closed
-    except EffectFailed as failed:  # while the runtime was opening
-        raise IntegrationInitializationError(str(failed.error)) from failed
-    if isinstance(outcome, Success):
-        return outcome.unwrap()
-    error = outcome.failure()
-    is_refused = isinstance(error, DataValidationError)
-    kind = IntegrationInvalidRequestException if is_refused else IntegrationException
-    raise kind(str(error)) from EffectFailed(error)
 
 
 def _stored(
@@ -272,20 +146,6 @@ async def _saved(
         given = given[_repeated(stored, identities) :]
     if given or answered:
         await do(do.service(ChatMemoryService).add_messages(conversation_id, [*given, *answered]))
-
-
-def _said_now(inputs: Sequence[Message]) -> str:
-    """Return what the user says behind the last answer: a client may hand in what was said before.
-
-    What a provider has added bears its mark, and is not the user's.
-    """
-    said: list[str] = []
-    for message in reversed(inputs):
-        if message.role == "assistant":
-            break
-        if message.role == "user" and "_attribution" not in message.additional_properties:
-            said.append(message.text.strip())
-    return clean_text("\n".join(filter(None, reversed(said))))[:MAX_CONTENT_CHARACTERS]
 
 
 def _is_question(identity: Identity) -> bool:

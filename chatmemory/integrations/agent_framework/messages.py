@@ -1,7 +1,7 @@
-"""Messages of the Microsoft Agent Framework as those of a conversation, and back.
+"""Messages of Agent Framework as those of a conversation, and back.
 
 Who speaks and what can be read stand in the columns; the JSON that ``Message.to_dict`` writes stands in the metadata.
-Which messages are stored, and when, is the business of ``agent_framework.py``.
+Which messages are stored, and when, is the business of ``history_provider.py``.
 """
 
 from __future__ import annotations
