@@ -177,7 +177,7 @@ class MemoryFiles:
         self._check_bounds(before, after)
         puts = [ItemPut(self._name(place), None) for place in before.files if place not in after.files]
         for place, text in texts.items():
-            terms = memory_terms(text[:            puts.append(ItemPut(self._name(place), json.dumps({"text": text}, ensure_ascii=False), terms))
+            puts.append(ItemPut(self._name(place), json.dumps({"text": text}, ensure_ascii=False)))
         if after != before:
             puts.append(ItemPut(self._name(()), _tree_value(after)))
         return tuple(puts)
