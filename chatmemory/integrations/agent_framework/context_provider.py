@@ -35,6 +35,9 @@ class ChatMemoryContextProvider(ContextProvider):
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "chatmemory"
 
+    after_run_once_per_turn = True
+    """What a loop says to its agent between two rounds is not the user's."""
+
     def __init__(
         self,
         runtime: Runner[LongTermMemoryService],
@@ -93,14 +96,14 @@ class ChatMemoryContextProvider(ContextProvider):
 
 
 def _said_now(inputs: Sequence[Message]) -> str:
-    """Return what the user says behind the last answer: a client may hand in what was said before.
+    """Return what the user has said last, all that no answer parts: a client may hand in what was said before.
 
-    What a provider has added bears its mark, and is not the user's.
+    Tools and other agents may have spoken since.  What a provider has added bears its mark, and is not the user's.
     """
     said: list[str] = []
     for message in reversed(inputs):
-        if message.role == "assistant":
-            break
         if message.role == "user" and "_attribution" not in message.additional_properties:
-            said.append(message.text.strip())
-    return clean_text("\n".join(filter(None, reversed(said))))[:MAX_CONTENT_CHARACTERS]
+            said += filter(None, (message.text.strip(),))
+        elif message.role == "assistant" and said:
+            break
+    return clean_text("\n".join(reversed(said)))[:MAX_CONTENT_CHARACTERS]

@@ -12,7 +12,17 @@ import pytest
 
 pytest.importorskip("agent_framework.exceptions", reason="pip install 'chatmemory-effect[agent-framework]'")
 
-from agent_framework import Agent, AgentSession, Content, ContextProvider, Message, SessionContext, tool
+from agent_framework import (
+    Agent,
+    AgentLoopMiddleware,
+    AgentSession,
+    Content,
+    ContextProvider,
+    InMemoryHistoryProvider,
+    Message,
+    SessionContext,
+    tool,
+)
 from agent_framework.exceptions import (
     IntegrationException,
     IntegrationInitializationError,
@@ -190,6 +200,18 @@ async def test_history_that_is_stored_after_each_call_is_the_same(runtime: Runti
     await agent.run("谢谢", session=session())
     roles = [message.role for message in await history.get_messages("lunch")]
     assert roles == ["user", "assistant", "tool", "assistant", "user", "assistant"]
+
+
+@pytest.mark.filterwarnings("ignore:.*HARNESS.*")  # experimental, as the framework says
+async def test_a_loop_stores_each_of_its_rounds_once(runtime: Runtime) -> None:
+    history, theirs, state = ChatMemoryHistoryProvider(runtime), InMemoryHistoryProvider(), session()
+    for provider, one in ((history, session()), (theirs, state)):
+        loop = AgentLoopMiddleware(lambda **_: True, max_iterations=3)
+        agent = Agent(ScriptedClient("一", "二", "三"), context_providers=[provider], middleware=[loop])
+        await agent.run("问", session=one)
+    stored = await history.get_messages("lunch")
+    assert [one.text for one in stored if one.role == "assistant"] == ["一", "二", "三"]
+    assert written(stored) == written(state.state[theirs.source_id]["messages"])
 
 
 async def test_a_run_that_fails_stores_nothing(runtime: Runtime) -> None:

@@ -11,7 +11,15 @@ import pytest
 
 pytest.importorskip("agent_framework.exceptions", reason="pip install 'chatmemory-effect[agent-framework]'")
 
-from agent_framework import Agent, AgentSession, Content, ContextProvider, Message, SessionContext
+from agent_framework import (
+    Agent,
+    AgentLoopMiddleware,
+    AgentSession,
+    Content,
+    ContextProvider,
+    Message,
+    SessionContext,
+)
 from agent_framework.exceptions import IntegrationException, IntegrationInvalidRequestException
 from scripted_client import ScriptedClient
 
@@ -184,6 +192,19 @@ async def test_what_was_forgotten_does_not_come_back_with_a_transcript(runtime: 
     assert await kept(runtime) == [("I work in Ningbo", "monday")]
 
 
+async def test_who_speaks_after_another_agent_is_shown_what_belongs_to_the_users_message(
+    runtime: Runtime,
+) -> None:
+    await remember(runtime, "I live in Hangzhou.")
+    client = ScriptedClient("好的")
+    said = [
+        Message("user", ["Where do I live?"]),
+        Message("assistant", ["I don't know."], author_name="other"),
+    ]
+    await agent_of(runtime, client).run(said, session=session())
+    assert "Hangzhou" in client.texts()[0][0]
+
+
 async def test_all_that_the_user_says_at_once_is_recalled_for_and_saved(runtime: Runtime) -> None:
     await remember(runtime, "My cat is called 咪咪.")
     client = ScriptedClient("好的")
@@ -191,6 +212,17 @@ async def test_all_that_the_user_says_at_once_is_recalled_for_and_saved(runtime:
     await agent_of(runtime, client).run(said, session=session())
     assert "咪咪" in client.texts()[0][0]
     assert ("I live in Hangzhou", "monday") in await kept(runtime)
+
+
+@pytest.mark.filterwarnings("ignore:.*HARNESS.*")  # experimental, as the framework says
+async def test_what_a_loop_says_to_its_agent_is_no_memory(runtime: Runtime) -> None:
+    client = ScriptedClient("I live in Beijing.")
+    memories = ChatMemoryContextProvider(runtime, MEI)
+    loop = AgentLoopMiddleware(lambda **_: True, max_iterations=3)
+    agent = Agent(client, context_providers=[memories], middleware=[loop])
+    await agent.run("I live in Hangzhou.", session=session())
+    assert "I live in Beijing." in client.texts()[-1][-2], "the loop says it again as a user"
+    assert await kept(runtime) == [("I live in Hangzhou", "monday")]
 
 
 async def test_who_wants_to_save_nothing_saves_nothing(runtime: Runtime) -> None:
