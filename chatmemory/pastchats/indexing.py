@@ -65,6 +65,7 @@ class PastChatsIndexLive(IndexTending):
         formats = tuple(known.by_name.values())
         ingest = Ingest(
             request=request,
+            started_at=started_at,
             options=source_options(request, formats, is_redacted=self.settings.redact_secrets),
             formats=formats,
             files=self.files,

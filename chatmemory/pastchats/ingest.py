@@ -5,6 +5,7 @@ that raises, one folder without permission is an issue of the report; only the s
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Final, final
 
 from attrs import define, field
@@ -26,13 +27,17 @@ from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState
 CUT_OFF: Final = "truncated_tail: "
 """How the issue of a source begins whose last record was still being written when it was read."""
 
+AT_REST_SECONDS: Final = 60
+"""Since its last change: no tool writes on a record for so long."""
+
 
 @final
 @define
 class Ingest:
-    """One run over the files of *request*."""
+    """One run over the files of *request*, begun at *started_at*."""
 
     request: IndexRequest
+    started_at: datetime
     options: SourceOptions
     formats: tuple[HistoryFormat, ...]
     files: HistoryFiles
@@ -185,7 +190,7 @@ class Ingest:
         self.tally.add_read(read_by.name)
         self.tally.add_unknown(reading.unknown)
         issue = None if reading.tail is None else f"{CUT_OFF}{reading.tail.detail}"
-        if reading.tail is not None and state is not None and _is_still_cut_off(file, state):
+        if reading.tail is not None and (self._is_at_rest(file) or _is_still_cut_off(file, state)):
             self.tally.add_issues(reading.tail)
         new = SourceState(
             source=kept_name(file.source),
@@ -206,6 +211,9 @@ class Ingest:
             self.tally.add_changes(SourceChanges(new=reading.turns - unchanged, unchanged=unchanged))
         # What was superseded was read by former rules, and may hold what is taken out now.
         await do(self._commit(new, keeps_superseded=not redacts_more))
+
+    def _is_at_rest(self, file: HistoryFile) -> bool:
+        return file.modified_ns < (self.started_at.timestamp() - AT_REST_SECONDS) * 1e9
 
     @Effect.gen
     async def _stage(self, do: Do[GenericMemoryError], batch: list[PromptDraft]) -> int:
@@ -268,6 +276,8 @@ def kept_name(source: str) -> str:
     return source if source.isascii() else source.encode("utf-8", "backslashreplace").decode()
 
 
-def _is_still_cut_off(file: HistoryFile, state: SourceState) -> bool:
+def _is_still_cut_off(file: HistoryFile, state: SourceState | None) -> bool:
+    if state is None:
+        return False
     is_same = state.size == file.size and state.modified_ns == file.modified_ns
     return is_same and state.issue is not None and state.issue.startswith(CUT_OFF)

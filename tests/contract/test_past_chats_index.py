@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemory
 from chatmemory.histories import Parsed, PromptTurn
 from chatmemory.past_chats import IndexProgress, IndexRequest
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
+from chatmemory.pastchats.ingest import AT_REST_SECONDS
 from chatmemory.pastchats.prompt_record_json import record_object
 from chatmemory.prompt import EVERYTHING
 from chatmemory.prompt_drafts import SourceChanges
@@ -139,6 +141,15 @@ def test_a_cut_off_line_is_told_when_nobody_completes_it(past: Indexed) -> None:
     assert past.index().issues == ()
     [issue] = past.index().issues
     assert (issue.code, issue.path) == ("truncated_tail", str(path))
+
+
+def test_a_cut_off_line_of_a_file_that_nobody_writes_is_told_at_once(past: Indexed) -> None:
+    path = past.write("s1.jsonl", ASKED, ANSWERED, CHINESE, cut=60)
+    a_while_ago = time.time() - 2 * AT_REST_SECONDS
+    os.utime(path, (a_while_ago, a_while_ago))
+    report = past.index()
+    assert [(issue.code, issue.path) for issue in report.issues] == [("truncated_tail", str(path))]
+    assert past.rows() == [ASKED, ANSWERED]
 
 
 def test_a_deleted_file_loses_no_turns(past: Indexed) -> None:

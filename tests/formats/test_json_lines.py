@@ -53,6 +53,12 @@ def test_a_damaged_line_is_named_and_the_others_are_read() -> None:
     ]
 
 
+def test_a_string_that_does_not_end_is_told_in_a_sentence() -> None:
+    [issue] = records('{"键": "值')
+    assert isinstance(issue, HistoryIssue)
+    assert issue.detail == "no JSON: unterminated string at character 7"
+
+
 @pytest.mark.parametrize(
     ("damage", "expected"),
     [

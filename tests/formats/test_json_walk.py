@@ -82,6 +82,12 @@ def test_a_document_that_is_cut_off_keeps_what_came_before(document: Any, data: 
     assert found[-1] == ((), END)
 
 
+def test_a_string_that_does_not_end_is_told_without_a_loose_end() -> None:
+    [_, issue, _] = walked('["一", "二', (ANY,))
+    assert isinstance(issue, HistoryIssue)
+    assert issue.detail == "no JSON: unterminated string"
+
+
 def test_whoever_collects_until_an_end_gets_one_for_each_open_container() -> None:
     found = walked('[{"mapping": {"a": 1, "b": {"c', (ANY, "mapping"))
     assert found[0] == ((0, "mapping", "a"), 1)

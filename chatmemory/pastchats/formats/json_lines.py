@@ -83,5 +83,10 @@ def why(damage: Exception) -> str:
     if isinstance(damage, RecursionError):
         return "nested too deeply"
     if isinstance(damage, JSONDecodeError):
-        return f"no JSON: {damage.msg.lower()} at character {damage.pos + 1}"
+        return f"{why_no_json(damage)} at character {damage.pos + 1}"
     return f"no JSON: {damage}"  # an integer of more than 4,300 digits
+
+
+def why_no_json(damage: JSONDecodeError) -> str:
+    """Say the same without a place: some messages of the standard library end in "at", others do not."""
+    return f"no JSON: {damage.msg.lower().removesuffix(' at').removesuffix(' starting')}"

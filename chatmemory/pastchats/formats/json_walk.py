@@ -17,7 +17,7 @@ from chatmemory.contracts.history_format import HistoryReader
 from chatmemory.histories import HistoryIssue, IssueCode
 from chatmemory.messages import Json
 from chatmemory.pastchats.formats.byte_lines import MAX_RECORD_BYTES
-from chatmemory.pastchats.formats.json_lines import DECODER, why
+from chatmemory.pastchats.formats.json_lines import DECODER, why, why_no_json
 
 ANY: Final = "*"
 """In a pattern: each index of a list, each key of an object."""
@@ -216,7 +216,7 @@ class _Document:
             except JSONDecodeError as damage:
                 is_open = damage.msg.startswith("Unterminated") or damage.pos > len(self._text) - _NEAR_END
                 if not is_open:
-                    return _Damage("malformed_record", f"no JSON: {damage.msg.lower()}")
+                    return _Damage("malformed_record", why_no_json(damage))
                 if self._held() > MAX_RECORD_BYTES:
                     return _Damage("too_large", f"a value of more than {MAX_RECORD_BYTES // 1024**2} MiB")
                 if not self._more():
@@ -225,7 +225,7 @@ class _Document:
                         self._text, damage.pos
                     )
                     code: IssueCode = "truncated_tail" if is_cut else "malformed_record"
-                    return _Damage(code, f"no JSON: {damage.msg.lower()}")
+                    return _Damage(code, why_no_json(damage))
             except ValueError as damage:
                 return _Damage("malformed_record", why(damage))
             else:
