@@ -19,4 +19,4 @@ class PromptNotFoundError:
         return True
 
     def __str__(self) -> str:
-        return f"nothing is indexed from {self.source!r}: name a source as search and recall print it, or index it first"
+        return f"nothing is indexed as {self.source!r}: name a source as search and recall print it, or index it first"

@@ -41,10 +41,10 @@ class IssueLog:
         >>> log = IssueLog(most=1)
         >>> log.add(*(HistoryIssue("malformed_record", "/a", "no JSON", line) for line in range(1, 2001)))
         >>> [str(issue) for issue in log.told("/a")]
-        ['/a, line 1: malformed record: no JSON', '/a: malformed record: and 1,999 more']
+        ['/a, line 1: malformed record: no JSON', '/a: malformed record: 1,999 more']
         """
         more = [
-            HistoryIssue(code, path, f"and {count - self.most:,} more")
+            HistoryIssue(code, path, f"{count - self.most:,} more")
             for code, count in self._counts.items()
             if count > self.most
         ]

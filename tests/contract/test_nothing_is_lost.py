@@ -86,7 +86,7 @@ def test_a_million_bad_lines_are_a_few_sentences(past: Indexed) -> None:
         path.write_text(path.read_text() + BAD_LINE * bad_lines)
     issues = past.index().issues
     assert len(issues) == 2 * (MOST_ISSUES + 1)
-    assert f"and {bad_lines - MOST_ISSUES:,} more" in str(issues[-1])
+    assert f": {bad_lines - MOST_ISSUES:,} more" in str(issues[-1])
 
 
 # --- narrower wishes ---

@@ -97,6 +97,9 @@ def test_completion_knows_commands_and_options(indexed: Agent) -> None:
         ("import /nowhere/at/all.jsonl", 2),
         ("index --format no_such_format .", 3),
         ("show nowhere.jsonl#3", 4),
+        ("show ''", 4),
+        ("index ''", 2),
+        ("watch ''", 2),
         ("stats --config /nowhere/chatmemory.toml", 7),
     ],
 )
@@ -115,6 +118,33 @@ def test_what_export_did_not_write_is_not_imported_silently(fresh: Agent) -> Non
     done = fresh.run(f"pastchats-memory import {HISTORIES}/README.md")
     assert done.returncode == 1
     assert "histories are for index" in done.stderr
+
+
+def test_what_import_could_not_read_is_told_by_an_option_that_it_has(fresh: Agent) -> None:
+    lines = "no record\n" * 13
+    done = fresh.run("pastchats-memory import", given=lines)
+    assert "... and 3 more; --json shows all" in done.stderr
+    told = json.loads(fresh.run("pastchats-memory import --json", given=lines).stdout)
+    assert len(told["issues"]) == 13
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("search retries --project rely", "no turn is of the project 'rely': did you mean 'relay'?"),
+        ("search retries --format 聊天", "no turn is of the format '聊天': there are aider, "),
+        ("recall retries --format claude-code", "the format 'claude-code': did you mean 'claude_code'?"),
+        ("forget --project rely", "no turn is of the project 'rely': did you mean 'relay'?"),
+        ("search retries --project RELAY --since 2100-01-01", ""),
+    ],
+)
+def test_a_name_that_nothing_bears_is_told_where_nothing_was_found(
+    indexed: Agent, command: str, told: str
+) -> None:
+    done = indexed.run(f"pastchats-memory {command}")
+    assert done.returncode == 0
+    assert told in done.stderr
+    assert bool(told) == bool(done.stderr)
 
 
 @pytest.mark.parametrize("command", ["search x", "recall x", "show x", "stats", "doctor", "export"])
@@ -163,9 +193,10 @@ def test_results_go_to_stdout_and_nothing_else_does(indexed: Agent) -> None:
 
 def test_nothing_found_is_said_and_is_no_failure(indexed: Agent) -> None:
     assert "nothing found" in indexed.answer("pastchats-memory search --lexical xylophone-quux").lower()
-    recalled = indexed.answer("pastchats-memory recall --query webhooks --project no-such-project")
-    assert recalled.startswith("# Memory Recall")
-    assert "nothing found" in recalled.lower()
+    recalled = indexed.run("pastchats-memory recall --query webhooks --project no-such-project")
+    assert recalled.returncode == 0
+    assert recalled.stdout.startswith("# Memory Recall")
+    assert "nothing found" in recalled.stdout.lower()
 
 
 def test_a_pipe_gets_no_colour_and_chinese_survives_the_c_locale(indexed: Agent) -> None:
@@ -284,6 +315,16 @@ def test_a_turn_of_a_file_with_several_conversations_is_shown_by_the_name_that_s
     assert shown.startswith("> #")
     assert shown.endswith("/exit\n")
     assert indexed.answer(f"pastchats-memory show {shlex.quote(place)}").count("conversation aider:") == 2
+
+
+def test_a_source_is_shown_by_its_path_from_the_folder_that_one_is_in(
+    indexed: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = HISTORIES / "aider/relay/.aider.chat.history.md"
+    monkeypatch.chdir(file.parent)
+    assert "> #1 " in indexed.answer(f"pastchats-memory show ./{file.name}#1")
+    whole = indexed.answer(f"pastchats-memory show {file.name}")
+    assert whole == indexed.answer(f"pastchats-memory show {file}")
 
 
 def test_a_watch_outlives_a_locked_index(fresh: Agent) -> None:

@@ -107,8 +107,11 @@ def report_text(report: IndexReport) -> str:
     return "\n".join(lines)
 
 
-def issue_lines(report: IndexReport, *, verbose: bool) -> Iterator[str]:
-    """Yield what could not be read; what is simply no chat history only when *verbose*."""
+def issue_lines(report: IndexReport, *, verbose: bool, shows_all: str = "") -> Iterator[str]:
+    """Yield what could not be read; what is simply no chat history only when *verbose*.
+
+    *shows_all* is the option of the command that tells the others too.
+    """
     told = [
         issue
         for issue in report.issues
@@ -117,7 +120,7 @@ def issue_lines(report: IndexReport, *, verbose: bool) -> Iterator[str]:
     few = told if verbose else told[:SHOWN_ISSUES]
     yield from (shown(str(issue)) for issue in few)
     if len(told) > len(few):
-        yield f"... and {len(told) - len(few)} more; --verbose shows all"
+        yield f"... and {len(told) - len(few)} more" + (f"; {shows_all} shows all" if shows_all else "")
 
 
 def statistics_text(statistics: PastChatsStatistics, path: str) -> str:

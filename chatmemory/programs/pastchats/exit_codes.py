@@ -15,8 +15,8 @@ USAGE: Final = 2  # a misspelt option, a missing argument; click's number
 INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 
 EXPLANATION: Final = """\
-Exit codes: 0 done (also when nothing was found), 1 doctor or index found errors, or nobody took the answer,
-2 wrong usage, 3 invalid input, 4 unknown source, 5 the index cannot be used, 6 the embedder failed,
+Exit codes: 0 done (also when nothing was found), 1 doctor saw an error, index or import could read nothing of what it
+was given, or nobody took the answer, 2 wrong usage, 3 invalid input, 4 unknown source, 5 the index cannot be used, 6 the embedder failed,
 7 invalid configuration."""
 
 

@@ -14,8 +14,10 @@ from chatmemory.programs.pastchats.options import (
     is_narrow,
     query_of,
     query_options,
+    source_argument,
     with_host,
 )
+from chatmemory.programs.pastchats.unknown_names import tell_unknown_names
 
 if TYPE_CHECKING:
     from chatmemory.programs.pastchats.host import Host
@@ -49,6 +51,8 @@ def search(
         click.echo(json_text(search_object(asked, result)))
     else:
         click.echo(search_text(asked, result, is_narrow=is_narrow(which)))
+    if not result.hits:
+        tell_unknown_names(host, which)
 
 
 @click.command()
@@ -79,10 +83,12 @@ def recall(
         click.echo(json_text(recall_object(asked, recalled)))
     else:
         click.echo(recalled.text)
+    if not recalled.exchanges:
+        tell_unknown_names(host, which)
 
 
 @click.command()
-@click.argument("source")
+@source_argument
 @click.option(
     "--before", "-B", type=click.IntRange(0, 1000), default=3, show_default=True, help="Turns before it."
 )

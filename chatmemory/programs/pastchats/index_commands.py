@@ -17,6 +17,7 @@ from chatmemory.programs.pastchats.options import (
     as_json_option,
     dry_run_option,
     list_option,
+    paths_argument,
     with_host,
 )
 from chatmemory.programs.pastchats.progress import ProgressLine
@@ -56,7 +57,7 @@ def init(host: Host, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@paths_argument
 @click.option(
     "--input", "-i", "inputs", multiple=True, metavar="PATH", help="A file, folder or zip; the same as PATH."
 )
@@ -74,7 +75,7 @@ def init(host: Host, *, as_json: bool) -> None:
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these paths out; may be repeated.")
 @click.option("--full", is_flag=True, help="Read files again that have not changed.")
 @dry_run_option
-@click.option("--verbose", "-v", is_flag=True, help="Name every file that was left out.")
+@click.option("--verbose", "-v", is_flag=True, help="Name the files that were left out, too.")
 @as_json_option
 @with_host
 def index(
@@ -101,7 +102,7 @@ def index(
         is_anew=full,
     )
     report = _indexed(host, request)
-    _tell(report, as_json=as_json, verbose=verbose)
+    _tell(report, as_json=as_json, verbose=verbose, shows_all="--verbose")
     if not report.files and not request.inputs:
         click.echo(NOWHERE, err=True)
     elif report.not_histories and not (report.read or report.unchanged or verbose):
@@ -112,7 +113,7 @@ def index(
 
 
 @click.command()
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@paths_argument
 @click.option(
     "--every",
     type=click.FloatRange(min=0.2),
@@ -136,7 +137,7 @@ def watch(host: Host, paths: tuple[str, ...], every: float, *, as_json: bool) ->
     while True:
         report = _outlived(host, request)
         if report and any((report.turns.new, report.turns.updated, report.turns.superseded, report.failed)):
-            _tell(report, as_json=as_json, verbose=False)
+            _tell(report, as_json=as_json, verbose=False, shows_all="--json")
         time.sleep(every)
 
 
@@ -179,7 +180,7 @@ def _indexed(host: Host, request: IndexRequest) -> IndexReport:
         return run(lambda chats: chats.index(request, on_progress=line.indexed))
 
 
-def _tell(report: IndexReport, *, as_json: bool, verbose: bool) -> None:
-    for line in issue_lines(report, verbose=verbose):
+def _tell(report: IndexReport, *, as_json: bool, verbose: bool, shows_all: str) -> None:
+    for line in issue_lines(report, verbose=verbose, shows_all=shows_all):
         click.echo(line, err=True)
     click.echo(json_text(report) if as_json else report_text(report))

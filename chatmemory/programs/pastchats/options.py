@@ -75,6 +75,16 @@ def query_of(words: tuple[str, ...], query: str | None) -> str:
     return " ".join([*words, *([] if query is None else [query])])
 
 
+def source_argument(command: F) -> F:
+    """Add SOURCE, as search prints it; one that begins with a path from the folder one is in is made absolute."""
+    return click.argument("source", callback=_from_here)(command)
+
+
+def paths_argument(command: F) -> F:
+    """Add files and folders, each of which has a name."""
+    return click.argument("paths", nargs=-1, metavar="[PATH]...", callback=_each_named)(command)
+
+
 def filter_options(command: F) -> F:
     """Add the options that narrow what is meant, and give ``which: PromptFilter`` in their place."""
 
@@ -169,3 +179,24 @@ def _instant(host: Host, option: str, text: str | None) -> Any:
         return instant(text, host.now())
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=option) from None
+
+
+_EXISTING: Final = click.Path(exists=True, dir_okay=False, resolve_path=True)
+
+
+def _from_here(context: click.Context, parameter: click.Parameter, source: str) -> str:
+    # A turn follows a path behind "#", a member of an archive behind "!".
+    for end in (len(source), source.rfind("#"), source.find("!")):
+        try:
+            path = cast("str", _EXISTING.convert(source[: max(end, 0)], parameter, context))
+        except click.BadParameter:
+            continue
+        return path + source[end:]
+    return source  # a conversation, or a file that is gone
+
+
+def _each_named(_: click.Context, parameter: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
+    if "" in paths:  # which would be the folder that one is in
+        msg = "one is empty: is a variable of the shell unset?"
+        raise click.BadParameter(msg, param=parameter)
+    return paths

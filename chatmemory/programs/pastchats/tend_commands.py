@@ -17,6 +17,7 @@ from chatmemory.programs.pastchats.options import (
     is_narrow,
     with_host,
 )
+from chatmemory.programs.pastchats.unknown_names import tell_unknown_names
 
 if TYPE_CHECKING:
     from chatmemory.messages import JsonObject
@@ -86,7 +87,7 @@ def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
       zcat everything.jsonl.gz | pastchats-memory import
     """
     report = host.write(lambda chats: chats.import_records(file))
-    for line in issue_lines(report, verbose=False):
+    for line in issue_lines(report, verbose=False, shows_all="--json"):
         click.echo(line, err=True)
     click.echo(json_text(report) if as_json else report_text(report))
     if report.issues and not report.read:
@@ -125,7 +126,8 @@ def forget(
     def forgotten(*, is_dry_run: bool) -> int:
         return host.write(lambda chats: chats.forget(which, sources=sources, is_dry_run=is_dry_run))
 
-    _delete(forgotten, "forgotten", dry_run=dry_run, yes=yes, as_json=as_json)
+    if not _delete(forgotten, "forgotten", dry_run=dry_run, yes=yes, as_json=as_json):
+        tell_unknown_names(host, which)
 
 
 @click.command()
@@ -142,8 +144,8 @@ def prune(host: Host, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     _delete(pruned, "pruned", dry_run=dry_run, yes=yes, as_json=as_json)
 
 
-def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Say how many turns are meant, ask, and delete them."""
+def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, as_json: bool) -> int:
+    """Say how many turns are meant, ask, delete them, and return how many."""
     count = delete(is_dry_run=True)
     if count and not dry_run:
         if not yes:
@@ -155,6 +157,7 @@ def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, 
         click.echo(f"{count} turns would be {done}")
     else:
         click.echo(f"{count} turns {done}" if count else f"nothing to do: no turn is to be {done}")
+    return count
 
 
 def _ask(question: str) -> None:
