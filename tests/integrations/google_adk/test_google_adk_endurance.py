@@ -91,16 +91,17 @@ async def forget(service: ChatMemoryMemoryService, user: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("remove", "left", "left_after_all"),
+    ("remove", "step", "left", "left_after_all"),
     [
-        (replace, ["green tea"], ["black tea", "green tea"]),
-        (delete, ["green tea"], ["green tea"]),
-        (forget, [], []),
+        (replace, 24, ["green tea"], ["black tea", "green tea"]),
+        (delete, 16, ["green tea"], ["green tea"]),
+        (forget, 8, [], []),
     ],
 )
 async def test_a_removal_that_is_cancelled_at_any_moment_has_happened_whole_or_not_at_all(
     tmp_path: Path,
     remove: Callable[[ChatMemoryMemoryService, str], Awaitable[None]],
+    step: int,
     left: list[str],
     left_after_all: list[str],
 ) -> None:
@@ -108,7 +109,7 @@ async def test_a_removal_that_is_cancelled_at_any_moment_has_happened_whole_or_n
     cancelled = 0
     async with ManagedRuntime(embedded(tmp_path / "a.db", durability="process")) as runtime:
         service = ChatMemoryMemoryService(runtime)
-        for steps in count(step=24):
+        for steps in count(step=step):
             user = f"mei {steps}"
             await service.add_session_to_memory(session(BOTH, user=user))
             task = asyncio.ensure_future(remove(service, user))

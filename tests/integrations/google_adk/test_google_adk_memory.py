@@ -175,21 +175,35 @@ async def test_a_session_that_many_add_is_found_once(service: ChatMemoryMemorySe
     assert sorted(await texts(service, "tea")) == ["black tea", "green tea"]
 
 
+async def unnote(runtime: Runtime) -> None:
+    """Leave the store as a program does that dies after it has stored events, and before it has noted that."""
+    items, now = await runtime.service(ItemRepositoryTag), datetime.now(UTC)
+    known = await items.search(ItemSearch(KNOWN, 10), now=now).or_raise()
+    assert known
+    await items.write(tuple(ItemPut(one.name, None) for one in known), now=now).or_raise()
+
+
 async def test_a_program_that_died_before_it_noted_what_it_stored_goes_on(
     runtime: Runtime, service: ChatMemoryMemoryService
 ) -> None:
     await service.add_events_to_memory(
         **WHOSE, events=[said("green tea", "e1"), said("The code is 1234.", "e2")]
     )
-    items = await runtime.service(ItemRepositoryTag)
-    now = datetime.now(UTC)
-    known = await items.search(ItemSearch(KNOWN, 10), now=now).or_raise()
-    assert len(known) == 2
-    await items.write(tuple(ItemPut(one.name, None) for one in known), now=now).or_raise()
+    await unnote(runtime)
     again = [said("green tea", "e1"), said("The code is secret.", "e2"), said("black tea", "e3")]
     await service.add_events_to_memory(**WHOSE, events=again)
     assert sorted(await texts(service, "tea")) == ["black tea", "green tea"]
     assert await texts(service, "code") == ["The code is secret."]
+
+
+async def test_what_is_deleted_after_such_a_death_does_not_come_back(
+    runtime: Runtime, service: ChatMemoryMemoryService
+) -> None:
+    await service.add_session_to_memory(session([said("green tea", "e1")]))
+    await unnote(runtime)
+    await service.delete_memory(**WHOSE, memory_id="e1")
+    await service.add_session_to_memory(session([said("green tea", "e1")]))
+    assert await texts(service, "tea") == []
 
 
 async def test_who_adds_a_session_takes_no_metadata_away(service: ChatMemoryMemoryService) -> None:
