@@ -1,0 +1,48 @@
+"""The example and the README's section do what they show; an agent asks its memory by ADK's own tools."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("google.adk.memory", reason="pip install 'chatmemory-effect[google-adk]'")
+
+ROOT = Path(__file__).parents[3]
+SECTION = re.compile(
+    r"^### Google ADK\n\n```python\n(.*?)^```\n\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE
+)
+
+
+def printed(*command: str | Path, cwd: Path) -> str:
+    """Return what a program prints; ADK warns of what it does not know of a model, on stderr."""
+    run = subprocess.run(
+        [sys.executable, "-X", "utf8", *command],
+        cwd=cwd,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=100,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_the_example_recalls_in_another_program(tmp_path: Path) -> None:
+    assert printed(
+        ROOT / "examples" / "google_adk_agent.py", tmp_path / "agent.db", cwd=tmp_path
+    ).splitlines() == [
+        "monday: 我住在杭州，对花生过敏。",
+        "  -> 好的，我记住了。",
+        "tuesday: 我对什么过敏？",
+        "  -> You told me: 我住在杭州，对花生过敏。",
+    ]
+
+
+def test_the_section_of_the_readme_runs(tmp_path: Path) -> None:
+    section = SECTION.search((ROOT / "README.md").read_text("utf-8"))
+    assert section is not None, "the README has no section of Google ADK"
+    assert printed("-c", section[1], cwd=tmp_path) == section[2]
