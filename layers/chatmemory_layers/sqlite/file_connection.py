@@ -43,7 +43,11 @@ def create_file(path: Path, driver: ModuleType = sqlite3) -> None:
 def refuse_folder(path: Path) -> None:
     """Raise ``EffectFailed`` where *path* is a folder; SQLite would only say that it cannot open it."""
     if path.is_dir():
-        raise EffectFailed(RepositoryError("open the store", "unavailable", f"{path} is a folder"))
+        raise _unavailable(f"{path} is a folder")
+
+
+def _unavailable(detail: str) -> EffectFailed:
+    return EffectFailed(RepositoryError("open the store", "unavailable", detail))
 
 
 def connect(
@@ -58,13 +62,15 @@ def connect(
 
     Raises:
         sqlite3.Error: it cannot be opened, or is no database; of *driver*, likewise.
-        EffectFailed: it is cut off.
+        EffectFailed: it is cut off, or may not be read, of which SQLite would only say that it cannot open it.
     """
     uri = f"{path.as_uri()}?mode={mode}"
     open_uri = partial(connect_uri, timeout_seconds=timeout_seconds, driver=driver, any_thread=any_thread)
     try:
         connection = open_uri(uri)
     except driver.OperationalError:
+        if path.exists() and not os.access(path, os.R_OK):
+            raise _unavailable(f"{path}: permission denied") from None
         if os.access(path.parent, os.W_OK) or log_size(path) > 0:
             raise
         # A closed store in a folder that is read-only: SQLite cannot create the log's index, and needs none.

@@ -44,14 +44,14 @@ async def test_the_file_is_set_up_as_the_settings_say(
     settings = file_settings(tmp_path / "chat.db")
     object.__setattr__(settings, "durability", durability)
     async with open_database(settings) as database:
-        writer = database._commits._connection
+        writer, reader = database._writes._connection, database._reads._connection
 
         def pragma(name: str, connection: sqlite3.Connection) -> object:
             return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
         assert await writer.run(partial(pragma, "journal_mode")) == "wal"
         assert await writer.run(partial(pragma, "synchronous")) == synchronous
-        assert await database._reader.run(partial(pragma, "query_only")) == 1
+        assert await reader.run(partial(pragma, "query_only")) == 1
 
 
 async def test_a_sqlite_that_is_too_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,6 +153,8 @@ async def main():
     path = Path(sys.argv[1])
     if sys.argv[2] == "refusal":
         return (await refusal(path)).problem
+    if sys.argv[2] == "reason":
+        return (await refusal(path)).detail
     async with open_repository(path) as repository:
         page = (await repository.page(PageQuery("c", "full"))).unwrap()
         added = await repository.append(batch("m2"))
@@ -196,6 +198,14 @@ async def test_a_store_in_a_read_only_folder_can_be_read(open_folder: Path) -> N
     path.chmod(0o444)
     assert as_nobody(path) == [["m1"], "read_only"]
     assert as_nobody(open_folder / "new.db", "refusal") == "read_only"
+
+
+async def test_a_store_that_may_not_be_read_is_refused_for_that_reason(open_folder: Path) -> None:
+    path = open_folder / "chat.db"
+    await create_store(path)
+    path.chmod(0o600)
+    assert as_nobody(path, "refusal") == "unavailable"
+    assert as_nobody(path, "reason") == f"{path}: permission denied"
 
 
 async def test_a_file_of_the_desktop_application_that_cannot_be_written_is_refused(open_folder: Path) -> None:
