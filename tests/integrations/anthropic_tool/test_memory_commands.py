@@ -14,7 +14,7 @@ pytest.importorskip("anthropic", reason="pip install 'chatmemory-effect[anthropi
 
 from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from chatmemory import Namespace, ThreadRuntime
 from chatmemory.contracts import ItemRepositoryTag
@@ -28,7 +28,7 @@ Command: TypeAlias = dict[str, Any]
 FILE = "/memories/a.md"
 TEXTS = st.text(st.sampled_from("ab我é \t\r\0\u2028🙂") | st.just("\n"), max_size=40)
 PIECES = st.text(st.sampled_from("ab我\n\r"), max_size=3)
-LINES = st.integers(-3, 12)
+LINES = st.integers(-2, 5)
 NAMES = st.sampled_from(["a", "b", "茶.md", ".hidden", "a b", "..", ".", "", "%41"])
 PATHS = st.lists(NAMES, max_size=4).map(lambda names: "/".join(["/memories", *names])) | st.just("/etc/a")
 
@@ -62,6 +62,8 @@ def test_a_file_is_shown_as_the_sdk_shows_it(text: str, view_range: list[int] | 
 
 
 @given(TEXTS, PIECES, PIECES)
+@example("aaa\naaa", "aa", "b")  # where it overlaps itself
+@example("我\r\n" * 9, "", "b")
 def test_a_text_is_replaced_as_the_sdk_replaces_it(text: str, old: str, new: str) -> None:
     asked = {"command": "str_replace", "path": FILE, "old_str": old, "new_str": new}
     try:
@@ -72,6 +74,8 @@ def test_a_text_is_replaced_as_the_sdk_replaces_it(text: str, old: str, new: str
 
 
 @given(TEXTS, LINES, TEXTS)
+@example("a\nb", 1, "x\n\n")
+@example("", 0, "\n")
 def test_lines_are_inserted_as_the_sdk_inserts_them(text: str, line: int, new: str) -> None:
     asked = {"command": "insert", "path": FILE, "insert_line": line, "insert_text": new}
     try:
