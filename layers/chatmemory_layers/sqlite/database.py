@@ -1,25 +1,27 @@
 """``Database``: one SQLite file, one writing connection and one reading one, for one event loop.
 
-Writes go through ``group_commit.py``, files and pragmas are the business of ``store_file.py``, tables and statements
+Groups of writes are committed by ``group_commit.py``, groups of reads answered by ``group_read.py``; files and pragmas are the business of ``store_file.py``, tables and statements
 that of the repositories.
 """
 
 import asyncio
 import logging
 import sqlite3
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TypeAlias, TypeVar, final
+from typing import TypeVar, final
 
-from returns.result import Failure, Success
+from returns.result import Failure
 
 from chatmemory.effect import Layer, Outcome, Tag
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings import SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.sqlite.file_connection import find_again
-from chatmemory_layers.sqlite.group_commit import GroupCommit, Work
+from chatmemory_layers.sqlite.group_commit import Work, commit_group_if
+from chatmemory_layers.sqlite.group_read import Read, read_group
+from chatmemory_layers.sqlite.job_groups import JobGroups
 from chatmemory_layers.sqlite.sqlite_problem import repository_error
 from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, prepare, store_file
 from chatmemory_layers.sqlite.worker_connection import WorkerConnection
@@ -30,9 +32,6 @@ Q = TypeVar("Q")
 A = TypeVar("A")
 E = TypeVar("E")
 
-Read: TypeAlias = Callable[[sqlite3.Connection, Q], A]
-"""A read: it fetches all that it needs, for a cursor that stays open keeps the log from being emptied."""
-
 
 @final
 class Database:
@@ -41,14 +40,12 @@ class Database:
     Their functions run whole on a thread, in one hop.  No reader waits for a writer.
     """
 
-    def __init__(
-        self, writer: WorkerConnection, reader: WorkerConnection, is_there: Callable[[], bool]
-    ) -> None:
-        """Belong to the running event loop; see ``GroupCommit``."""
+    def __init__(self, writer: WorkerConnection, writes: JobGroups, reads: JobGroups) -> None:
+        """Belong to the running event loop, as they do."""
         self._loop = asyncio.get_running_loop()
         self._writer = writer
-        self._commits = GroupCommit(writer, is_there)
-        self._reader = reader
+        self._writes = writes
+        self._reads = reads
         self._is_closed = False
 
     def write(
@@ -60,13 +57,13 @@ class Database:
         """
         if self._is_closed or asyncio.get_running_loop() is not self._loop:
             return self._refused(operation)
-        return self._commits.submit(operation, work, request)
+        return self._writes.submit(operation, work, request)
 
     def read(self, operation: str, work: Read[Q, A], request: Q) -> Awaitable[Outcome[A, RepositoryError]]:
-        """Run *work* on one snapshot of the file."""
+        """Run *work* on one snapshot of the file, perhaps the same as others; a cancelled caller does not stop it."""
         if self._is_closed or asyncio.get_running_loop() is not self._loop:
             return self._refused(operation)
-        return self._reader.run(partial(_read_snapshot, operation, work, request))
+        return self._reads.submit(operation, work, request)
 
     async def empty_log(self) -> None:
         """Move what was committed from the log to the file and cut the log off, if readers let go of it in time.
@@ -80,9 +77,9 @@ class Database:
         """Refuse further calls, finish those under way and close the file."""
         self._is_closed = True
         try:
-            await self._reader.close()
+            await self._reads.close()
         finally:
-            await self._commits.close()  # last, because it empties the log
+            await self._writes.close()  # last, because it empties the log
 
     async def _refused(self, operation: str) -> Failure[RepositoryError]:
         # The futures of one loop cannot be awaited in another: without this, the caller would wait for ever.
@@ -103,19 +100,6 @@ def _empty_log(connection: sqlite3.Connection) -> None:
             log.warning("the log could not be emptied: somebody has been reading for long")
 
 
-def _read_snapshot(
-    operation: str, work: Read[Q, A], request: Q, connection: sqlite3.Connection
-) -> Outcome[A, RepositoryError]:
-    try:
-        connection.execute("BEGIN")
-        try:
-            return Success(work(connection, request))
-        finally:
-            connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        return Failure(repository_error(operation, error))
-
-
 @asynccontextmanager
 async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
     """Open the file, creating and migrating it when need be, and leave nothing open.
@@ -133,14 +117,14 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
             partial(connect_writer, settings), partial(prepare, settings=settings)
         )
         try:
-            is_there = find_again(store_file(settings))
+            commit_group = partial(commit_group_if, find_again(store_file(settings)))
             reader = await WorkerConnection.opened(partial(connect_reader, settings))
         except BaseException:
             writer.stop()
             raise
     except (sqlite3.Error, OSError) as error:
         raise EffectFailed(repository_error("open the store", error)) from error
-    opened = Database(writer, reader, is_there)
+    opened = Database(writer, JobGroups(writer, commit_group), JobGroups(reader, read_group))
     try:
         yield opened
     finally:

@@ -1,12 +1,9 @@
-"""``GroupCommit``: writes of many tasks share a transaction and its fsync, and still fail one by one.
+"""Writes of many tasks share a transaction and its fsync, and still fail one by one.
 
-A group is whatever waits when the thread becomes free: it forms while the previous one commits, so nobody waits for
-company.  What the writes do is none of its business; where the file comes from stands in ``database.py``.
+How a group forms is said in ``job_groups.py``; what the writes do is none of its business.
 """
 
-import asyncio
 import sqlite3
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast, final
 
@@ -14,10 +11,11 @@ from returns.result import Failure
 
 from chatmemory.effect.outcome import Outcome
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.sqlite.job_groups import Job
 from chatmemory_layers.sqlite.sqlite_problem import repository_error
-from chatmemory_layers.sqlite.worker_connection import WorkerConnection, tell
 
 GONE: Final = "the file was moved, replaced or deleted while it was open: close the store and open it again"
+"""What was committed then goes with the last who has the file open."""
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -64,8 +62,15 @@ class Transaction:
 Work: TypeAlias = Callable[[Transaction, Q], Outcome[A, E]]
 """A write: it answers with an outcome, and has changed nothing when that is a failure."""
 
-Job: TypeAlias = tuple[str, Work[Any, Any, Any], Any, "asyncio.Future[Any]"]
-"""The operation's name, its work, the work's argument, and the future of whoever waits."""
+
+def commit_group_if(
+    is_there: Callable[[], bool], connection: sqlite3.Connection, group: Sequence[Job]
+) -> list[Any]:
+    """Commit *group*, and call it failed when the file can no longer be found where it was opened."""
+    answers = commit_group(connection, group)
+    if is_there():
+        return answers
+    return [Failure(RepositoryError(operation, "unavailable", GONE)) for operation, *_ in group]
 
 
 def commit_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
@@ -105,58 +110,3 @@ def _roll_back(connection: sqlite3.Connection) -> None:
     # A full disk and the like end the transaction by themselves.
     if connection.in_transaction:
         connection.execute("ROLLBACK")
-
-
-@final
-class GroupCommit:
-    """The writes of one event loop, on their way to one connection."""
-
-    def __init__(self, connection: WorkerConnection, is_there: Callable[[], bool]) -> None:
-        """Belong to the running event loop; *is_there* tells whether the file can still be found where it was opened."""
-        self._connection = connection
-        self._is_there = is_there
-        self._loop = asyncio.get_running_loop()
-        self._waiting: deque[Job] = deque()  # appended to by the loop, taken from by the thread
-        self._is_draining = False  # known to the loop only, so that no lock is needed
-
-    def submit(
-        self, operation: str, work: Work[Q, A, E], request: Q
-    ) -> "asyncio.Future[Outcome[A, E | RepositoryError]]":
-        """Queue a write.  Cancelling the future does not stop it: it happens whole."""
-        answer: asyncio.Future[Any] = self._loop.create_future()
-        self._waiting.append((operation, work, request, answer))
-        if not self._is_draining:
-            self._is_draining = True
-            # One turn of the loop later: the tasks that the last group woke have all submitted by then, and share a sync.
-            self._loop.call_soon(self._connection.post, self._drain)
-        return answer
-
-    async def close(self) -> None:
-        """Commit what was submitted, then close the connection."""
-        self._connection.post(self._drain)
-        await self._connection.close()
-
-    def _drain(self) -> None:
-        """On the thread: commit group after group until nobody waits."""
-        while self._waiting:
-            group = [self._waiting.popleft() for _ in range(len(self._waiting))]
-            answers = commit_group(self._connection.native, group)
-            if not self._is_there():  # what was committed goes with the last who has the file open
-                answers = [
-                    Failure(RepositoryError(operation, "unavailable", GONE)) for operation, *_ in group
-                ]
-            tell(self._loop, self._settle, group, answers, not self._waiting)
-
-    def _settle(self, group: Sequence[Job], answers: Sequence[Any], is_last: bool) -> None:
-        """On the loop: wake who waits, one turn of the loop for the whole group."""
-        for (_, _, _, future), answer in zip(group, answers, strict=True):
-            if future.done():
-                continue
-            if isinstance(answer, BaseException):
-                future.set_exception(answer)
-            else:
-                future.set_result(answer)
-        if is_last:
-            self._is_draining = bool(self._waiting)
-            if self._waiting:
-                self._connection.post(self._drain)

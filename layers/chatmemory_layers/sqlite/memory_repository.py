@@ -45,8 +45,9 @@ from chatmemory_layers.memory_requests import (
     Use,
 )
 from chatmemory_layers.sqlite import memory_reads, memory_removal, memory_store, memory_uses, memory_writes
-from chatmemory_layers.sqlite.database import Database, DatabaseTag, Read
+from chatmemory_layers.sqlite.database import Database, DatabaseTag
 from chatmemory_layers.sqlite.group_commit import Work
+from chatmemory_layers.sqlite.group_read import Read
 from chatmemory_layers.sqlite.memory_search import MemorySearcher
 
 Q = TypeVar("Q")

@@ -13,7 +13,8 @@ from chatmemory.effect import Outcome
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory.messages import Conversation
 from chatmemory_layers.sqlite.database import open_database
-from chatmemory_layers.sqlite.group_commit import Job, Transaction, commit_group
+from chatmemory_layers.sqlite.group_commit import Transaction, commit_group
+from chatmemory_layers.sqlite.job_groups import Job
 from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
 from tests.unit.sqlite.stores import batch, file_settings, open_repository, problem
 
@@ -107,7 +108,7 @@ async def test_adds_of_many_tasks_share_commits_and_keep_their_order(tmp_path: P
                 lambda statement: commits.append(statement) if statement == "COMMIT" else None
             )
 
-        writer = database._commits._connection
+        writer = database._writes._connection
         await writer.run(count)
         async with asyncio.timeout(10):
             repository = SqliteMessageRepository(database)
