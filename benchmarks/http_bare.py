@@ -31,7 +31,7 @@ from chatmemory_layers.sqlite.message_writes import INSERT_MESSAGE
 
 WRITING = asyncio.Lock()
 END = 2**63 - 1
-NAMES = ("seq", "id", "seq", "role", "content", "timestamp", "metadata", "coveredBy")
+NAMES = ("id", "role", "content", "timestamp", "metadata", "coveredBy", "seq")
 
 
 def answer(value: object, status: int = 200) -> Response:

@@ -26,6 +26,12 @@ def test_metadata_stays_readable() -> None:
     assert to_json(None) is from_json(None) is None
 
 
+def test_text_that_is_more_than_one_value_is_none() -> None:
+    assert from_json('{"a": 1} \n') == {"a": 1}
+    with pytest.raises(ValueError, match="Extra data"):
+        from_json('{"a": 1} {"b": 2}')
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [

@@ -23,34 +23,34 @@ SELECT conversation_key, summarized_seq, version FROM chat_conversation
 WHERE conversation_id = ? AND message_count > 0
 """
 
-# Newest first so that LIMIT keeps the tail; -1 is no limit.
+# Newest first so that LIMIT keeps the tail; -1 is no limit.  The last column is where a message stands in the view.
 SELECT_FULL_OLDER = """
-SELECT seq, id, seq, role, content, sent_at_us, metadata, covered_by FROM chat_message
+SELECT id, role, content, sent_at_us, metadata, covered_by, seq FROM chat_message
 WHERE conversation_key = :conversation_key AND seq < :end AND sent_at_us < :before_us
 ORDER BY seq DESC LIMIT :limit
 """
 SELECT_FULL_NEWER = """
-SELECT seq, id, seq, role, content, sent_at_us, metadata, covered_by FROM chat_message
+SELECT id, role, content, sent_at_us, metadata, covered_by, seq FROM chat_message
 WHERE conversation_key = :conversation_key AND seq > :start AND sent_at_us < :before_us
 ORDER BY seq LIMIT :limit
 """
 # The part that summaries have changed, by place, and what came after it, by seq: SQLite merges the two as they come.
 SELECT_MODEL_OLDER = """
-SELECT place AS position, id, seq, role, content, sent_at_us, metadata, covered_by FROM chat_message
+SELECT id, role, content, sent_at_us, metadata, covered_by, seq, place AS position FROM chat_message
 WHERE conversation_key = :conversation_key AND place IS NOT NULL AND covered_by IS NULL
     AND place < :end AND sent_at_us < :before_us
 UNION ALL
-SELECT seq, id, seq, role, content, sent_at_us, metadata, covered_by FROM chat_message
+SELECT id, role, content, sent_at_us, metadata, covered_by, seq, seq FROM chat_message
 WHERE conversation_key = :conversation_key AND place IS NULL AND seq > :summarized_seq
     AND seq < :end AND sent_at_us < :before_us
 ORDER BY position DESC LIMIT :limit
 """
 SELECT_MODEL_NEWER = """
-SELECT place AS position, id, seq, role, content, sent_at_us, metadata, covered_by FROM chat_message
+SELECT id, role, content, sent_at_us, metadata, covered_by, seq, place AS position FROM chat_message
 WHERE conversation_key = :conversation_key AND place IS NOT NULL AND covered_by IS NULL
     AND place > :start AND sent_at_us < :before_us
 UNION ALL
-SELECT seq, id, seq, role, content, sent_at_us, metadata, covered_by FROM chat_message
+SELECT id, role, content, sent_at_us, metadata, covered_by, seq, seq FROM chat_message
 WHERE conversation_key = :conversation_key AND place IS NULL AND seq > :summarized_seq
     AND seq > :start AND sent_at_us < :before_us
 ORDER BY position LIMIT :limit
@@ -137,7 +137,7 @@ def _older_page(
     end = _END if query.older_than is None else query.older_than
     rows = connection.execute(SELECT_OLDER[view], {**bounds, "end": end, "limit": limit}).fetchall()
     has_older = query.limit is not None and len(rows) > query.limit
-    newest, oldest = (rows[0][0], rows[-1][0]) if rows else (0, 0)
+    newest, oldest = (rows[0][-1], rows[-1][-1]) if rows else (0, 0)
     if has_older:
         rows.pop()
     rows.reverse()
@@ -156,8 +156,8 @@ def _newer_page(
     limit = _NO_LIMIT if query.limit is None else query.limit
     rows = connection.execute(SELECT_NEWER[view], {**bounds, "start": start, "limit": limit}).fetchall()
     before = connection.execute(SELECT_OLDER[view], {**bounds, "end": start + 1, "limit": 1}).fetchone()
-    newest = rows[-1][0] if rows else before[0] if before else 0
-    return MessagePage(_messages(rows), version, older=before[0] + 1 if before else None, newer=newest)
+    newest = rows[-1][-1] if rows else before[-1] if before else 0
+    return MessagePage(_messages(rows), version, older=before[-1] + 1 if before else None, newer=newest)
 
 
 def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
@@ -169,10 +169,10 @@ def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
             role,
             content,
             from_us(sent_at_us),
-            None if metadata is None else from_json(metadata),
+            from_json(metadata),
             covered_by,
         )
-        for _, id_, seq, role, content, sent_at_us, metadata, covered_by in rows
+        for id_, role, content, sent_at_us, metadata, covered_by, seq, *_ in rows
     ]
     return tuple(messages)
 
