@@ -120,8 +120,7 @@ class ChatMemoryLive:
         view: View = "model",
     ) -> Effect[Sequence[ChatMessage], ReadError]:
         """See ``contracts.ChatMemory``."""
-        query = PageQuery(conversation_id, view, limit, before)
-        return self._page(query).map(lambda page: page.messages)
+        return Effect.from_outcome(partial(self._messages, PageQuery(conversation_id, view, limit, before)))
 
     def get_page(
         self,
@@ -133,7 +132,8 @@ class ChatMemoryLive:
         view: View = "model",
     ) -> Effect[MessagePage, ReadError]:
         """See ``contracts.ChatMemory``."""
-        return self._page(PageQuery(conversation_id, view, limit, None, older_than, newer_than))
+        query = PageQuery(conversation_id, view, limit, None, older_than, newer_than)
+        return Effect.from_outcome(partial(self._page, query))
 
     async def pages(
         self, conversation_id: str, *, size: int = 200, view: View = "full"
@@ -248,11 +248,20 @@ class ChatMemoryLive:
             self.tokens.count(message),
         )
 
-    @Effect.gen
-    async def _page(self, do: Do[ReadError], query: PageQuery) -> MessagePage:
-        refuse(do, _query_problems(query))
-        page = await do(self.repository.page(query).alt(GenericMemoryError))
-        return page or do.fail(ConversationNotFoundError(query.conversation_id))
+    async def _messages(self, query: PageQuery) -> Outcome[Sequence[ChatMessage], ReadError]:
+        outcome = await self._page(query)
+        return outcome if type(outcome) is Failure else Success(outcome.unwrap().messages)
+
+    async def _page(self, query: PageQuery) -> Outcome[MessagePage, ReadError]:
+        # Plain coroutines, see _add.
+        problems = _query_problems(query)
+        if problems:
+            return Failure(DataValidationError(tuple(problems)))
+        outcome = await self.repository.page(query)
+        if type(outcome) is Failure:
+            return Failure(GenericMemoryError(outcome.failure()))
+        page = outcome.unwrap()
+        return Failure(ConversationNotFoundError(query.conversation_id)) if page is None else Success(page)
 
     @Effect.gen
     async def _find(self, do: Do[ReadError], conversation_id: str) -> Conversation | None:
