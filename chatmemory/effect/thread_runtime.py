@@ -10,8 +10,6 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
 from contextvars import copy_context
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
@@ -23,10 +21,10 @@ from chatmemory.effect.layer import Layer
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.runtime import ManagedRuntime
 from chatmemory.effect.suspended import may_wait_on_asyncio
+from chatmemory.effect.under_way import Awaited, Blocked, UnderWay
 
 if TYPE_CHECKING:
     import asyncio
-    from concurrent.futures import Future
 
 __all__ = ["ThreadRuntime"]
 
@@ -34,6 +32,7 @@ log = logging.getLogger(__name__)
 
 A = TypeVar("A")
 E = TypeVar("E")
+U = TypeVar("U", bound=UnderWay[Any])
 R_contra = TypeVar("R_contra", contravariant=True)
 
 LEAVE_SECONDS: Final = (
@@ -68,10 +67,18 @@ class ThreadRuntime(Generic[R_contra]):
         Raises:
             EffectInterrupted: the runtime is closed, or was closed meanwhile.
         """
+        import asyncio  # noqa: PLC0415  see suspended.py
+
         stay = self._present()
         if stay.is_here():
             return await stay.run(effect)
-        return await _ended(stay.begin(effect))
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:  # trio: a thread waits for it, whoever is cancelled
+            import anyio  # noqa: PLC0415  see suspended.py
+
+            return await anyio.to_thread.run_sync(stay.begin(effect, Blocked[Outcome[A, E]](stay.loop)).wait)
+        return await stay.begin(effect, Awaited[Outcome[A, E]](stay.loop, here)).wait()
 
     def run_blocking(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
         """Run *effect* over there while this thread waits; its event loop, if it has one, stands still meanwhile.
@@ -83,12 +90,7 @@ class ThreadRuntime(Generic[R_contra]):
         stay = self._present()
         if stay.is_here():
             raise RuntimeError("an effect of this runtime would wait for itself here: await it instead")
-        under_way = stay.begin(effect)
-        try:
-            return under_way.answer.result()
-        except BaseException:
-            under_way.cancel()  # Ctrl-C; what has ended already does not mind
-            raise
+        return stay.begin(effect, Blocked[Outcome[A, E]](stay.loop)).wait()
 
     def close(self) -> None:
         """Cancel what still runs, release the layer and wait until the thread has ended; again, it does nothing."""
@@ -139,35 +141,6 @@ _NOTHING: Final[Effect[None]] = Effect.succeed(None)
 
 
 @final
-class _UnderWay(Generic[A]):
-    """An effect over there, seen from here."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        from concurrent.futures import Future  # noqa: PLC0415  see suspended.py
-
-        self.answer: Future[A] = Future()
-        self.task: asyncio.Task[A] | None = None  # known over there only
-        self._loop = loop
-
-    def cancel(self) -> None:
-        """Cancel it where it waits; what has ended already does not mind."""
-        _tell(self._loop, self._cancel_here)
-
-    def settle(self, task: asyncio.Task[A]) -> None:
-        """Answer with what *task* came to; over there."""
-        if task.cancelled():
-            self.answer.set_exception(EffectInterrupted())
-        elif (exception := task.exception()) is not None:
-            self.answer.set_exception(exception)
-        else:
-            self.answer.set_result(task.result())
-
-    def _cancel_here(self) -> None:
-        if self.task is not None:
-            self.task.cancel()
-
-
-@final
 class _Stay(Generic[R_contra]):
     """One life of the layer, from the start of its thread to the end."""
 
@@ -176,11 +149,11 @@ class _Stay(Generic[R_contra]):
 
         self._layer = layer
         self._process = os.getpid()
-        self._loop = asyncio.new_event_loop()
+        self.loop = asyncio.new_event_loop()
         self._turn = threading.Lock()  # nothing is posted behind the end, where nobody would answer it
         self._is_ending = False
         self._shall_end = asyncio.Event()
-        self._runtime: asyncio.Future[ManagedRuntime[R_contra]] = self._loop.create_future()
+        self._runtime: asyncio.Future[ManagedRuntime[R_contra]] = self.loop.create_future()
         self._main: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._refusal: BaseException = EffectInterrupted()
@@ -202,14 +175,13 @@ class _Stay(Generic[R_contra]):
         runtime = await asyncio.shield(self._runtime)
         return await runtime.run(effect)
 
-    def begin(self, effect: Effect[A, E, R_contra]) -> _UnderWay[Outcome[A, E]]:
+    def begin(self, effect: Effect[A, E, R_contra], under_way: U) -> U:
         """Have *effect* run over there, in the context of the caller."""
-        under_way = _UnderWay[Outcome[A, E]](self._loop)
         context = copy_context()
         context.run(may_wait_on_asyncio)
 
         def start() -> None:
-            task = self._loop.create_task(self.run(effect), context=context)
+            task = self.loop.create_task(self.run(effect), context=context)
             self._tasks.add(task)  # asyncio itself keeps only a weak reference
             task.add_done_callback(self._tasks.discard)
             task.add_done_callback(under_way.settle)
@@ -218,7 +190,7 @@ class _Stay(Generic[R_contra]):
         with self._turn:
             if self._is_ending:
                 raise self._refusal
-            self._loop.call_soon_threadsafe(start)
+            self.loop.call_soon_threadsafe(start)
         return under_way
 
     def end(self, *, patience: float | None = None) -> None:
@@ -228,7 +200,7 @@ class _Stay(Generic[R_contra]):
         with self._turn:
             if not self._is_ending:
                 self._is_ending = True
-                self._loop.call_soon_threadsafe(self._end_here)
+                self.loop.call_soon_threadsafe(self._end_here)
         if not self.is_here():
             self._thread.join(patience)
         failure, self._failure = self._failure, None
@@ -243,7 +215,7 @@ class _Stay(Generic[R_contra]):
     def _live(self) -> None:
         import asyncio  # noqa: PLC0415  see suspended.py
 
-        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+        with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
             runner.run(self._serve())
 
     async def _serve(self) -> None:
@@ -267,38 +239,6 @@ class _Stay(Generic[R_contra]):
         await asyncio.sleep(0)  # until what was posted before that has begun
         if self._tasks:
             await asyncio.wait(self._tasks)
-
-
-async def _ended(under_way: _UnderWay[A]) -> A:
-    """Return the answer; a task of asyncio that is cancelled cancels the effect, and waits for its end."""
-    import asyncio  # noqa: PLC0415  see suspended.py
-
-    import anyio  # noqa: PLC0415  see suspended.py
-
-    try:
-        here = asyncio.get_running_loop()
-    except RuntimeError:  # trio: a thread waits for it, whoever is cancelled
-        return await anyio.to_thread.run_sync(under_way.answer.result)
-    has_ended = asyncio.Event()
-    under_way.answer.add_done_callback(lambda _: _tell(here, has_ended.set))
-    cancellation: asyncio.CancelledError | None = None
-    while not has_ended.is_set():
-        try:
-            with anyio.CancelScope(shield=cancellation is not None):
-                await has_ended.wait()
-        except asyncio.CancelledError as exception:
-            if cancellation is None:  # once: what it puts in order at its end is left in peace
-                under_way.cancel()
-                cancellation = exception
-    if cancellation is not None:
-        raise cancellation
-    return under_way.answer.result()
-
-
-def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
-    """Call *callback* in the thread of *loop*; one that is closed has nobody left to tell."""
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(callback)
 
 
 def _leave(stay: _Stay[Any]) -> None:

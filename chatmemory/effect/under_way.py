@@ -1,0 +1,124 @@
+"""``UnderWay``: an effect that runs in the event loop of another thread, seen from here.
+
+A thread waits for it by ``Blocked``, a task of asyncio by ``Awaited``; who runs it stands in ``thread_runtime.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generic, final
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.outcome import EffectInterrupted
+
+if TYPE_CHECKING:
+    import asyncio
+    from concurrent.futures import Future
+
+__all__ = ["Awaited", "Blocked", "UnderWay"]
+
+A = TypeVar("A")
+
+
+class UnderWay(Generic[A]):
+    """What both have in common; ``task`` is set and read over there only."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Expect that it will run in *loop*."""
+        self.task: asyncio.Task[A] | None = None
+        self._loop = loop
+
+    def settle(self, task: asyncio.Task[A]) -> None:
+        """Let who waits know that *task* has ended; over there."""
+        raise NotImplementedError
+
+    def cancel(self) -> None:
+        """Cancel it where it waits; what has ended already does not mind."""
+        _tell(self._loop, self._cancel_there)
+
+    def _cancel_there(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+
+
+@final
+class Blocked(UnderWay[A]):
+    """A thread stands still meanwhile."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Expect that it will run in *loop*."""
+        from concurrent.futures import Future  # noqa: PLC0415  see suspended.py
+
+        super().__init__(loop)
+        self._ended: Future[asyncio.Task[A]] = Future()
+
+    def settle(self, task: asyncio.Task[A]) -> None:
+        """See ``UnderWay``."""
+        self._ended.set_result(task)
+
+    def wait(self) -> A:
+        """Return what it came to, or raise it."""
+        try:
+            task = self._ended.result()
+        except BaseException:
+            self.cancel()  # Ctrl-C
+            raise
+        return _came_to(task)
+
+
+@final
+class Awaited(UnderWay[A]):
+    """A task of asyncio waits."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, here: asyncio.AbstractEventLoop) -> None:
+        """Expect that it will run in *loop*; *here* is that of the task."""
+        super().__init__(loop)
+        self._here = here
+        self._has_ended = False
+        self._ended: asyncio.Future[asyncio.Task[A]] = here.create_future()
+
+    def settle(self, task: asyncio.Task[A]) -> None:
+        """See ``UnderWay``."""
+        _tell(self._here, self._settle_here, task)
+
+    async def wait(self) -> A:
+        """Return what it came to, or raise it; a task that is cancelled cancels it, and waits for its end."""
+        import asyncio  # noqa: PLC0415  see suspended.py
+
+        try:
+            task = await self._ended
+        except asyncio.CancelledError:
+            self.cancel()  # once: what it puts in order at its end is left in peace
+            while not self._has_ended:
+                await self._once_more()
+            raise
+        return _came_to(task)
+
+    async def _once_more(self) -> None:
+        """Wait for its end, or for a further cancellation."""
+        import asyncio  # noqa: PLC0415  see suspended.py
+
+        import anyio  # noqa: PLC0415  see suspended.py
+
+        self._ended = self._here.create_future()
+        with suppress(asyncio.CancelledError), anyio.CancelScope(shield=True):
+            await self._ended
+
+    def _settle_here(self, task: asyncio.Task[A]) -> None:
+        self._has_ended = True
+        if not self._ended.done():
+            self._ended.set_result(task)
+
+
+def _came_to(task: asyncio.Task[A]) -> A:
+    if task.cancelled():
+        raise EffectInterrupted
+    return task.result()
+
+
+def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: Any) -> None:
+    """Call *callback* in the thread of *loop*; one that is closed has nobody left to tell."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(callback, *arguments)
