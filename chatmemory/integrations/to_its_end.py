@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import TypeVar
 
 import anyio
@@ -19,16 +20,13 @@ async def to_its_end(work: Awaitable[A]) -> A:
         with anyio.CancelScope(shield=True):
             return await work
     task = asyncio.ensure_future(work)
-    cancellation: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
             # A scope of anyio that is cancelled says so again at each turn of the loop.
-            with anyio.CancelScope(shield=cancellation is not None):
+            with suppress(asyncio.CancelledError), anyio.CancelScope(shield=True):
                 await asyncio.wait((task,))
-        except asyncio.CancelledError as exception:
-            cancellation = cancellation or exception
-    if cancellation is None:
-        return task.result()
-    if not task.cancelled():
-        task.exception()  # taken note of; the cancellation is what the caller hears
-    raise cancellation
+        if not task.cancelled():
+            task.exception()  # taken note of; the cancellation is what the caller hears
+        raise
