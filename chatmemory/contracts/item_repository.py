@@ -144,7 +144,7 @@ class ItemRepository(Protocol):
         ...
 
     def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
-        """Return each namespace below *prefix* that has an item, in order."""
+        """Return each namespace below *prefix* that has an item, in the order of their labels."""
         ...
 
     def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:

@@ -1,6 +1,6 @@
 """The laws of repositories, for a backend of your own: ``pip install chatmemory-effect[laws]``.
 
-    from chatmemory.laws import MemoryRepositoryLaws, MessageRepositoryLaws
+    from chatmemory.laws import ItemRepositoryLaws, MemoryRepositoryLaws, MessageRepositoryLaws
 
     class TestMyMessages(MessageRepositoryLaws):
         repository = my_message_repository      # a Layer that provides MessageRepositoryTag
@@ -8,6 +8,9 @@
     class TestMyMemories(MemoryRepositoryLaws):
         repository = my_memory_repository       # a Layer that provides MemoryRepositoryTag
         keeps_conversations = False             # it does not provide MessageRepositoryTag as well
+
+    class TestMyItems(ItemRepositoryLaws):
+        repository = my_item_repository         # a Layer that provides ItemRepositoryTag
 
 Run pytest on it.  Each test is named after its law; a law that is broken is named in the failure, with what was found
 and what should have been.  The laws use conversations and users of their own and can run on a store that holds others.
@@ -17,6 +20,7 @@ Of messages: L1 append, L2 atomic batch, L3 isolation, L4 clear, L5 reopen, L6 c
 L12 retry, L14 coverage, L20 errors, L21 equivalence, L24 remove; W1 outbox, W2 lease, W3 settle.
 Of memories: L1 remember, L2, L3, L5, L6, L7, L8 candidates, L9 self, L10 to L12, L13 dedup, L16 filter, L17 access, L20,
 L21, L23 forget; T1 truth, T2 time travel, T3 correct; V1 vectors.
+Of items: L1 put, L2 batch, L3, L5, L6, L7, L8 found, L9, L10, L11, L12, L20, L21, L23 remove; E1 end, E2 refresh, E3 sweep.
 Of a long-term memory over any repository (``LongTermMemoryLaws``): L8 recall, L9, L15 threshold and decay, L16, L17,
 L18 degrade, L23.
 Of the context for a model, on a whole stack (``ChatContextLaws``): C1 context, C2 budget.
@@ -26,6 +30,7 @@ F2 turns, F3 again, F4 cut, F5 damage, F6 other versions, F7 name.
 
 from chatmemory.laws.chat_context_laws import ChatContextLaws
 from chatmemory.laws.history_format_laws import HistoryFormatLaws
+from chatmemory.laws.item_repository_laws import ItemRepositoryLaws
 from chatmemory.laws.law import LawBrokenError
 from chatmemory.laws.long_term_memory_laws import LongTermMemoryLaws
 from chatmemory.laws.memory_repository_laws import MemoryRepositoryLaws
@@ -34,6 +39,7 @@ from chatmemory.laws.message_repository_laws import MessageRepositoryLaws
 __all__ = [
     "ChatContextLaws",
     "HistoryFormatLaws",
+    "ItemRepositoryLaws",
     "LawBrokenError",
     "LongTermMemoryLaws",
     "MemoryRepositoryLaws",

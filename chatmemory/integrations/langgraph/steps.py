@@ -99,9 +99,9 @@ class Indexing:
             return Put(ItemPut(name, value, lifetime=lifetime))
         paths = self.paths if op.index is None else [*map(_path, op.index)]
         if paths is None:
-            terms = memory_terms("", key=op.key, value=op.value)
-            texts: tuple[str, ...] = ("\n".join([op.key, *texts_in(op.value)]),)
-            return Put(ItemPut(name, value, terms, lifetime=lifetime), texts)
+            words = memory_terms("", key=op.key, value=op.value)
+            text = "\n".join([op.key, *texts_in(op.value)])
+            return Put(ItemPut(name, value, words, lifetime=lifetime), (text,))
         texts = tuple([text for path in paths for text in get_text_at_path(op.value, path)])
         terms = memory_terms("\n".join(texts)) if self.has_words else None
         return Put(ItemPut(name, value, terms, lifetime=lifetime), texts)

@@ -95,7 +95,7 @@ SELECT item_key, vector FROM stored_item JOIN item_passage USING (item_key) WHER
 SELECT_FOUND: Final = (
     f"SELECT item_key, {_COLUMNS} FROM stored_item WHERE item_key = ANY ($1::text[]::bigint[])"
 )
-SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW} ORDER BY namespace"
+SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW}"
 
 A = TypeVar("A")
 Q = TypeVar("Q")
@@ -270,7 +270,7 @@ async def _rankable(
 async def _namespaces(connection: Connection, request: tuple[Labels, datetime]) -> tuple[Labels, ...]:
     prefix, now = request
     rows = await connection.fetch(SELECT_NAMESPACES, *span(prefix), to_us(now))
-    return tuple([to_labels(row["namespace"]) for row in rows])
+    return tuple(sorted([to_labels(row["namespace"]) for row in rows]))
 
 
 def _name_hash(name: ItemName) -> str:

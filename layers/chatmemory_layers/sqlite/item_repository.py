@@ -86,7 +86,7 @@ SELECT_PASSAGES = f"""
 SELECT item_key, vector, updated_at_us FROM stored_item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = :model
 """
 SELECT_FOUND = f"SELECT {_COLUMNS} FROM stored_item WHERE item_key = ?"
-SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW} ORDER BY namespace"
+SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW}"
 
 A = TypeVar("A")
 
@@ -236,7 +236,7 @@ def _rankable(connection: sqlite3.Connection, search: ItemSearch, below: Paramet
 
 def _namespaces(connection: sqlite3.Connection, request: tuple[Labels, datetime]) -> tuple[Labels, ...]:
     rows = connection.execute(SELECT_NAMESPACES, _below(*request)).fetchall()
-    return tuple([to_labels(namespace) for (namespace,) in rows])
+    return tuple(sorted([to_labels(namespace) for (namespace,) in rows]))
 
 
 def _named(name: ItemName) -> Parameters:

@@ -1,0 +1,227 @@
+"""Item repositories that each break one promise, the way stores in the field have broken it."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from anyio.lowlevel import checkpoint
+from attrs import evolve
+
+from chatmemory.contracts import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
+from chatmemory.effect import Do, Effect
+from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository, Row
+
+Puts = tuple[ItemPut, ...]
+Names = tuple[ItemName, ...]
+Items = tuple[StoredItem, ...]
+
+MOMENT = timedelta(microseconds=1)
+
+
+class BrokenItems:
+    """Passes every call on to a sound repository; each subclass gets one of them wrong."""
+
+    def __init__(self, inner: InMemoryItemRepository) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    @property
+    def rows(self) -> dict[ItemName, Row]:
+        return self.inner._rows
+
+
+# --- Putting -----------------------------------------------------------------------------------------------------
+
+
+class KeepsWholeSeconds(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        return self.inner.write(puts, now=now.replace(microsecond=0))
+
+
+class WritesValuesAnew(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        written = [
+            put if put.value is None else evolve(put, value=json.dumps(json.loads(put.value))) for put in puts
+        ]
+        return self.inner.write(tuple(written), now=now)
+
+
+class ForgetsTheFirstTime(BrokenItems):
+    """INSERT OR REPLACE."""
+
+    @Effect.gen
+    async def write(self, do: Do[Any], puts: Puts, *, now: datetime) -> None:
+        await do(self.inner.write(tuple([evolve(put, value=None) for put in puts]), now=now))
+        await do(self.inner.write(puts, now=now))
+
+
+class PutsTheFirstOfABatch(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        return self.inner.write(puts[::-1], now=now)
+
+
+class KnowsNoCase(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        removed = {put.name.key.casefold() for put in puts if put.value is None}
+        alike = [name for name in self.rows if name.key.casefold() in removed]
+        return self.inner.write((*puts, *[ItemPut(name, None) for name in alike]), now=now)
+
+
+class KeepsNothing(BrokenItems):
+    """Acknowledges before it stores, and is closed."""
+
+    def __init__(self, inner: InMemoryItemRepository) -> None:
+        super().__init__(InMemoryItemRepository())
+
+
+class StoresRowByRow(BrokenItems):
+    @Effect.gen
+    async def write(self, do: Do[Any], puts: Puts, *, now: datetime) -> None:
+        for put in puts:
+            await checkpoint()
+            await do(self.inner.write((put,), now=now))
+
+
+class ReadsBeforeItLocks(BrokenItems):
+    @Effect.gen
+    async def change(self, do: Do[Any], steps: Callable[[], ItemChange[Any]], *, now: datetime) -> Any:
+        change = steps()
+        try:
+            names = next(change)
+            while True:
+                names = change.send(await do(self.inner.read(names, now=now)))
+        except StopIteration as end:
+            puts, answer = end.value
+        await checkpoint()
+        await do(self.inner.write(puts, now=now))
+        return answer
+
+
+class CreatesWhatItRefreshes(BrokenItems):
+    def refresh(self, names: Names, *, now: datetime) -> Effect[None, Any]:
+        missing = [name for name in names if name not in self.rows]
+        return self.inner.write(tuple([ItemPut(name, "null") for name in missing]), now=now)
+
+
+class IsNewerAfterARetry(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        is_there = any(put.name in self.rows for put in puts)
+        return self.inner.write(puts, now=now + MOMENT if is_there else now)
+
+
+class KeepsOldPassages(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        kept = [
+            evolve(put, terms=row.put.terms, model=row.put.model, vectors=row.put.vectors)
+            if (row := self.rows.get(put.name)) is not None and not put.vectors
+            else put
+            for put in puts
+        ]
+        return self.inner.write(tuple(kept), now=now)
+
+
+# --- Reading -----------------------------------------------------------------------------------------------------
+
+
+class LetsDriverErrorsEscape(BrokenItems):
+    def read(self, names: Names, *, now: datetime) -> Effect[tuple[StoredItem | None, ...], Any]:
+        def read() -> None:
+            if not names:
+                raise sqlite3.OperationalError('near ")": syntax error')
+
+        return Effect.sync(read).bind(lambda _: self.inner.read(names, now=now))
+
+
+class MixesModels(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        return self.inner.write(tuple([evolve(put, model="") for put in puts]), now=now)
+
+    def search(self, search: ItemSearch, /, *, now: datetime) -> Effect[Items, Any]:
+        return self.inner.search(evolve(search, model=""), now=now)
+
+
+class FindsMoreThanAsked(BrokenItems):
+    @Effect.gen
+    async def search(self, do: Do[Any], search: ItemSearch, /, *, now: datetime) -> Items:
+        found = await do(self.inner.search(search, now=now))
+        names = {item.name for item in found}
+        rest = await do(self.inner.search(evolve(search, terms=(), vector=None), now=now))
+        more = [evolve(item, score=0.0) for item in rest if search.is_query and item.name not in names]
+        return (*found, *more)
+
+
+class ComparesTheFirstPassage(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        return self.inner.write(tuple([evolve(put, vectors=put.vectors[:1]) for put in puts]), now=now)
+
+
+class TakesPrefixesForText(BrokenItems):
+    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], Any]:
+        def is_below(namespace: Labels) -> bool:
+            return ".".join(namespace).startswith(".".join(prefix))
+
+        there = {name.namespace for name, row in self.rows.items() if row.is_there(now)}
+        return Effect.succeed(tuple(sorted(filter(is_below, there))))
+
+
+class ComparesConditionsAsText(BrokenItems):
+    @Effect.gen
+    async def search(self, do: Do[Any], search: ItemSearch, /, *, now: datetime) -> Items:
+        everything = evolve(search, conditions=(), limit=1000, offset=0)
+        found = await do(self.inner.search(everything, now=now))
+        fitting = [
+            item
+            for item in found
+            if all(f"{condition.operand}" in item.value for condition in search.conditions)
+        ]
+        return tuple(fitting[search.offset : search.offset + search.limit])
+
+
+class FiltersAPage(BrokenItems):
+    """The conditions come behind the limit."""
+
+    @Effect.gen
+    async def search(self, do: Do[Any], search: ItemSearch, /, *, now: datetime) -> Items:
+        page = await do(self.inner.search(evolve(search, conditions=()), now=now))
+        return tuple([item for item in page if search.admits(item.value)])
+
+
+# --- Lifetimes ---------------------------------------------------------------------------------------------------
+
+
+class IsThereUntilItIsSwept(BrokenItems):
+    def read(self, names: Names, *, now: datetime) -> Effect[tuple[StoredItem | None, ...], Any]:
+        return Effect.succeed(tuple([row.item if (row := self.rows.get(name)) else None for name in names]))
+
+
+class RemembersTheTimeOfWhatIsGone(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        for put in puts:
+            if put.name in self.rows:
+                self.rows[put.name] = evolve(self.rows[put.name], expires_at=None)
+        return self.inner.write(puts, now=now)
+
+
+class OverflowsOnLongLives(BrokenItems):
+    def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
+        return Effect.sync(lambda: [now + put.lifetime for put in puts if put.lifetime is not None]).bind(
+            lambda _: self.inner.write(puts, now=now)
+        )
+
+
+class RevivesWhatIsGone(BrokenItems):
+    def refresh(self, names: Names, *, now: datetime) -> Effect[None, Any]:
+        for name in names:
+            row = self.rows.get(name)
+            if row is not None and row.put.lifetime is not None:
+                self.rows[name] = evolve(row, expires_at=now + row.put.lifetime)
+        return Effect.succeed(None)
+
+
+class SweepsWhatWillEnd(BrokenItems):
+    def sweep(self, *, now: datetime) -> Effect[int, Any]:
+        return self.inner.sweep(now=now + timedelta(days=1))

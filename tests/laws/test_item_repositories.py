@@ -1,0 +1,45 @@
+"""The law kit on the item repositories that ship with chatmemory."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from anyio.from_thread import start_blocking_portal
+
+from chatmemory.effect import Layer
+from chatmemory.laws import ItemRepositoryLaws
+from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSettings, SqliteSettingsTag
+from chatmemory_layers.in_memory import item_repository as in_memory
+from chatmemory_layers.postgres import database as postgres_database, item_repository as postgres
+from chatmemory_layers.sqlite import database as sqlite_database, item_repository as sqlite
+from tests.postgres_server import fresh_database
+
+
+class TestInMemory(ItemRepositoryLaws):
+    repository = in_memory.item_repository
+    is_durable = False
+
+
+class TestInMemoryOnTrio(TestInMemory):
+    event_loop = "trio"
+
+
+class TestSqlite(ItemRepositoryLaws):
+    @pytest.fixture(autouse=True)
+    def in_a_file(self, tmp_path: Path) -> None:
+        settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
+        self.repository = settings >> sqlite_database.database >> sqlite.item_repository
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Generator[str]:
+    """Lend one database to all laws: they use namespaces of their own."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fresh_database()) as address:
+        yield address
+
+
+class TestPostgres(ItemRepositoryLaws):
+    @pytest.fixture(autouse=True)
+    def in_a_database(self, dsn: str) -> None:
+        settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
+        self.repository = settings >> postgres_database.database >> postgres.item_repository
