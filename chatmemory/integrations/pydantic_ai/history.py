@@ -1,39 +1,20 @@
-"""Message histories and long-term memory for pydantic-ai.
-
-    history = ChatMemoryHistory("lunch", runtime)
-    agent = Agent(model, capabilities=[LongTermMemories(Namespace("mei"), runtime)])
-    result = await agent.run("Where do we meet?", message_history=await history.load())
-    await history.append(result.new_messages())
-
-``ChatMemoryHistory`` keeps each ``ModelRequest`` and ``ModelResponse`` as one message: who speaks and what can be read
-stand in its columns, for search, summaries and the page; the JSON of pydantic-ai stands in its metadata, byte by byte.
-It is no ``ConversationStore``: that one keeps a tree of branches which never gets shorter, this one the line that a
-model should see, with summaries in the place of what has grown long.
-
-``LongTermMemories`` shows a model what is remembered of earlier conversations, and saves what the user says in this one.
-"""
+"""``ChatMemoryHistory``: the messages of an agent's runs in a conversation of chatmemory."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from random import Random
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
-from pydantic import ValidationError
-from pydantic_ai import __version__
-from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
     BaseToolCallPart,
     BaseToolReturnPart,
     CompactionPart,
     ModelMessage,
-    ModelMessagesTypeAdapter,
     ModelRequest,
     ModelRequestPart,
     ModelResponse,
@@ -45,32 +26,22 @@ from pydantic_ai.messages import (
     UserContent,
     UserPromptPart,
 )
-from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.tools import AgentDepsT, RunContext
-from pydantic_core import PydanticSerializationError
 
-from chatmemory.contracts import ChatMemoryService, LongTermMemoryService
+from chatmemory.contracts import ChatMemoryService
 from chatmemory.contracts.token_counter import AS_GIVEN
 from chatmemory.effect import (
     Effect,
-    EffectFailed,
-    EffectInterrupted,
     Outcome,
     Runner,
     Success,
-    ThreadRuntime,
 )
-from chatmemory.errors import AddError, ConversationNotFoundError, DataValidationError, ReadError
-from chatmemory.integrations.recalled_text import recalled_text
+from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
+from chatmemory.integrations.pydantic_ai.message_json import json_text, message_of
+from chatmemory.integrations.pydantic_ai.running import run, run_sync, unwrapped
 from chatmemory.integrations.to_its_end import to_its_end
-from chatmemory.memories import Namespace
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.messages import AddReport, ChatMessage, NewMessage, Role
 from chatmemory.recalled_block import SUMMARY_NOTICE, fresh_fence, message_line, recalled_block
-
-A = TypeVar("A")
-E = TypeVar("E")
-R = TypeVar("R")
 
 NAME: Final = "pydanticAi"
 """Under which name of ``AS_GIVEN`` a message's JSON stands, in pieces that every store can keep: files may be long."""
@@ -99,7 +70,7 @@ class ChatMemoryHistory:
 
     async def load(self) -> list[ModelMessage]:
         """Return what a model should see, oldest first, for ``message_history=``; nothing for a new conversation."""
-        return _loaded(await _run(self._runtime, self._reading()))
+        return _loaded(await run(self._runtime, self._reading()))
 
     async def append(self, messages: Sequence[ModelMessage]) -> AddReport:
         """Store *messages* at the end, all or none: ``result.new_messages()`` after each run.
@@ -107,15 +78,15 @@ class ChatMemoryHistory:
         A message that is stored already is stored once, so that a run whose append was cancelled, or ended with the
         program, is appended again without a thought.
         """
-        return _unwrapped(await to_its_end(_run(self._runtime, self._writing(messages))))
+        return unwrapped(await to_its_end(run(self._runtime, self._writing(messages))))
 
     def load_sync(self) -> list[ModelMessage]:
         """Do as ``load``, for ``run_sync``; with a ``ThreadRuntime``."""
-        return _loaded(_run_sync(self._runtime, self._reading()))
+        return _loaded(run_sync(self._runtime, self._reading()))
 
     def append_sync(self, messages: Sequence[ModelMessage]) -> AddReport:
         """Do as ``append``, for ``run_sync``; with a ``ThreadRuntime``."""
-        return _unwrapped(_run_sync(self._runtime, self._writing(messages)))
+        return unwrapped(run_sync(self._runtime, self._writing(messages)))
 
     def _reading(self) -> Effect[Sequence[ChatMessage], ReadError, ChatMemoryService]:
         return ChatMemoryService.use(lambda memory: memory.get_messages(self.conversation_id))
@@ -125,105 +96,10 @@ class ChatMemoryHistory:
         return ChatMemoryService.use(lambda memory: memory.add_messages(self.conversation_id, drafts))
 
 
-@dataclass
-class LongTermMemories(AbstractCapability[AgentDepsT]):
-    """Shows the model the long-term memories that belong to a user's message, and saves what the user says.
-
-    They stand before the message in each request of the run, fenced as data, and in no history: the next run is shown
-    what belongs to its own message.  The facts in the message become memories before the model answers, so that they
-    are kept when it fails.
-
-    Attributes:
-        namespace: whose memories.
-        runtime: gives ``LongTermMemoryService``, as for ``ChatMemoryHistory``.
-        limit: memories at most; None: as configured.
-        saves: whether what the user says is saved.
-    """
-
-    namespace: Namespace
-    runtime: Runner[LongTermMemoryService]
-    _: KW_ONLY
-    limit: int | None = None
-    saves: bool = True
-    _shown: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
-
-    async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:  # noqa: ARG002  the framework names it
-        """Keep what one run was shown apart from the others."""
-        return replace(self)
-
-    async def before_model_request(
-        self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
-    ) -> ModelRequestContext:
-        """Put the memories before the user's newest message, in this request alone."""
-        messages = request_context.messages
-        for index in range(len(messages) - 1, -1, -1):
-            message = messages[index]
-            if isinstance(message, ModelRequest) and (asked := _asked(message)):
-                if asked not in self._shown:  # once for all requests of a run
-                    self._shown[asked] = await self._remembered(asked, ctx)
-                if self._shown[asked]:
-                    shown = _with_data(message, self._shown[asked])
-                    request_context.messages = [*messages[:index], shown, *messages[index + 1 :]]
-                break
-        return request_context
-
-    async def _remembered(self, asked: str, ctx: RunContext[AgentDepsT]) -> str:
-        text = clean_text(asked)
-        recalling = recalled_text(
-            self.namespace, text, limit=self.limit, session_id=ctx.conversation_id, use_id=ctx.run_id
-        )
-        shown = _unwrapped(await _run(self.runtime, recalling))
-        if self.saves and ctx.prompt is not None:
-            # Afterwards, or the model would be told what it is being told.
-            saving = LongTermMemoryService.use(
-                lambda memory: memory.auto_save(self.namespace, text, session_id=ctx.conversation_id)
-            )
-            _unwrapped(await to_its_end(_run(self.runtime, saving)))
-        return shown
-
-    @classmethod
-    def get_serialization_name(cls) -> str | None:
-        """Stand in no specification of an agent: a runtime cannot be written down."""
-        return None
-
-
-async def _run(runtime: Runner[R], effect: Effect[A, E, R]) -> Outcome[A, E]:
-    with _as_theirs():
-        return await runtime.run(effect)
-
-
-def _run_sync(runtime: Runner[R], effect: Effect[A, E, R]) -> Outcome[A, E]:
-    if not isinstance(runtime, ThreadRuntime):
-        raise UserError(
-            f"a {type(runtime).__name__} runs in its event loop alone: give a ThreadRuntime, or await"
-        )
-    with _as_theirs():
-        return runtime.run_blocking(effect)
-
-
-@contextmanager
-def _as_theirs() -> Generator[None]:
-    """Raise what a runtime raises as what users of the framework catch."""
-    try:
-        yield
-    except EffectInterrupted as closed:
-        raise UserError("the runtime of this memory is closed") from closed
-    except EffectFailed as failed:  # while the runtime was opening
-        raise AgentRunError(str(failed.error)) from failed
-
-
-def _unwrapped(outcome: Outcome[A, object]) -> A:
-    if isinstance(outcome, Success):
-        return outcome.unwrap()
-    error = outcome.failure()
-    kind = UserError if isinstance(error, DataValidationError) else AgentRunError
-    raise kind(str(error)) from EffectFailed(error)
-
-
 def _loaded(outcome: Outcome[Sequence[ChatMessage], ReadError]) -> list[ModelMessage]:
     if not isinstance(outcome, Success) and isinstance(outcome.failure(), ConversationNotFoundError):
         return []
-    return [_model_message(message) for message in _unwrapped(outcome)]
+    return [_model_message(message) for message in unwrapped(outcome)]
 
 
 def _drafts(messages: Sequence[ModelMessage]) -> Iterator[NewMessage]:
@@ -237,7 +113,7 @@ def _drafts(messages: Sequence[ModelMessage]) -> Iterator[NewMessage]:
         if STORED_AS in (given.metadata or {}):
             continue
         message = _without_summaries(given)
-        text = _json_text(message)
+        text = json_text(message)
         times[text] += 1
         yield NewMessage(
             _role(message),
@@ -254,13 +130,6 @@ def _without_summaries(message: ModelMessage) -> ModelMessage:
         return message
     parts = [part for part in message.parts if STORED_AS not in (getattr(part, "metadata", None) or {})]
     return message if len(parts) == len(message.parts) else replace(message, parts=parts)
-
-
-def _json_text(message: ModelMessage) -> str:
-    try:
-        return ModelMessagesTypeAdapter.dump_json([message]).decode()
-    except PydanticSerializationError as unwritable:
-        raise UserError(f"a message that is no JSON cannot be stored: {unwritable}") from unwritable
 
 
 def _pieces(text: str) -> list[str]:
@@ -297,7 +166,7 @@ def _readable(message: ModelMessage) -> str:
 def _text_of(part: object) -> str:
     match part:
         case UserPromptPart():
-            return _said(part)
+            return said_in(part)
         case BaseToolCallPart():
             return f"{part.tool_name}({part.args_as_json_str()})"
         case BaseToolReturnPart():
@@ -310,17 +179,8 @@ def _text_of(part: object) -> str:
             return ""
 
 
-def _asked(request: ModelRequest) -> str:
-    return "\n".join(_said(part) for part in request.parts if isinstance(part, UserPromptPart))
-
-
-def _with_data(request: ModelRequest, data: str) -> ModelRequest:
-    """Return the request with *data* before what the user says, and behind the results of tools."""
-    at = next(index for index, part in enumerate(request.parts) if isinstance(part, UserPromptPart))
-    return replace(request, parts=[*request.parts[:at], UserPromptPart(data), *request.parts[at:]])
-
-
-def _said(part: UserPromptPart) -> str:
+def said_in(part: UserPromptPart) -> str:
+    """Return what a user says in words, and the kinds of what else is there."""
     content = (part.content,) if isinstance(part.content, str) else part.content
     return "\n".join(filter(None, map(_text_in, content)))
 
@@ -341,12 +201,10 @@ def _model_message(message: ChatMessage) -> ModelMessage:
     if not isinstance(as_given, Mapping) or NAME not in as_given:
         return _made_message(message)
     try:
-        (known,) = ModelMessagesTypeAdapter.validate_json("".join(cast("Sequence[str]", as_given[NAME])))
-    except (ValidationError, TypeError) as unreadable:
-        raise UserError(
-            f"message {message.id!r} is none of pydantic-ai {__version__}: {unreadable}"
-        ) from unreadable
-    return known
+        text = "".join(cast("Sequence[str]", as_given[NAME]))
+    except TypeError:
+        text = ""
+    return message_of(text, name=f"message {message.id!r}")
 
 
 def _made_message(message: ChatMessage) -> ModelMessage:

@@ -1,0 +1,211 @@
+"""``ChatMemoryConversations``: a ``ConversationStore`` of pydantic-ai among the items of chatmemory.
+
+    store = ChatMemoryConversations(ThreadRuntime(stacks.embedded("agent.db")))
+    conversation = await store.load("lunch") or Conversation(conversation_id="lunch")
+    result = await agent.run("Where do we meet?", conversation=conversation)
+    await store.save(result)
+
+It keeps what the framework gives, usage, branches and paused tool calls among it, and nothing of it is summarized; whoever
+wants the line that a model should see takes ``ChatMemoryHistory``.
+
+A record is an item, and so is each entry, in which the JSON of its message stands byte by byte.  An entry knows how
+often it is used, by the entries behind it and by the records that name it: with its last use it is deleted, so that
+``delete`` erases all messages that no other conversation shares, in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_ai import __version__
+from pydantic_ai.conversation_store import (
+    ConversationConflict,
+    ConversationEntry,
+    ConversationRecord,
+    ConversationStore,
+)
+from pydantic_ai.exceptions import UserError
+from pydantic_core import PydanticSerializationError
+
+from chatmemory.contracts import (
+    Condition,
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemRepositoryTag,
+    ItemSearch,
+    Labels,
+    StoredItem,
+)
+from chatmemory.effect import Runner
+from chatmemory.integrations.pydantic_ai.entry_tree import (
+    ENTRIES,
+    EntryTree,
+    KeptEntry,
+    item_name,
+    kept_entry,
+)
+from chatmemory.integrations.pydantic_ai.message_json import json_text, message_of
+from chatmemory.integrations.pydantic_ai.running import run, unwrapped
+from chatmemory.integrations.to_its_end import to_its_end
+
+RECORDS: Final[Labels] = ("pydanticAi", "conversations")
+ALL: Final = 2**31 - 1
+TIMELESS: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""When what has no lifetime is read."""
+
+_RECORD: Final = TypeAdapter(ConversationRecord)
+
+
+class ChatMemoryConversations(ConversationStore):
+    """The conversations of a store.
+
+    *runtime* gives ``ItemRepositoryTag``: a ``ThreadRuntime`` serves any event loop and thread; a ``ManagedRuntime``
+    serves its own event loop, faster.  It belongs to whoever made it.
+
+    Of writers who have loaded the same conversation one saves, and the others get ``ConversationConflict``, in whatever
+    process they are.  What chatmemory refuses raises ``UserError``, what fails beneath it ``AgentRunError``.
+    """
+
+    def __init__(self, runtime: Runner[ItemRepositoryTag]) -> None:
+        """Open nothing yet."""
+        self._runtime = runtime
+
+    async def read_record(self, conversation_id: str) -> ConversationRecord | None:
+        """See ``ConversationStore``."""
+        (item,) = await self._items((item_name(RECORDS, conversation_id),))
+        return None if item is None else _record_of(item)
+
+    async def read_records(
+        self, *, scope: str | None = None, limit: int | None = None
+    ) -> Sequence[ConversationRecord]:
+        """See ``ConversationStore``."""
+        conditions = () if scope is None else (Condition("scope", "is", scope),)
+        search = ItemSearch(RECORDS, limit=ALL if limit is None else limit, conditions=conditions)
+        searching = ItemRepositoryTag.use(lambda items: items.search(search, now=TIMELESS))
+        return [_record_of(item) for item in unwrapped(await run(self._runtime, searching))]
+
+    async def write_record(
+        self,
+        record: ConversationRecord,
+        *,
+        new_entries: Sequence[ConversationEntry] = (),
+        expected_revision: str | None,
+    ) -> None:
+        """Store the record and the entries, or neither; see ``ConversationStore``."""
+        messages = [(entry, json_text(entry.message)) for entry in new_entries]
+        steps = partial(_written, record, _record_put(record), messages, expected_revision)
+        now = record.updated_at.astimezone(UTC)  # by which they are listed
+        await self._change(record.conversation_id, steps, now=now)
+
+    async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
+        """Delete the record, and the entries that nobody else uses, at once; see ``ConversationStore``."""
+        await self._change(
+            conversation_id, partial(_deleted, conversation_id, expected_revision), now=TIMELESS
+        )
+
+    async def read_entry(self, entry_id: str) -> ConversationEntry:
+        """See ``ConversationStore``."""
+        (kept,) = await self._kept((entry_id,))
+        return _entry_of(entry_id, kept)
+
+    async def read_history(self, head_id: str | None, *, limit: int | None = None) -> list[ConversationEntry]:
+        """See ``ConversationStore``; ``LINE`` entries are read at once."""
+        newest_first: list[ConversationEntry] = []
+        line: tuple[str, ...] = () if head_id is None else (head_id,)
+        while line and (limit is None or len(newest_first) < limit):
+            wanted = line if limit is None else line[-(limit - len(newest_first)) :]
+            found = await self._kept(wanted)
+            newest_first += reversed(list(map(_entry_of, wanted, found)))
+            line = found[0].line
+        return newest_first[::-1]
+
+    async def _kept(self, entry_ids: Sequence[str]) -> list[KeptEntry]:
+        items = await self._items(tuple(item_name(ENTRIES, entry_id) for entry_id in entry_ids))
+        missing = [entry_id for entry_id, item in zip(entry_ids, items, strict=True) if item is None]
+        if missing:
+            raise KeyError(missing[0])
+        return [kept_entry(item) for item in items if item is not None]
+
+    async def _items(self, names: tuple[ItemName, ...]) -> tuple[StoredItem | None, ...]:
+        reading = ItemRepositoryTag.use(lambda items: items.read(names, now=TIMELESS))
+        return unwrapped(await run(self._runtime, reading))
+
+    async def _change(
+        self, conversation_id: str, steps: Callable[[], ItemChange[bool]], *, now: datetime
+    ) -> None:
+        changing = ItemRepositoryTag.use(lambda items: items.change(steps, now=now))
+        if not unwrapped(await to_its_end(run(self._runtime, changing))):
+            raise ConversationConflict(conversation_id)
+
+
+def _written(
+    record: ConversationRecord,
+    put: ItemPut,
+    messages: Sequence[tuple[ConversationEntry, str]],
+    expected_revision: str | None,
+) -> ItemChange[bool]:
+    """Put the record and those entries that are not there yet; on a conflict put nothing, and answer False."""
+    (item,) = yield (put.name,)
+    old = None if item is None else _record_of(item)
+    if (None if old is None else old.revision) != expected_revision:
+        return (), False
+    tree, uses = EntryTree(), Counter(_named(record))
+    uses.subtract(_named(old))
+    behind = [entry.parent_id for entry, _ in messages if entry.parent_id is not None]
+    yield from tree.learn([*(entry.id for entry, _ in messages), *behind, *uses])
+    for entry, message in messages:
+        if entry.id not in tree.known:
+            tree.add(entry, message)
+            uses.update(() if entry.parent_id is None else (entry.parent_id,))
+    if not set(behind).union(_named(record)) <= tree.known.keys():
+        return (), False  # somebody has let go of them meanwhile
+    yield from tree.use(uses)
+    return (put, *tree.puts()), True
+
+
+def _deleted(conversation_id: str, expected_revision: str) -> ItemChange[bool]:
+    name = item_name(RECORDS, conversation_id)
+    (item,) = yield (name,)
+    old = None if item is None else _record_of(item)
+    if old is None or old.revision != expected_revision:
+        return (), False
+    tree, uses = EntryTree(), Counter[str]()
+    uses.subtract(_named(old))
+    yield from tree.learn(uses)
+    yield from tree.use(uses)
+    return (ItemPut(name, None), *tree.puts()), True
+
+
+def _named(record: ConversationRecord | None) -> list[str]:
+    """Return the entries that a record names, those of its history and of the branches that it has left."""
+    if record is None:
+        return []
+    return [*record.branches, *([] if record.head_id is None else [record.head_id])]
+
+
+def _record_put(record: ConversationRecord) -> ItemPut:
+    try:
+        value = _RECORD.dump_json(record).decode()
+    except PydanticSerializationError as unwritable:
+        raise UserError(f"a record that is no JSON cannot be stored: {unwritable}") from unwritable
+    return ItemPut(item_name(RECORDS, record.conversation_id), value)
+
+
+def _record_of(item: StoredItem) -> ConversationRecord:
+    try:
+        return _RECORD.validate_json(item.value)
+    except ValidationError as unreadable:
+        raise UserError(
+            f"conversation {item.name.key!r} is none of pydantic-ai {__version__}: {unreadable}"
+        ) from unreadable
+
+
+def _entry_of(entry_id: str, kept: KeptEntry) -> ConversationEntry:
+    message = message_of(kept.message, name=f"entry {entry_id!r}")
+    return ConversationEntry(id=entry_id, parent_id=kept.parent_id, message=message)

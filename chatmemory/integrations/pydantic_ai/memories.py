@@ -1,0 +1,96 @@
+"""``LongTermMemories``: what is remembered of earlier conversations, before a model in this one."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field, replace
+
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import (
+    ModelRequest,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.tools import AgentDepsT, RunContext
+
+from chatmemory.contracts import LongTermMemoryService
+from chatmemory.effect import (
+    Runner,
+)
+from chatmemory.integrations.pydantic_ai.history import said_in
+from chatmemory.integrations.pydantic_ai.running import run, unwrapped
+from chatmemory.integrations.recalled_text import recalled_text
+from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.memories import Namespace
+from chatmemory.message_rules import clean_text
+
+
+@dataclass
+class LongTermMemories(AbstractCapability[AgentDepsT]):
+    """Shows the model the long-term memories that belong to a user's message, and saves what the user says.
+
+    They stand before the message in each request of the run, fenced as data, and in no history: the next run is shown
+    what belongs to its own message.  The facts in the message become memories before the model answers, so that they
+    are kept when it fails.
+
+    Attributes:
+        namespace: whose memories.
+        runtime: gives ``LongTermMemoryService``, as for ``ChatMemoryHistory``.
+        limit: memories at most; None: as configured.
+        saves: whether what the user says is saved.
+    """
+
+    namespace: Namespace
+    runtime: Runner[LongTermMemoryService]
+    _: KW_ONLY
+    limit: int | None = None
+    saves: bool = True
+    _shown: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
+
+    async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:  # noqa: ARG002  the framework names it
+        """Keep what one run was shown apart from the others."""
+        return replace(self)
+
+    async def before_model_request(
+        self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Put the memories before the user's newest message, in this request alone."""
+        messages = request_context.messages
+        for index in range(len(messages) - 1, -1, -1):
+            message = messages[index]
+            if isinstance(message, ModelRequest) and (asked := _asked(message)):
+                if asked not in self._shown:  # once for all requests of a run
+                    self._shown[asked] = await self._remembered(asked, ctx)
+                if self._shown[asked]:
+                    shown = _with_data(message, self._shown[asked])
+                    request_context.messages = [*messages[:index], shown, *messages[index + 1 :]]
+                break
+        return request_context
+
+    async def _remembered(self, asked: str, ctx: RunContext[AgentDepsT]) -> str:
+        text = clean_text(asked)
+        recalling = recalled_text(
+            self.namespace, text, limit=self.limit, session_id=ctx.conversation_id, use_id=ctx.run_id
+        )
+        shown = unwrapped(await run(self.runtime, recalling))
+        if self.saves and ctx.prompt is not None:
+            # Afterwards, or the model would be told what it is being told.
+            saving = LongTermMemoryService.use(
+                lambda memory: memory.auto_save(self.namespace, text, session_id=ctx.conversation_id)
+            )
+            unwrapped(await to_its_end(run(self.runtime, saving)))
+        return shown
+
+    @classmethod
+    def get_serialization_name(cls) -> str | None:
+        """Stand in no specification of an agent: a runtime cannot be written down."""
+        return None
+
+
+def _asked(request: ModelRequest) -> str:
+    return "\n".join(said_in(part) for part in request.parts if isinstance(part, UserPromptPart))
+
+
+def _with_data(request: ModelRequest, data: str) -> ModelRequest:
+    """Return the request with *data* before what the user says, and behind the results of tools."""
+    at = next(index for index, part in enumerate(request.parts) if isinstance(part, UserPromptPart))
+    return replace(request, parts=[*request.parts[:at], UserPromptPart(data), *request.parts[at:]])

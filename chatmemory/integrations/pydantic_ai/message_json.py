@@ -1,0 +1,26 @@
+"""A message of pydantic-ai as JSON: byte by byte what the framework writes, and read by it again."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+from pydantic_ai import __version__
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
+from pydantic_core import PydanticSerializationError
+
+
+def json_text(message: ModelMessage) -> str:
+    """Return *message*, in a list of its own, as pydantic-ai writes it."""
+    try:
+        return ModelMessagesTypeAdapter.dump_json([message]).decode()
+    except PydanticSerializationError as unwritable:
+        raise UserError(f"a message that is no JSON cannot be stored: {unwritable}") from unwritable
+
+
+def message_of(text: str, *, name: str) -> ModelMessage:
+    """Return the message that *text* is; *name* is what an error calls it."""
+    try:
+        (message,) = ModelMessagesTypeAdapter.validate_json(text)
+    except (ValidationError, ValueError) as unreadable:
+        raise UserError(f"{name} is none of pydantic-ai {__version__}: {unreadable}") from unreadable
+    return message
