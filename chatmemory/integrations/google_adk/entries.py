@@ -95,35 +95,23 @@ def said_in(
 def entry_of(memory: Memory) -> MemoryEntry:
     """Return *memory* as it was given, or one that says what it says: it came another way, or was corrected since."""
     event = event_of(memory)
+    try:
+        if event is not None:
+            return _entry_given(memory, event)
+    except (KeyError, TypeError, ValueError, OverflowError):  # somebody has written there
+        pass
     said_at = memory.created_at.isoformat()
-    if event is None:
-        author = memory.role
-        return MemoryEntry(id=memory.id, content=_content(memory), author=author, timestamp=said_at)
-    metadata = event.get("customMetadata", {})
-    content = types.Content.model_validate(event["content"])
-    if clean_text(text_of(content))[:MAX_CONTENT_CHARACTERS] != memory.content:
-        content = types.Content(role=content.role, parts=[types.Part(text=memory.content)])
-    timestamp = event["timestamp"]
-    if isinstance(timestamp, int | float):  # an instant, wherever the model's machine stands
-        timestamp = datetime.fromtimestamp(timestamp, UTC).isoformat()
-    return MemoryEntry(
-        id=event["id"],
-        content=content,
-        author=event["author"],
-        timestamp=timestamp or said_at,
-        custom_metadata=metadata,
-    )
+    return MemoryEntry(id=memory.id, content=_content(memory), author=memory.role, timestamp=said_at)
 
 
 def event_of(memory: Memory) -> Mapping[str, Any] | None:
     """Return what stands beside *memory* as it was given; None: it came another way."""
     try:
         given = cast("Mapping[str, Any]", cast("Mapping[str, Any]", memory.value)[AS_GIVEN])
-        event = json.loads("".join(given[EVENT_TEXT])) if EVENT_TEXT in given else given[EVENT]
-        MemoryEntry.model_validate({**event, "timestamp": None})
+        event: object = json.loads("".join(given[EVENT_TEXT])) if EVENT_TEXT in given else given[EVENT]
     except (KeyError, TypeError, ValueError):
         return None
-    return cast("Mapping[str, Any]", event)
+    return cast("Mapping[str, Any]", event) if isinstance(event, Mapping) else None
 
 
 def corrected(stored: Memory | None, said: Said) -> MemoryChanges | None:
@@ -168,7 +156,7 @@ def _said(
 ) -> Said:
     is_user = (event["author"] or content.role or USER) == USER
     memory = NewMemory(
-        clean_text(text_of(content))[:MAX_CONTENT_CHARACTERS],
+        _kept_text(content),
         id=memory_id_of(namespace, event["id"]),
         value=_value(event),
         source="user_stated" if is_user else "inferred",
@@ -179,6 +167,26 @@ def _said(
         created_at=said_at,
     )
     return Said(str(memory.id), event, memory)
+
+
+def _entry_given(memory: Memory, event: Mapping[str, Any]) -> MemoryEntry:
+    content = types.Content.model_validate(event["content"])
+    if _kept_text(content) != memory.content:
+        content = types.Content(role=content.role, parts=[types.Part(text=memory.content)])
+    timestamp = event["timestamp"]
+    if isinstance(timestamp, int | float):  # an instant, wherever the model's machine stands
+        timestamp = datetime.fromtimestamp(timestamp, UTC).isoformat()
+    return MemoryEntry(
+        id=event["id"],
+        content=content,
+        author=event["author"],
+        timestamp=timestamp or memory.created_at.isoformat(),
+        custom_metadata=event.get("customMetadata", {}),
+    )
+
+
+def _kept_text(content: types.Content) -> str:
+    return clean_text(text_of(content))[:MAX_CONTENT_CHARACTERS]
 
 
 def _value(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from chatmemory import (
 from chatmemory.contracts import ItemPut, ItemRepositoryTag, ItemSearch
 from chatmemory.integrations.google_adk import ChatMemoryMemoryService, memory_service
 from chatmemory.integrations.google_adk.memory_service import KNOWN
+from chatmemory.json_value import AS_GIVEN, Json
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags, Stack
 from tests.integrations.google_adk.adk_parts import (
@@ -134,11 +135,31 @@ async def test_what_somebody_corrects_is_found_corrected_and_stays_so(
 async def test_what_somebody_makes_of_a_memory_is_theirs(
     service: ChatMemoryMemoryService, memory: LongTermMemory
 ) -> None:
-    await add(service, "I live in Hangzhou.")
+    await service.add_session_to_memory(session([said("I live in Hangzhou.", "e1")]))
     changes = MemoryChanges(content="Home: Suzhou.", value={"city": "Suzhou"})
     await memory.update(MEI, await only(memory), changes).or_raise()
-    await add(service, "green tea")
-    assert await texts(service, "Suzhou") == ["Home: Suzhou."]
+    await service.add_events_to_memory(**WHOSE, events=[said("I live in Ningbo.", "e1")])
+    await service.add_session_to_memory(session([]))
+    assert await texts(service, "Suzhou Ningbo") == ["Home: Suzhou."]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        None,
+        7,
+        {},
+        {"id": "e1", "author": "x", "timestamp": 1e300, "content": {"parts": []}},
+        {"id": "e1", "author": "x", "timestamp": "now", "content": {"parts": "tea"}},
+        {"id": 7, "author": [], "timestamp": {}, "content": {}, "customMetadata": 7},
+    ],
+)
+async def test_what_somebody_writes_beside_a_memory_hides_it_from_nobody(
+    service: ChatMemoryMemoryService, memory: LongTermMemory, event: Json
+) -> None:
+    value = {AS_GIVEN: {"googleAdkEvent": event}}
+    await memory.remember(MEI, [NewMemory("green tea", id="m1", value=value)]).or_raise()
+    assert [(one.id, one.author) for one in await found(service, "tea")] == [("m1", "user")]
 
 
 async def test_a_question_may_hold_what_no_store_keeps(service: ChatMemoryMemoryService) -> None:
@@ -327,7 +348,7 @@ async def test_metadata_that_is_no_json_is_refused(
 
 
 async def test_a_memory_that_says_nothing_is_refused(service: ChatMemoryMemoryService) -> None:
-    with pytest.raises(InputValidationError, match="says something"):
+    with pytest.raises(InputValidationError, match="part with text"):
         await service.add_memory(**WHOSE, memories=[entry(" ")])
 
 
