@@ -1,7 +1,9 @@
-"""What the memory tool survives: what every adapter does, all agents writing into one file."""
+"""What the memory tool survives: what every adapter does, all agents writing into one file; moves that are cancelled."""
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -10,10 +12,11 @@ pytest.importorskip("anthropic", reason="pip install 'chatmemory-effect[anthropi
 
 from anthropic.lib.tools import ToolError
 
-from chatmemory import Namespace
+from chatmemory import ManagedRuntime, Namespace, ThreadRuntime
 from chatmemory.integrations.anthropic import ChatMemoryTool
 from chatmemory.integrations.anthropic.file_tree import size_text
-from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
+from chatmemory_layers.stacks import embedded
+from tests.integrations.adapter_endurance import PATIENCE_SECONDS, AdapterEndurance, Runtime
 
 LOG = "/memories/日志.md"
 PARTS = "abc"
@@ -71,3 +74,34 @@ asyncio.run(write())
         size = len(text.encode())
         assert listing.endswith(f"\n{size_text(size)}\t{LOG}"), "nor the two items"
         return [int(head[1]) for head in reversed(heads) if head[0] == name]
+
+
+@pytest.mark.parametrize("kind", [ManagedRuntime, ThreadRuntime])
+async def test_a_directory_whose_move_is_cancelled_stands_in_one_place_with_all_its_files(
+    tmp_path: Path, kind: type[Runtime]
+) -> None:
+    async with kind(embedded(tmp_path / "a.db", durability="process")) as runtime:
+        tool = ChatMemoryTool(Namespace("梅"), runtime)
+        for number in range(20):
+            path = f"/memories/a/{number:02}.md"
+            await tool.call({"command": "create", "path": path, "file_text": f"第{number}个"})
+        place, moves = "a", 0
+        for number in range(40):
+            other = "b" if place == "a" else "a"
+            move = {"command": "rename", "old_path": f"/memories/{place}", "new_path": f"/memories/{other}"}
+            task = asyncio.ensure_future(tool.call(move))
+            for _ in range(number % 10):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task], timeout=PATIENCE_SECONDS)
+            listing: Any = await tool.call({"command": "view", "path": "/memories"})
+            paths = [line.split("\t")[1] for line in listing.splitlines()[2:]]
+            moves += paths[0] != f"/memories/{place}/"
+            place = paths[0].split("/")[2]
+            assert paths == [
+                f"/memories/{place}/",
+                *(f"/memories/{place}/{each:02}.md" for each in range(20)),
+            ]
+            shown: Any = await tool.call({"command": "view", "path": paths[1 + number % 20]})
+            assert shown.endswith(f"\t第{number % 20}个")
+        assert moves > 0
