@@ -86,7 +86,10 @@ async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[H
         )
     )
     if isinstance(report, _OutOfTime):
-        text = f"{_how_far(seen)}: call again to go on"
+        reached = (
+            _how_far(seen) if seen.files else "nothing was read in time, perhaps another run is under way"
+        )
+        text = f"{reached}: call again to go on"
         unfinished = Indexed(
             text=text,
             is_complete=False,

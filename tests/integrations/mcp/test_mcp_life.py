@@ -187,16 +187,19 @@ def test_a_path_may_begin_with_the_home_folder_as_no_shell_has_read_it(tmp_path:
     assert "--allow-index ~/nowhere: there is nothing of this name yet" in ended.stderr
 
 
-@pytest.mark.parametrize("leaves", ["reading", "wholly"])
-def test_a_client_that_dies_while_it_indexes_takes_the_server_with_it(tmp_path: Path, leaves: str) -> None:
+@pytest.mark.parametrize("end", ["reads on", "dies", "terminates it"])
+def test_a_client_that_leaves_while_it_indexes_takes_the_server_with_it(tmp_path: Path, end: str) -> None:
     folder = write_histories(tmp_path / "对话", 200)
     asked = {"paths": [str(folder)], "format": "claude_code"}
     with wired(tmp_path, "--allow-index", str(folder)) as wire:
         wire.begin()
         wire.ask(1, "tools/call", name="index_paths", arguments=asked, _meta={"progressToken": "进度"})
         assert wire.answer()["params"]["progressToken"] == "进度"
-        wire.process.stdin.close()  # type: ignore[union-attr]  it is a pipe
-        if leaves == "wholly":
+        if end == "terminates it":
+            wire.process.terminate()
+        else:
+            wire.process.stdin.close()  # type: ignore[union-attr]  it is a pipe
+        if end == "dies":
             wire.process.stdout.close()  # type: ignore[union-attr]  likewise
         assert wire.process.wait(SECONDS) == 0
     with wired(tmp_path, "--allow-index", str(folder)) as wire:

@@ -36,9 +36,10 @@ PATIENCE_SECONDS = 60
 
 
 class Endless:
-    """An index that says how far it is, and goes on until somebody stops it."""
+    """An index that says how far it is, unless it is 0 of 0, and goes on until somebody stops it."""
 
-    def __init__(self) -> None:
+    def __init__(self, files_done: int = 3, files: int = 10, turns: int = 7) -> None:
+        self.progress = IndexProgress(files_done=files_done, files=files, turns=turns, source="a.jsonl")
         self.has_begun = anyio.Event()
         self.has_ended = anyio.Event()
 
@@ -46,7 +47,8 @@ class Endless:
         self, request: IndexRequest, /, *, on_progress: Callable[[IndexProgress], None]
     ) -> Effect[Any, Never]:
         async def run() -> Any:
-            on_progress(IndexProgress(files_done=3, files=10, turns=7, source="a.jsonl"))
+            if self.progress.files:
+                on_progress(self.progress)
             self.has_begun.set()
             try:
                 await anyio.sleep_forever()
@@ -107,8 +109,19 @@ async def test_who_asks_over_http_gets_the_answer(tmp_path: Path, monkeypatch: p
     assert result.structured_content["turns"]["new"] == FILES
 
 
-async def test_hosts_get_an_answer_before_they_lose_patience() -> None:
-    index, clock, answers = Endless(), TestClock(), []
+@pytest.mark.parametrize(
+    ("index", "text"),
+    [
+        (Endless(), "3 of 10 files are done, 7 turns: call again to go on"),
+        (
+            Endless(0, 0, 0),
+            "nothing was read in time, perhaps another run is under way: call again to go on",
+        ),
+    ],
+    ids=["read", "waited"],
+)
+async def test_hosts_get_an_answer_before_they_lose_patience(index: Endless, text: str) -> None:
+    clock, answers = TestClock(), []
     async with (
         endless_server(index, clock) as client,
         asyncio.timeout(PATIENCE_SECONDS),
@@ -125,8 +138,8 @@ async def test_hosts_get_an_answer_before_they_lose_patience() -> None:
         await clock.advance(1)
     (answer,) = answers
     assert index.has_ended.is_set()
-    assert (answer["isComplete"], answer["files"]) == (False, 3)
-    assert answer["text"] == "3 of 10 files are done, 7 turns: call again to go on"
+    assert (answer["isComplete"], answer["files"]) == (False, index.progress.files_done)
+    assert answer["text"] == text
 
 
 async def test_what_a_client_gives_up_ends_and_others_are_answered(caplog: pytest.LogCaptureFixture) -> None:
