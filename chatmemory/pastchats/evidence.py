@@ -30,6 +30,13 @@ ENOUGH_TERMS: Final = 3
 """How many of the query's words an exchange must share; of a long query so many are enough.  On labelled sessions these
 figures and ``ALIKE`` leave out half of what has nothing to do with the question, and nothing that answers it."""
 
+SURELY_ALIKE: Final = 0.6
+TOLD_SHARE_OF_WORDS: Final = 0.3
+TOLD_SHARE_OF_PAIRS: Final = 0.2
+"""What it takes where nobody asked.  A long prompt shares three words with almost anything, and English texts of some length
+are alike by 0.5: of forty prompts about something else thirty were told of a session, now those alone whose subject was
+another session's too; two of 119 questions go without an answer."""
+
 READ_CHARACTERS: Final = 16_384  # of a turn
 SHORTEST_STEM: Final = 4
 ENDING: Final = 3  # retry, retries, retried; index, indexing
@@ -45,9 +52,29 @@ def is_about(exchange: Exchange, terms: Sequence[str], mode: RecallMode) -> bool
     """Tell whether *exchange* is about a query with *terms*."""
     if mode == "like" or (exchange.hit.similarity or 0.0) >= ALIKE:
         return True
-    needed = sum(SHARE_OF_WORDS if term.isascii() else SHARE_OF_PAIRS for term in terms)
+    needed = _sum(terms, of_a_word=SHARE_OF_WORDS, of_a_pair=SHARE_OF_PAIRS)
+    return _shared(exchange, terms) >= min(needed, ENOUGH_TERMS)
+
+
+def is_worth_telling(exchange: Exchange, terms: Sequence[str], mode: RecallMode) -> bool:
+    """Tell whether *exchange* is about a prompt with *terms* so clearly that it may be told unasked."""
+    if not is_about(exchange, terms, mode):
+        return False
+    if mode == "like" or (exchange.hit.similarity or 0.0) >= SURELY_ALIKE:
+        return True
+    words = [term for term in terms if not term.isdigit()]
+    needed = _sum(words, of_a_word=TOLD_SHARE_OF_WORDS, of_a_pair=TOLD_SHARE_OF_PAIRS)
+    return _shared(exchange, words) >= needed
+
+
+def _sum(terms: Sequence[str], *, of_a_word: float, of_a_pair: float) -> float:
+    return sum(of_a_word if term.isascii() else of_a_pair for term in terms)
+
+
+def _shared(exchange: Exchange, terms: Sequence[str]) -> int:
+    """Return how many of *terms* stand in *exchange*, however they are written."""
     said = _said(exchange)
-    return sum(f" {_stem(term)}" in said for term in terms) >= min(needed, ENOUGH_TERMS)
+    return sum(f" {_stem(term)}" in said for term in terms)
 
 
 def _said(exchange: Exchange) -> str:

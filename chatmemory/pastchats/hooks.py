@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from chatmemory.effect import Effect
-from chatmemory.pastchats.evidence import is_about
+from chatmemory.pastchats.evidence import is_worth_telling
 from chatmemory.pastchats.prompt_terms import prompt_terms
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def injected(chats: PastChats, hook: PromptHook, *, tokens: int) -> Effect[str, 
     terms = prompt_terms(hook.prompt)
 
     def answer(found: PastRecall) -> str:
-        is_worth_it = any(is_about(exchange, terms, found.mode) for exchange in found.exchanges)
+        is_worth_it = any(is_worth_telling(exchange, terms, found.mode) for exchange in found.exchanges)
         return _answer(hook, found.text) if is_worth_it else ""
 
     return chats.recall(hook.prompt, limit=MOST_ENTRIES, tokens=tokens, without=hook.running).map(answer)

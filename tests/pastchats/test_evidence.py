@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from chatmemory.pastchats.evidence import is_about, is_any
+from chatmemory.pastchats.evidence import is_about, is_any, is_worth_telling
 from chatmemory.pastchats.prompt_terms import prompt_terms
 from chatmemory.prompt_hits import Exchange, PromptHit, PromptSignals
 from tests.pastchats.test_exchanges import prompt
@@ -11,11 +11,18 @@ from tests.pastchats.test_exchanges import prompt
 HIT = PromptHit(prompt=prompt(0, "user", "?"), score=1.0, signals=PromptSignals(lexical=0.5), similarity=0.2)
 
 
-def about(query: str, question: str, answer: str, *, similarity: float | None = 0.2) -> bool:
+def exchange(question: str, answer: str, *, similarity: float | None) -> Exchange:
     asked = prompt(0, "user", question)
     hit = evolve(HIT, prompt=asked, similarity=similarity)
-    exchange = Exchange(hit=hit, question=asked, worked=(prompt(1, "assistant", answer),))
-    return is_about(exchange, prompt_terms(query), "hybrid")
+    return Exchange(hit=hit, question=asked, worked=(prompt(1, "assistant", answer),))
+
+
+def about(query: str, question: str, answer: str, *, similarity: float | None = 0.2) -> bool:
+    return is_about(exchange(question, answer, similarity=similarity), prompt_terms(query), "hybrid")
+
+
+def worth_telling(query: str, question: str, answer: str, *, similarity: float | None = 0.2) -> bool:
+    return is_worth_telling(exchange(question, answer, similarity=similarity), prompt_terms(query), "hybrid")
 
 
 @pytest.mark.parametrize("similarity", [0.2, None])
@@ -51,6 +58,33 @@ def test_of_a_long_query_three_words_are_enough() -> None:
         "please add exponential backoff with jitter and a dead letter queue to the sender of payment events"
     )
     assert about(query, "backoff?", "With jitter; then the queue.")
+
+
+LONG = (
+    "The nightly export fails at 02:30 in CI since the upgrade: write a retry around the upload, cap it at 5 attempts, "
+    "log each of them with the name of the bucket, and tell the channel of the team when the last one fails."
+)
+
+
+def test_three_words_of_a_long_prompt_are_not_told_unasked() -> None:
+    theme = ("a log of the team", "5 attempts of a new theme, with a name.")
+    assert about(LONG, *theme)
+    assert not worth_telling(LONG, *theme)
+    assert worth_telling(
+        LONG, "the nightly export fails", "A retry around the upload, 5 attempts with a cap; each is logged."
+    )
+
+
+def test_a_long_text_that_is_alike_is_told_unasked_only_when_it_is_very_much_so() -> None:
+    assert about(LONG, "?", "Done.", similarity=0.5)
+    assert not worth_telling(LONG, "?", "Done.", similarity=0.5)
+    assert worth_telling(LONG, "?", "Done.", similarity=0.7)
+
+
+def test_numbers_are_no_words_that_one_is_told_for() -> None:
+    asked, said = "重试 3 次 500 错误", "3 个 500 强企业"
+    assert about(asked, "?", said)
+    assert not worth_telling(asked, "?", said)
 
 
 def test_anything_speaks_for_a_hit_that_shares_a_word_or_is_similar() -> None:
