@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -58,8 +58,6 @@ RECORDS: Final[Labels] = ("pydanticAi", "conversations")
 ALL: Final = 2**31 - 1
 TIMELESS: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """When what has no lifetime is read."""
-
-_RECORD: Final = TypeAdapter(ConversationRecord)
 
 
 class ChatMemoryConversations(ConversationStore):
@@ -189,9 +187,15 @@ def _named(record: ConversationRecord | None) -> list[str]:
     return [*record.branches, *([] if record.head_id is None else [record.head_id])]
 
 
+@cache
+def _records() -> TypeAdapter[ConversationRecord]:
+    """Return what writes and reads records; made at the first use, for it takes a quarter of our import."""
+    return TypeAdapter(ConversationRecord)
+
+
 def _record_put(record: ConversationRecord) -> ItemPut:
     try:
-        value = _RECORD.dump_json(record).decode()
+        value = _records().dump_json(record).decode()
     except PydanticSerializationError as unwritable:
         raise UserError(f"a record that is no JSON cannot be stored: {unwritable}") from unwritable
     return ItemPut(item_name(RECORDS, record.conversation_id), value)
@@ -199,7 +203,7 @@ def _record_put(record: ConversationRecord) -> ItemPut:
 
 def _record_of(item: StoredItem) -> ConversationRecord:
     try:
-        return _RECORD.validate_json(item.value)
+        return _records().validate_json(item.value)
     except ValidationError as unreadable:
         raise UserError(
             f"conversation {item.name.key!r} is none of pydantic-ai {__version__}: {unreadable}"
