@@ -143,7 +143,7 @@ def _explained(
     elif not coverage.embedded:
         why = f"no memory has a vector of {search.space.model}"
     else:
-        how = "by words and vectors" if has_similar else "by words: no vector is similar enough"
+        how = "by words and vectors" if has_similar else "no vector is similar enough"
         missing = coverage.memories - coverage.embedded
         without = f"; {missing} of {coverage.memories} memories have no vector of {search.space.model}"
         return "hybrid", how + (without if missing else "")

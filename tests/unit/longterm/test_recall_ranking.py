@@ -227,7 +227,7 @@ def test_when_no_vector_reaches_the_threshold_words_still_find() -> None:
         asked("我喜欢什么茶"), [candidate("茶", "喜欢龙井茶", 0.1), candidate("猫", "家有橘猫", 0.2)]
     )
     assert (ids(recall), recall.hits[0].score, recall.mode) == (["茶"], 1.0, "hybrid")
-    assert recall.reason == "by words: no vector is similar enough"
+    assert recall.reason == "no vector is similar enough"
 
 
 def test_without_any_vector_the_words_are_the_whole_score() -> None:
