@@ -8,6 +8,7 @@ import os
 import random
 import sqlite3
 import threading
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
@@ -30,7 +31,8 @@ from tests.reliability.store import chat_store, finish_history_work, open_store
 
 ROUNDS = int(os.environ.get("CHATMEMORY_CANCELS", "30"))
 WRITERS = 4
-LONGEST_SECONDS = 0.004  # an add takes a fraction of a millisecond on SQLite, a few on PostgreSQL
+ADDS = 8  # that one writer makes in the longest round
+LONGEST_OPENING_SECONDS = 0.02
 SOON_SECONDS = 5.0
 POLL_SECONDS = 0.01
 
@@ -123,13 +125,24 @@ async def add_batches(memory: ChatMemory, round_: int, writer: int) -> None:
         await memory.add_messages(f"round{round_}", numbered_batch(f"writer{writer}", number)).or_raise()
 
 
-async def cancel_while_adding(memory: ChatMemory, round_: int, cancel: Canceller) -> None:
+async def seconds_of_adding(memory: ChatMemory) -> float:
+    """Return how long the longest round lasts: a machine that has much to do adds slowly."""
+    await memory.add_messages("before", numbered_batch("before", 0)).or_raise()
+    began = time.perf_counter()
+    for number in range(1, 1 + ADDS):
+        await memory.add_messages("before", numbered_batch("before", number)).or_raise()
+    return time.perf_counter() - began
+
+
+async def cancel_while_adding(
+    memory: ChatMemory, round_: int, cancel: Canceller, longest_seconds: float
+) -> None:
     async def add_all() -> None:
         async with asyncio.TaskGroup() as writers:
             for writer in range(WRITERS):
                 writers.create_task(add_batches(memory, round_, writer))
 
-    await cancel(add_all, random.uniform(0, LONGEST_SECONDS))
+    await cancel(add_all, random.uniform(0, longest_seconds))
 
 
 async def assert_usable(memory: ChatMemory, address: str) -> None:
@@ -145,8 +158,9 @@ async def assert_usable(memory: ChatMemory, address: str) -> None:
 async def test_a_cancelled_add_is_whole_or_absent(address: str, cancel: Canceller) -> None:
     stored = 0
     async with nothing_is_left(address), open_store(address) as memory:
+        longest_seconds = await seconds_of_adding(memory)
         for round_ in range(ROUNDS):
-            await cancel_while_adding(memory, round_, cancel)
+            await cancel_while_adding(memory, round_, cancel, longest_seconds)
             await assert_usable(memory, address)
             stored += sum(check_batches(await full_view(memory, f"round{round_}")).values())
         assert check_batches(await full_view(memory, "after")) == {"after": ROUNDS}
@@ -157,8 +171,9 @@ async def test_a_cancelled_add_is_whole_or_absent(address: str, cancel: Cancelle
 async def test_a_cancelled_summary_costs_no_message(address: str, cancel: Canceller, execution: str) -> None:
     strategy = StrategySettings(type="summarize", summarize_every_n=10, keep_last=4, execution=execution)
     async with nothing_is_left(address), open_store(address, strategy) as memory:
+        longest_seconds = await seconds_of_adding(memory)
         for round_ in range(ROUNDS):
-            await cancel_while_adding(memory, round_, cancel)
+            await cancel_while_adding(memory, round_, cancel, longest_seconds)
             await assert_usable(memory, address)
     await finish_history_work(address, strategy)
     summaries = 0
@@ -178,6 +193,6 @@ async def test_opening_that_is_cancelled_leaves_nothing_open(address: str, cance
 
     for _ in range(ROUNDS):
         async with nothing_is_left(address):
-            await cancel(open_and_add, random.uniform(0, 5 * LONGEST_SECONDS))
+            await cancel(open_and_add, random.uniform(0, LONGEST_OPENING_SECONDS))
     async with open_store(address) as memory:
         await assert_usable(memory, address)
