@@ -151,6 +151,8 @@ async def test_two_clients_share_one_memory(tmp_path: Path) -> None:
         (["--store", "."], 5, "is a folder"),
         (["--store", "wrong.toml"], 5, "file is not a database"),
         (["--port", "8643"], 2, "--host and --port go with --http"),
+        (["--port", "99999"], 2, "99999"),
+        (["--user", ""], 7, "server.user"),
         (["--stdio"], 2, "No such option"),
     ],
 )
@@ -176,6 +178,21 @@ def test_a_store_that_another_process_holds_is_waited_for_and_named(tmp_path: Pa
         assert not wire.answer()["result"].get("isError")
     assert refused["isError"]
     assert "another writer holds the store; try again" in refused["content"][0]["text"]
+
+
+def test_a_server_that_stands_still_holds_nobody_up(tmp_path: Path) -> None:
+    """As those do whose agent was suspended, or forgot them."""
+    with wired(tmp_path) as still, wired(tmp_path) as other:
+        for wire in (still, other):
+            wire.begin()
+        still.remember(1, "第一")
+        assert not still.answer()["result"].get("isError")
+        still.process.send_signal(signal.SIGSTOP)
+        other.remember(1, "第二")
+        assert not other.answer()["result"].get("isError")
+        still.process.send_signal(signal.SIGCONT)
+        still.ask(2, "tools/call", name="search", arguments={"query": "第二", "where": "memories"})
+        assert "第二" in still.answer()["result"]["content"][0]["text"]
 
 
 def test_a_path_may_begin_with_the_home_folder_as_no_shell_has_read_it(tmp_path: Path) -> None:
