@@ -13,7 +13,7 @@ from chatmemory.messages import Json
 from chatmemory.pastchats.secret_assignments import assigned_secrets
 from chatmemory.pastchats.secret_shapes import SHAPES, SecretShape
 
-VERSION: Final = 1  # another one reads every source anew
+VERSION: Final = 2  # another one reads every source anew
 
 # What most literals share is looked for first: a usual text is done after some ten looks instead of fifty.
 _GATES: Final = ("_", "-", "IA", "/")

@@ -1,4 +1,4 @@
-"""Secrets that only their place gives away: ``password=...``, ``"api_key": "..."``, ``Bearer ...``, ``https://me:...@host``.
+"""Secrets that only their place gives away: ``password=...``, ``"api_key": "..."``, ``Bearer ...``, ``curl -u me:...``.
 
 A name is not enough: ``password: string``, ``token = get_token()`` and ``secret: ${SECRET}`` hold none.  What is taken
 out must look like something that nobody would remember.
@@ -81,6 +81,9 @@ _ASSIGNMENT: Final = re.compile(
 )
 _BEARER: Final = re.compile(r"(?:bearer|basic)\s+(?P<secret>[A-Za-z0-9._~+/=-]{16,2048})", re.IGNORECASE)
 _USER_INFO: Final = re.compile(r"""://[^\s/:@"'<>`]{0,128}:(?P<secret>[^\s/@"'<>`]{3,256})@[A-Za-z0-9\[_]""")
+_CURL_USER: Final = re.compile(
+    r"""curl\s(?:[^\n|;\\]|\\[\s\S]){0,400}?(?<=\s)(?:-u\s?|--user[ =])["']?[^\s:"'`]{1,128}:(?P<secret>[^\s"'`]{3,256})"""
+)
 
 _PLACEHOLDER: Final = re.compile(
     r"[$%<>*{}]|\.\.\.|…|x{4}|redacted|example|your|placeholder|changeme|dummy|process\.env|environ|getenv|undefined",
@@ -116,6 +119,11 @@ def assigned_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
     found += [
         (*match.span("secret"), "password")
         for match in _matches(_USER_INFO, text, text, "://")
+        if not _is_placeholder(match["secret"])
+    ]
+    found += [
+        (*match.span("secret"), "password")
+        for match in _matches(_CURL_USER, text, text, "curl")
         if not _is_placeholder(match["secret"])
     ]
     return found
