@@ -17,6 +17,7 @@ from uvicorn.server import ServerState
 
 from chatmemory.programs.http.guards.headers import HEADERS
 from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory_layers.whole_answer import WholeAnswer
 
 log = logging.getLogger("chatmemory.http")
 
@@ -120,11 +121,13 @@ class HttpConnection(HttpToolsProtocol):
         if wants_upgrade and any(name in ANNOUNCING_A_BODY for name, _ in self.headers):
             raise _RefusedHeadError
         super().on_headers_complete()
+        self._answer = self.cycle.transport = WholeAnswer(self.transport, self.loop)
         if wants_upgrade:
             self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
         """Wait for the next request, unless this one was answered before it was read."""
+        self._answer.flush()
         is_unread = not self.pipeline and self.cycle.more_body
         self.idle_since = self.loop.time()
         super().on_response_complete()

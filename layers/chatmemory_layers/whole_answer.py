@@ -1,0 +1,48 @@
+"""``WholeAnswer``: lets the head of an answer leave together with what follows it.
+
+uvicorn writes a head as soon as it is known, and then the body: two system calls and two packets for every answer.
+"""
+
+import asyncio
+from typing import final
+
+
+@final
+class WholeAnswer(asyncio.Transport):
+    """What one answer is written to; it holds the head until more is written, at most for a turn of the loop."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        """Write to *transport* in the end."""
+        super().__init__()
+        self._transport = transport
+        self._loop = loop
+        self._head: bytes | bytearray | memoryview | None = None
+        self._turn: asyncio.Handle | None = None
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Send *data*, behind the head if it is still here; what is written first is the head."""
+        if self._turn is None:
+            self._head = data
+            self._turn = self._loop.call_soon(self.flush)
+        elif self._head is None:
+            self._transport.write(data)
+        else:
+            self._turn.cancel()
+            self._transport.writelines((self._head, data))
+            self._head = None
+
+    def flush(self) -> None:
+        """Send the head without waiting for more."""
+        if self._turn is not None and self._head is not None:
+            self._turn.cancel()
+            self._transport.write(self._head)
+            self._head = None
+
+    def is_closing(self) -> bool:
+        """Tell whether the connection is on its way out."""
+        return self._transport.is_closing()
+
+    def close(self) -> None:
+        """Send what is here and close the connection."""
+        self.flush()
+        self._transport.close()
