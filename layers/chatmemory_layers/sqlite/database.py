@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TypeVar, final
+from typing import Final, TypeVar, final
 
 from returns.result import Failure
 
@@ -25,6 +25,9 @@ from chatmemory_layers.sqlite.job_groups import JobGroups
 from chatmemory_layers.sqlite.sqlite_problem import repository_error
 from chatmemory_layers.sqlite.store_file import connect_reader, connect_writer, prepare, store_file
 from chatmemory_layers.sqlite.worker_connection import WorkerConnection
+
+# Their answers are told together: of 64 tasks, some go on while others are still read for.
+READS_AT_ONCE: Final = 16
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +127,9 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
             raise
     except (sqlite3.Error, OSError) as error:
         raise EffectFailed(repository_error("open the store", error)) from error
-    opened = Database(writer, JobGroups(writer, commit_group), JobGroups(reader, read_group))
+    opened = Database(
+        writer, JobGroups(writer, commit_group), JobGroups(reader, read_group, most=READS_AT_ONCE)
+    )
     try:
         yield opened
     finally:

@@ -7,6 +7,7 @@ company, and it costs one hop there and one back.  What is done with a group sta
 
 import asyncio
 import sqlite3
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
@@ -24,10 +25,11 @@ Group: TypeAlias = Callable[[sqlite3.Connection, Sequence[Job]], list[Any]]
 class JobGroups:
     """The jobs of one event loop, on their way to one connection."""
 
-    def __init__(self, connection: WorkerConnection, do_group: Group) -> None:
-        """Belong to the running event loop."""
+    def __init__(self, connection: WorkerConnection, do_group: Group, *, most: int = sys.maxsize) -> None:
+        """Belong to the running event loop; a group has at most so many jobs."""
         self._connection = connection
         self._do_group = do_group
+        self._most = most
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Job] = deque()  # appended to by the loop, taken from by the thread
         self._is_draining = False  # known to the loop only, so that no lock is needed
@@ -52,7 +54,7 @@ class JobGroups:
     def _drain(self) -> None:
         """On the thread: do group after group until nobody waits."""
         while self._waiting:
-            group = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            group = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._most))]
             answers = self._do_group(self._connection.native, group)
             tell(self._loop, self._settle, group, answers, not self._waiting)
 
