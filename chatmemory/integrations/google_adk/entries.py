@@ -76,20 +76,25 @@ def said_by(
 
 
 def said_in(
-    namespace: Namespace, entry: MemoryEntry, custom_metadata: Mapping[str, object] | None = None
-) -> Said:
-    """Return what *entry* says; one without an id gets the same each time.
+    namespace: Namespace,
+    entries: Sequence[MemoryEntry],
+    custom_metadata: Mapping[str, object] | None = None,
+) -> list[Said]:
+    """Return what *entries* say, each id once; one without an id gets the same each time.
 
     Raises:
-        InputValidationError: it says nothing in words, or is no JSON.
+        InputValidationError: an entry says nothing in words, or is no JSON.
     """
-    if not text_of(entry.content):
-        raise InputValidationError("a memory says something: give its content a part with text")
-    metadata = {**(custom_metadata or {}), **entry.custom_metadata}
-    given = _given(entry.id or "", entry.content, entry.author, entry.timestamp, metadata)
-    if not entry.id:
-        given["id"] = sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
-    return _said(namespace, given, entry.content, None, _instant(entry.timestamp))
+    said: dict[str, Said] = {}
+    for entry in entries:
+        if not text_of(entry.content):
+            raise InputValidationError("a memory says something: give its content a part with text")
+        metadata = {**(custom_metadata or {}), **entry.custom_metadata}
+        given = _given(entry.id or "", entry.content, entry.author, entry.timestamp, metadata)
+        if not entry.id:
+            given["id"] = sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+        said[given["id"]] = _said(namespace, given, entry.content, None, _instant(entry.timestamp))
+    return list(said.values())
 
 
 def entry_of(memory: Memory) -> MemoryEntry:

@@ -103,7 +103,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
         One without an id gets one; of *custom_metadata*, an entry's own comes first.
         """
         namespace = _namespace(app_name, user_id)
-        said = [said_in(namespace, entry, custom_metadata) for entry in memories]
+        said = said_in(namespace, memories, custom_metadata)
         await to_its_end(self._run(_kept(namespace, said, even_if_forgotten=True)))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
@@ -156,14 +156,15 @@ class ChatMemoryMemoryService(BaseMemoryService):
 async def _kept_session(
     do: Do[ServiceError, Needs], namespace: Namespace, session_id: str, said: Sequence[Said]
 ) -> None:
-    """Keep what a session says, then forget what it no longer says: who dies in between has lost nothing."""
+    """Keep what a session says, then forget what it no longer says: who dies in between begins anew with the next time."""
     there = await do(_remembered_of(namespace, session_id))
     await do(_kept(namespace, said, there=there))
     given = {one.memory_id for one in said}
     gone = [memory_id for memory_id in there if memory_id not in given]
+    if gone:  # and unknown, so that it can come back with its session
+        await do(_marked(*[ItemPut(_mark(memory_id), None) for memory_id in gone]))
     for memory_id in gone:
-        if await do(_forgotten(namespace, memory_id)):  # and unknown again: it can come back with its session
-            await do(_marked(ItemPut(_mark(memory_id), None)))
+        await do(_forgotten(namespace, memory_id))
 
 
 @Effect.gen

@@ -267,8 +267,10 @@ async def test_a_memory_without_id_and_time_gets_them_and_is_stored_once(
 
 
 async def test_a_memory_of_a_known_id_takes_its_place(service: ChatMemoryMemoryService) -> None:
-    for text in ("The code is 1234.", "The code is secret."):
-        await service.add_memory(**WHOSE, memories=[entry(text, id="m1")])
+    first, second, third = (entry(f"The code is {code}.", id="m1") for code in (1234, 5678, "secret"))
+    await service.add_memory(**WHOSE, memories=[first, second, entry("green tea")])
+    assert await texts(service, "code") == ["The code is 5678."]
+    await service.add_memory(**WHOSE, memories=[third])
     assert await texts(service, "code") == ["The code is secret."]
 
 
