@@ -96,6 +96,9 @@ class Effect(Generic[A_co, E_co, R_co]):
         self._kind = kind
         self._function = function
 
+    def __repr__(self) -> str:
+        return "<Effect: does nothing until it is awaited>"
+
     # --- making one ---
 
     @staticmethod

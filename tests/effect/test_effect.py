@@ -68,6 +68,10 @@ async def test_an_effect_runs_when_awaited_and_again_when_awaited_again() -> Non
     assert runs == [1, 1]
 
 
+async def test_an_effect_that_is_printed_says_that_it_has_not_run() -> None:
+    assert repr(Effect.succeed(1).map(str)) == "<Effect: does nothing until it is awaited>"
+
+
 async def test_map_bind_alt_lash() -> None:
     assert await Effect.succeed(1).map(str) == Success("1")
     assert await Effect.succeed(1).bind(lambda one: Effect.fail(one + 1)) == Failure(2)
