@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, final
 
@@ -23,7 +22,7 @@ from chatmemory.effect.clock import ClockTag
 from chatmemory.errors import RepositoryError
 from chatmemory.integrations.langgraph.namespaces import listed
 from chatmemory.integrations.langgraph.steps import Get, Put, Search, Step
-from chatmemory.integrations.langgraph.values import namespace_of
+from chatmemory.integrations.langgraph.values import namespace_of, read_json
 from chatmemory.longterm.unit_vectors import usable_rows
 from chatmemory.search_terms import query_terms
 
@@ -101,14 +100,14 @@ async def answered(do: Do[RepositoryError, Needs], batch: Batch, given: Vectors 
     for step in batch.steps:
         if type(step) is Get:
             item = next(found)
-            results.append(None if item is None else Item(**_fields(item)))
+            results.append(None if item is None else _found(item))
             if step.refreshes and item is not None and item.has_lifetime:
                 refreshed.append(item.name)
         elif type(step) is Put:
             results.append(None)
         elif type(step) is Search:
             hits = await do(items.search(_asked(step, vectors), now=now)) if step.search.limit else ()
-            results.append([SearchItem(**_fields(item), score=item.score) for item in hits])
+            results.append([_hit(item) for item in hits])
             if step.refreshes:
                 refreshed += [item.name for item in hits if item.has_lifetime]
         else:
@@ -150,11 +149,22 @@ def _asked(step: Search, vectors: Vectors) -> ItemSearch:
     return evolve(step.search, terms=terms, model=vectors.model, vector=vectors.of_query.get(step.query))
 
 
-def _fields(item: StoredItem) -> dict[str, Any]:
-    return {
-        "namespace": namespace_of(item.name.namespace),
-        "key": item.name.key,
-        "value": json.loads(item.value),
-        "created_at": item.created_at,
-        "updated_at": item.updated_at,
-    }
+def _found(item: StoredItem) -> Item:
+    return Item(
+        namespace=namespace_of(item.name.namespace),
+        key=item.name.key,
+        value=read_json(item.value),
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+    )
+
+
+def _hit(item: StoredItem) -> SearchItem:
+    return SearchItem(
+        namespace=namespace_of(item.name.namespace),
+        key=item.name.key,
+        value=read_json(item.value),
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+        score=item.score,
+    )

@@ -89,7 +89,7 @@ class ChatMemoryStore(BaseStore):
         gathering = self._gatherings.get(loop)
         if gathering is None:
             gathering = self._gatherings[loop] = Gathering(self._answer_all, is_of_one=_is_of_one)
-        return await gathering.ask(steps, writes=any(type(step) is Put for step in steps))
+        return await gathering.ask(steps, writes=Put in map(type, steps))
 
     def sweep_ttl(self) -> int:
         """Remove the items whose time is over, and return how many went."""

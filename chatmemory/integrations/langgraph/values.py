@@ -15,9 +15,9 @@ OWNER: Final = "langgraph"
 
 LONGEST_MINUTES: Final = 1000 * 366 * 1440.0  # a date can be named for its end
 
-_readable_json: Final = json.JSONEncoder(
-    ensure_ascii=False
-).encode  # json.dumps would make one for each value
+# json.dumps would make an encoder for each value, json.loads would look for space around what was written by us.
+_readable_json: Final = json.JSONEncoder(ensure_ascii=False).encode
+_read_here: Final = json.JSONDecoder().raw_decode
 
 
 def item_name(namespace: Sequence[str], key: str) -> ItemName:
@@ -77,6 +77,11 @@ def json_text(value: Mapping[str, Any]) -> str:
     except UnicodeEncodeError:  # half a character comes back as it was, from its escape
         return json.dumps(value)
     return text
+
+
+def read_json(text: str) -> Any:
+    """Read a value again."""
+    return _read_here(text)[0]
 
 
 def texts_in(value: object) -> Iterator[str]:

@@ -186,14 +186,20 @@ def _sweep(transaction: Transaction, now: datetime) -> Outcome[int, Never]:
 
 
 def _read(connection: sqlite3.Connection | Transaction, request: Named) -> tuple[StoredItem | None, ...]:
+    now_us = to_us(request.now)
     if len(request.names) == 1:
-        wanted = {**_named(request.names[0]), "now_us": to_us(request.now)}
-        row = connection.execute(SELECT_ITEM, wanted).fetchone()
-        return (None if row is None else _item(row),)
-    names = [(to_text(name.namespace), name.key) for name in request.names]
-    wanted = {"names": json.dumps(names, ensure_ascii=False), "now_us": to_us(request.now)}
+        (name,) = request.names
+        row = connection.execute(SELECT_ITEM, {**_named(name), "now_us": now_us}).fetchone()
+        return (None if row is None else _stored(name, row),)
+    columns = [(to_text(name.namespace), name.key) for name in request.names]
+    wanted = {"names": json.dumps(columns, ensure_ascii=False), "now_us": now_us}
     rows = {row[:2]: row for row in connection.execute(SELECT_ITEMS, wanted).fetchall()}
-    return tuple([_item(rows[name]) if name in rows else None for name in names])
+    return tuple(
+        [
+            _stored(name, rows[key]) if key in rows else None
+            for name, key in zip(request.names, columns, strict=True)
+        ]
+    )
 
 
 def _search(connection: sqlite3.Connection, request: tuple[ItemSearch, datetime]) -> tuple[StoredItem, ...]:
@@ -249,15 +255,14 @@ def _below(prefix: Labels, now: datetime) -> Parameters:
 
 
 def _item(row: Any, score: float | None = None) -> StoredItem:
-    namespace, key, value, created_at_us, updated_at_us, lifetime = row
-    return StoredItem(
-        ItemName(to_labels(namespace), key),
-        value,
-        from_us(created_at_us),
-        from_us(updated_at_us),
-        lifetime is not None,
-        score,
-    )
+    return _stored(ItemName(to_labels(row[0]), row[1]), row, score)
+
+
+def _stored(name: ItemName, row: Any, score: float | None = None) -> StoredItem:
+    _, _, value, created_at_us, updated_at_us, lifetime = row
+    created_at = from_us(created_at_us)
+    updated_at = created_at if updated_at_us == created_at_us else from_us(updated_at_us)
+    return StoredItem(name, value, created_at, updated_at, lifetime is not None, score)
 
 
 item_repository = Layer.effect(
