@@ -133,6 +133,9 @@ class AdapterEndurance:
             runtime = ThreadRuntime(embedded(path))
             with pytest.raises(self.failure, match="damaged"):
                 await self.numbers(self.adapter(runtime), "甲")
+            with pytest.raises(self.failure, match="damaged"):
+                for number in range(60, 120):  # some may find a page that is whole
+                    await self.write(self.adapter(runtime), "甲", number)
             await asyncio.to_thread(runtime.close)
 
 
