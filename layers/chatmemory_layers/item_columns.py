@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import lru_cache
 from typing import Final
@@ -62,6 +63,12 @@ def best_similarities(query: Vector, passages: Sequence[tuple[int, bytes]]) -> d
         if similarity > best.get(key, -2.0):
             best[key] = similarity
     return best
+
+
+def nearest(similarities: Mapping[int, float], most: int) -> list[tuple[int, float]]:
+    """Return the *most* similar items and those that are as similar as the last of them."""
+    least = min(heapq.nlargest(most, similarities.values()), default=2.0)
+    return [(key, similarity) for key, similarity in similarities.items() if similarity >= least]
 
 
 def lifetime_us(lifetime: timedelta | None) -> int | None:

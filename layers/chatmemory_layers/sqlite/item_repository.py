@@ -31,6 +31,7 @@ from chatmemory_layers.item_columns import (
     best_similarities,
     last_of_each,
     lifetime_us,
+    nearest,
     span,
     to_labels,
     to_text,
@@ -229,9 +230,8 @@ def _rankable(connection: sqlite3.Connection, search: ItemSearch, below: Paramet
         similarities = best_similarities(search.vector, [(key, vector) for key, vector, _ in passages])
         if not search.terms and not search.conditions:
             times = {key: updated_at_us for key, _, updated_at_us in passages}
-            yield from [
-                Rankable(key, times[key], None, similarity) for key, similarity in similarities.items()
-            ]
+            best = nearest(similarities, search.offset + search.limit)
+            yield from [Rankable(key, times[key], None, similarity) for key, similarity in best]
             return
     condition, parameters = narrowed(search.conditions)
     statement = SELECT_RANKABLE_VALUES.format(condition) if search.conditions else SELECT_RANKABLE
