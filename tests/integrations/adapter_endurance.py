@@ -55,6 +55,10 @@ class AdapterEndurance:
         """Return the numbers of the batches of *name* in their order, and assert that each has all its parts."""
         raise NotImplementedError
 
+    async def write_many(self, adapter: Any) -> None:
+        for number in range(60):
+            await self.write(adapter, "甲", number)
+
     def writing(self, path: Path, name: str, many: int) -> subprocess.Popen[str]:
         command = [sys.executable, *self.python, "-c", self.program, str(path), name, str(many)]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
@@ -125,17 +129,14 @@ class AdapterEndurance:
     async def test_a_damaged_file_is_an_exception_of_the_framework_and_no_hang(self, tmp_path: Path) -> None:
         path = tmp_path / "a.db"
         async with ThreadRuntime(embedded(path, durability="process")) as runtime:
-            adapter = self.adapter(runtime)
-            for number in range(60):
-                await self.write(adapter, "甲", number)
+            await self.write_many(self.adapter(runtime))
         damage(path)
         async with asyncio.timeout(PATIENCE_SECONDS):
             runtime = ThreadRuntime(embedded(path))
             with pytest.raises(self.failure, match="damaged"):
                 await self.numbers(self.adapter(runtime), "甲")
             with pytest.raises(self.failure, match="damaged"):
-                for number in range(60, 120):  # some may find a page that is whole
-                    await self.write(self.adapter(runtime), "甲", number)
+                await self.write_many(self.adapter(runtime))  # some may find a page that is whole
             await asyncio.to_thread(runtime.close)
 
 
