@@ -2,7 +2,8 @@
 
 ``observed`` and the layers beside it stand between a service and its users.  Whether anybody looks is decided
 when they are built: with neither a tracer provider of OpenTelemetry set up nor debug records of the logger
-``chatmemory`` wanted, they give the service itself, and cost nothing.  Failures of background work are logged where
+``chatmemory`` wanted, they give the service itself, and cost nothing.  Those of past chats stand in
+``observe_past_chats.py``: a memory is built without them.  Failures of background work are logged where
 they happen, in ``history_work.py``.
 """
 
@@ -15,25 +16,12 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Never, TypeAlias, TypeVar, cast, final
 
-from attrs import asdict
-
-from chatmemory.contracts import (
-    ChatMemory,
-    ChatMemoryService,
-    LongTermMemory,
-    LongTermMemoryService,
-    PastChats,
-    PastChatsIndex,
-    PastChatsIndexService,
-    PastChatsService,
-)
+from chatmemory.contracts import ChatMemory, ChatMemoryService, LongTermMemory, LongTermMemoryService
 from chatmemory.effect import Context, Do, Effect, Failure, Layer, Outcome
 from chatmemory.effect.clock import Clock, ClockTag
 from chatmemory.errors import AddError, MemoryChangeError, PastChatsError, ReadError
 from chatmemory.memories import ForgetReceipt, MemoryPage, ReEmbedReport, RememberReport, UseReport
 from chatmemory.messages import AddReport, ClearReport, Conversation, ConversationPage, MessagePage
-from chatmemory.past_chats import IndexReport, PastConversationPage, PastTurnPage
-from chatmemory.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory.recall import Recall
 
 if TYPE_CHECKING:
@@ -43,6 +31,7 @@ S = TypeVar("S")
 
 ServiceError: TypeAlias = AddError | ReadError | MemoryChangeError | PastChatsError
 Facts: TypeAlias = Mapping[str, str | int]
+NumbersOf: TypeAlias = Callable[[object], Facts]
 
 NAME: Final = "chatmemory"
 
@@ -80,11 +69,19 @@ class Observed:
     decides.
     """
 
-    def __init__(self, service: object, contract: type, clock: Clock, tracer: "Tracer | None") -> None:
+    def __init__(
+        self,
+        service: object,
+        contract: type,
+        clock: Clock,
+        tracer: "Tracer | None",
+        numbers_of: NumbersOf,
+    ) -> None:
         self._service = service
         self._contract = contract
         self._clock = clock
         self._tracer = tracer
+        self._numbers_of = numbers_of
 
     def __getattr__(self, operation: str) -> Callable[..., Any]:
         """Return the operation of the service, observed."""
@@ -137,7 +134,7 @@ class Observed:
             except BaseException as exception:
                 tell({"outcome": type(exception).__name__})
                 raise
-            tell(facts_of(outcome))
+            tell(_facts_of(outcome, self._numbers_of))
             return outcome
 
     def _span(self, operation: str) -> "AbstractContextManager[Span | None]":
@@ -149,17 +146,18 @@ class Observed:
         )
 
 
-def facts_of(outcome: Outcome[object, ServiceError]) -> Facts:
+def _facts_of(outcome: Outcome[object, ServiceError], numbers_of: NumbersOf) -> Facts:
     """Return what may be told of an outcome: ``outcome`` (``ok`` or the error's tag), numbers and names of kinds."""
     if isinstance(outcome, Failure):
         error = outcome.failure()
         if error.tag == "GenericMemoryError":
             return {"outcome": error.reason.tag, "problem": error.reason.problem}
         return {"outcome": error.tag}
-    return {"outcome": "ok", **_numbers(outcome.unwrap())}
+    return {"outcome": "ok", **numbers_of(outcome.unwrap())}
 
 
-def _numbers(value: object) -> Facts:  # noqa: PLR0912  one for each kind of report
+def numbers_of(value: object) -> Facts:  # noqa: PLR0912  one for each kind of report
+    """Return the numbers of a value, and names of kinds; nothing that somebody said."""
     match value:
         case AddReport(stored, duplicates, version, history):
             counts = {"stored": len(stored), "duplicates": len(duplicates), "version": version}
@@ -185,18 +183,6 @@ def _numbers(value: object) -> Facts:  # noqa: PLR0912  one for each kind of rep
             return {"memories": memories, "embeddings": embeddings}
         case ReEmbedReport(embedded, remaining):
             return {"embedded": embedded, "remaining": remaining}
-        case PromptSearchResult(hits=hits, mode=mode):
-            return {"hits": len(hits), "mode": mode}
-        case PastRecall() as recalled:
-            counts = {"exchanges": len(recalled.exchanges), "left_out": recalled.left_out}
-            return {**counts, "tokens": recalled.tokens, "mode": recalled.mode}
-        case PastConversationPage() as listed:
-            return {"conversations": len(listed.conversations)}
-        case PastTurnPage() as page:
-            return {"turns": len(page.turns)}
-        case IndexReport() as report:
-            counts = {"files": report.files, "unchanged": report.unchanged, "failed": report.failed}
-            return {**counts, **asdict(report.turns), "issues": len(report.issues)}
         case int() as number:
             return {"count": number}
         case Sized() as found:
@@ -231,33 +217,23 @@ def active_tracer() -> "Tracer | None":
     return provider.get_tracer(NAME)
 
 
-def _observed(service: S, contract: type, clock: Clock) -> S:
+def observe(service: S, contract: type, clock: Clock, numbers_of: NumbersOf) -> S:
     """Return *service*, observed if anybody looks."""
     tracer = active_tracer()
     if tracer is None and not log.isEnabledFor(logging.DEBUG):
         return service
     # It has every operation of the service, which no checker can see.
-    return cast("S", Observed(service, contract, clock, tracer))
+    return cast("S", Observed(service, contract, clock, tracer, numbers_of))
 
 
 @Effect.gen
 async def _observe_chat_memory(do: Do[Never, ChatMemoryService]) -> ChatMemory:
-    return _observed(do.service(ChatMemoryService), ChatMemory, do.service(ClockTag))
+    return observe(do.service(ChatMemoryService), ChatMemory, do.service(ClockTag), numbers_of)
 
 
 @Effect.gen
 async def _observe_long_term_memory(do: Do[Never, LongTermMemoryService]) -> LongTermMemory:
-    return _observed(do.service(LongTermMemoryService), LongTermMemory, do.service(ClockTag))
-
-
-@Effect.gen
-async def _observe_past_chats(do: Do[Never, PastChatsService]) -> PastChats:
-    return _observed(do.service(PastChatsService), PastChats, do.service(ClockTag))
-
-
-@Effect.gen
-async def _observe_past_chats_index(do: Do[Never, PastChatsIndexService]) -> PastChatsIndex:
-    return _observed(do.service(PastChatsIndexService), PastChatsIndex, do.service(ClockTag))
+    return observe(do.service(LongTermMemoryService), LongTermMemory, do.service(ClockTag), numbers_of)
 
 
 observed = Layer.effect(ChatMemoryService, _observe_chat_memory(), needs=[ChatMemoryService])
@@ -267,11 +243,3 @@ observed_long_term = Layer.effect(
     LongTermMemoryService, _observe_long_term_memory(), needs=[LongTermMemoryService]
 )
 """The long-term memory at hand, observed if anybody looks."""
-
-observed_past_chats = Layer.effect(PastChatsService, _observe_past_chats(), needs=[PastChatsService])
-"""The past chats at hand, observed if anybody looks."""
-
-observed_past_chats_index = Layer.effect(
-    PastChatsIndexService, _observe_past_chats_index(), needs=[PastChatsIndexService]
-)
-"""The index of past chats at hand, observed if anybody looks."""

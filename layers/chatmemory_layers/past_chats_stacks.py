@@ -88,7 +88,7 @@ def _finding(kept: Kept, embedding: EmbeddingSettings) -> Layer[PastChatsService
     found = (kept | token_counter | prompt_ranker).feed_keep(_query_embedder(embedding)) >> past_chats
     if "logging" not in sys.modules:  # then nobody looks, and a recall need not wait for it
         return found
-    from chatmemory.observe import observed_past_chats  # noqa: PLC0415  see above
+    from chatmemory.observe_past_chats import observed_past_chats  # noqa: PLC0415  see above
 
     return found >> observed_past_chats
 
@@ -96,7 +96,7 @@ def _finding(kept: Kept, embedding: EmbeddingSettings) -> Layer[PastChatsService
 def _indexing(
     kept: Kept, embedding: EmbeddingSettings, files: Files | None = None
 ) -> Layer[PastChatsIndexService, StackError]:
-    from chatmemory.observe import observed_past_chats_index  # noqa: PLC0415  likewise
+    from chatmemory.observe_past_chats import observed_past_chats_index  # noqa: PLC0415  likewise
     from chatmemory.pastchats.indexing import past_chats_index  # noqa: PLC0415  a recall needs none of this
     from chatmemory_layers.embedding.chosen import chosen_embedder  # noqa: PLC0415  likewise
     from chatmemory_layers.files.local_files import local_files  # noqa: PLC0415  likewise

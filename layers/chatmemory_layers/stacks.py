@@ -52,9 +52,6 @@ from chatmemory.settings import (
 )
 from chatmemory_layers.configuration import SettingsTags, read_settings, settings_given
 from chatmemory_layers.embedding.chosen import chosen_embedder
-from chatmemory_layers.in_memory.item_repository import item_repository as in_memory_items
-from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
-from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
 from chatmemory_layers.skills.chosen import chosen_skills
 from chatmemory_layers.sqlite.database import database as sqlite_database
 from chatmemory_layers.sqlite.item_repository import item_repository as sqlite_items
@@ -194,13 +191,21 @@ def _settings(store: StoreSettings, strategy: StrategySettings) -> Settings:
 def _repositories(store: StoreSettings) -> Repositories:
     match store.backend:
         case "in_memory":
-            return in_memory_messages | in_memory_memories | in_memory_items
+            return Layer.suspend(_in_memory_repositories)
         case "sqlite":
             return sqlite_database >> (sqlite_messages | sqlite_memories | sqlite_items)
         case "postgres":
             return Layer.suspend(_postgres_repositories).failing_with(ConfigError)
         case _:
             assert_never(store.backend)
+
+
+def _in_memory_repositories() -> Repositories:
+    from chatmemory_layers.in_memory.item_repository import item_repository  # noqa: PLC0415  for tests, mostly
+    from chatmemory_layers.in_memory.memory_repository import memory_repository  # noqa: PLC0415  likewise
+    from chatmemory_layers.in_memory.message_repository import message_repository  # noqa: PLC0415  likewise
+
+    return message_repository | memory_repository | item_repository
 
 
 def _postgres_repositories() -> Repositories:

@@ -30,7 +30,7 @@ from chatmemory import (
 )
 from chatmemory.effect.clock import ClockTag
 from chatmemory.errors import ConversationNotFoundError, GenericMemoryError, RepositoryError
-from chatmemory.observe import Observed, observed
+from chatmemory.observe import Observed, numbers_of, observed
 from chatmemory_layers import past_chats_stacks, stacks
 
 SECRET = "银行卡密码是 4711"
@@ -51,7 +51,7 @@ async def opened() -> AsyncGenerator[ChatMemory]:
 def traced(memory: ChatMemory, spans: InMemorySpanExporter) -> Any:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
-    return Observed(memory, ChatMemory, TestClock(), provider.get_tracer("chatmemory"))
+    return Observed(memory, ChatMemory, TestClock(), provider.get_tracer("chatmemory"), numbers_of)
 
 
 async def test_when_nobody_looks_nothing_is_between() -> None:
