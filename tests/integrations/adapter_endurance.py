@@ -126,25 +126,32 @@ class AdapterEndurance:
         with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
-    async def test_a_damaged_file_is_an_exception_of_the_framework_and_no_hang(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("damage", ["half of its pages", "all but its head", "cut off", "written over"])
+    async def test_a_damaged_file_is_an_exception_of_the_framework_and_no_hang(
+        self, tmp_path: Path, damage: str
+    ) -> None:
         path = tmp_path / "a.db"
         async with ThreadRuntime(embedded(path, durability="process")) as runtime:
             await self.write_many(self.adapter(runtime))
-        damage(path)
+        path.write_bytes(damaged(path.read_bytes(), damage))
         async with asyncio.timeout(PATIENCE_SECONDS):
             runtime = ThreadRuntime(embedded(path))
-            with pytest.raises(self.failure, match="damaged"):
+            with pytest.raises(self.failure, match="damaged|not a store"):
                 await self.numbers(self.adapter(runtime), "甲")
-            with pytest.raises(self.failure, match="damaged"):
+            with pytest.raises(self.failure, match="damaged|not a store"):
                 await self.write_many(self.adapter(runtime))  # some may find a page that is whole
             await asyncio.to_thread(runtime.close)
 
 
-def damage(path: Path) -> None:
-    """Overwrite the second half of the pages."""
-    content = bytearray(path.read_bytes())
+def damaged(content: bytes, damage: str) -> bytes:
     page_size = int.from_bytes(content[16:18], "big")
-    pages = len(content) // page_size
-    for page in range(pages // 2, pages):
-        content[page * page_size : (page + 1) * page_size] = b"\xff" * page_size
-    path.write_bytes(content)
+    half = len(content) // page_size // 2 * page_size
+    match damage:
+        case "half of its pages":
+            return content[:half] + b"\xff" * half
+        case "all but its head":
+            return content[:page_size] + b"\xff" * (len(content) - page_size)
+        case "cut off":
+            return content[:half]
+        case _:
+            return "你好".encode() * 1000
