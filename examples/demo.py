@@ -31,10 +31,16 @@ def main(folder: Path) -> None:
 
 def again(folder: Path) -> None:
     """Play in *folder*, without what an earlier run has left there."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sys.exit(f"{folder}: {error.strerror}")
+    # An earlier run left both, the index first.
+    if (folder / STORE).exists() and not (folder / PAST_CHATS).exists():
+        sys.exit(f"{folder / STORE} is not the demo's, and stays as it is: name an empty folder")
     for file in (STORE, PAST_CHATS):
-        for left in folder.glob(f"{file}*"):  # with its journal
-            left.unlink()
+        for journal in ("", "-wal", "-shm"):
+            (folder / f"{file}{journal}").unlink(missing_ok=True)
     main(folder)
     headline(
         "All this in a browser: a line of a conversation saved to memory, memories found, promoted, forgotten"

@@ -57,6 +57,18 @@ def test_the_demo_recalls_past_chats_shows_a_summary_both_views_the_same_after_a
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_demo_deletes_no_store_of_somebody_else(tmp_path: Path) -> None:
+    store = tmp_path / "agent.db"
+    store.write_bytes("我的".encode())
+    run = subprocess.run(
+        [sys.executable, EXAMPLES / "demo.py", tmp_path], capture_output=True, check=False, text=True
+    )
+    assert (run.returncode, run.stdout) == (1, "")
+    assert "agent.db is not the demo's" in run.stderr
+    assert [*tmp_path.iterdir()] == [store]
+    assert store.read_text(encoding="utf-8") == "我的"
+
+
 def test_what_the_demo_leaves_in_a_folder_is_opened_by_the_command_that_it_prints_last(
     tmp_path: Path,
 ) -> None:
