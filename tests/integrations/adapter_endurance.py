@@ -136,9 +136,9 @@ class AdapterEndurance:
         path.write_bytes(damaged(path.read_bytes(), damage))
         async with asyncio.timeout(PATIENCE_SECONDS):
             runtime = ThreadRuntime(embedded(path))
-            with pytest.raises(self.failure, match="damaged|not a store"):
+            with pytest.raises(self.failure, match=r"damaged|not a store"):
                 await self.numbers(self.adapter(runtime), "甲")
-            with pytest.raises(self.failure, match="damaged|not a store"):
+            with pytest.raises(self.failure, match=r"damaged|not a store"):
                 await self.write_many(self.adapter(runtime))  # some may find a page that is whole
             await asyncio.to_thread(runtime.close)
 
