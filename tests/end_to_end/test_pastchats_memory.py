@@ -99,6 +99,7 @@ def test_completion_knows_commands_and_options(indexed: Agent) -> None:
         ("show nowhere.jsonl#3", 4),
         ("show ''", 4),
         ("index ''", 2),
+        ("index . --input ''", 2),
         ("watch ''", 2),
         ("stats --config /nowhere/chatmemory.toml", 7),
     ],
@@ -180,6 +181,20 @@ def test_an_input_that_does_not_exist_is_named_and_fails_the_run(fresh: Agent) -
     done = fresh.run("pastchats-memory index /nowhere/at/all")
     assert done.returncode == 1
     assert "/nowhere/at/all" in done.stderr
+
+
+def test_what_can_be_read_is_read_beside_an_input_that_does_not_exist_which_fails_the_run_all_the_same(
+    fresh: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(HISTORIES)
+    done = fresh.run("pastchats-memory index aider ./没有.zip --json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["read"] == {"aider": 1}
+    assert "./没有.zip: unreadable" in done.stderr
+    (fresh.folder / "bad.zip").write_bytes(b"PK")
+    monkeypatch.chdir(fresh.folder)
+    assert fresh.run(f"pastchats-memory index {HISTORIES / 'aider'} bad.zip").returncode == 1
+    assert fresh.run(f"pastchats-memory index {HISTORIES / 'aider'} .").returncode == 0  # not named itself
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

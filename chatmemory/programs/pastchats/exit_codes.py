@@ -8,15 +8,15 @@ if TYPE_CHECKING:
     from chatmemory.effect.config_error import ConfigError
     from chatmemory.errors import PastChatsError
 
-FINDINGS: Final = 1  # doctor saw an error; index could read nothing of what it was given
+FINDINGS: Final = 1  # doctor saw an error; index could not read a path that it was given, or nothing at all
 UNWRITABLE: Final = 1  # nobody takes the answer: the disk is full, or the reader has gone
 HARMLESS: Final = 1  # a hook that is called wrongly: 2 would make an agent drop what a person has typed
 USAGE: Final = 2  # a misspelt option, a missing argument; click's number
 INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 
 EXPLANATION: Final = """\
-Exit codes: 0 done (also when nothing was found), 1 doctor saw an error, index or import could read nothing of what it
-was given, or nobody took the answer, 2 wrong usage, 3 invalid input, 4 unknown source, 5 the index cannot be used, 6 the embedder failed,
+Exit codes: 0 done (also when nothing was found), 1 doctor saw an error, index could not read a path that it was given,
+import could read nothing, or nobody took the answer, 2 wrong usage, 3 invalid input, 4 unknown source, 5 the index cannot be used, 6 the embedder failed,
 7 invalid configuration."""
 
 

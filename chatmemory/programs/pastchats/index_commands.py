@@ -16,8 +16,10 @@ from chatmemory.programs.pastchats.options import (
     ROLES,
     as_json_option,
     dry_run_option,
+    each_named,
     list_option,
     paths_argument,
+    resolved,
     with_host,
 )
 from chatmemory.programs.pastchats.progress import ProgressLine
@@ -59,8 +61,9 @@ def init(host: Host, *, as_json: bool) -> None:
 @click.command()
 @paths_argument
 @click.option(
-    "--input", "-i", "inputs", multiple=True, metavar="PATH", help="A file, folder or zip; the same as PATH."
-)
+    "--input", "-i", "inputs", multiple=True, metavar="PATH", callback=each_named,
+    help="A file, folder or zip; the same as PATH.",
+)  # fmt: skip
 @click.option(
     "--format",
     "-f",
@@ -107,8 +110,10 @@ def index(
         click.echo(NOWHERE, err=True)
     elif report.not_histories and not (report.read or report.unchanged or verbose):
         click.echo(NO_HISTORY, err=True)
-    is_unreadable = report.failed or any(issue.code == "unreadable" for issue in report.issues)
-    if is_unreadable and not report.read and not report.unchanged:
+    unreadable = {issue.path for issue in report.issues if issue.code == "unreadable"}
+    is_nothing_read = not report.read and not report.unchanged
+    given = {name for path in request.inputs for name in (path, resolved(path))}
+    if unreadable & given or (is_nothing_read and (report.failed or unreadable)):
         raise click.exceptions.Exit(FINDINGS)
 
 

@@ -82,7 +82,20 @@ def source_argument(command: F) -> F:
 
 def paths_argument(command: F) -> F:
     """Add files and folders, each of which has a name."""
-    return click.argument("paths", nargs=-1, metavar="[PATH]...", callback=_each_named)(command)
+    return click.argument("paths", nargs=-1, metavar="[PATH]...", callback=each_named)(command)
+
+
+def each_named(_: click.Context, parameter: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse an empty path, which would be the folder that one is in."""
+    if "" in paths:
+        msg = "one is empty: is a variable of the shell unset?"
+        raise click.BadParameter(msg, param=parameter)
+    return paths
+
+
+def resolved(path: str) -> str:
+    """Return *path* as the issues of a report name it, if there is such a file."""
+    return cast("str", click.Path(resolve_path=True).convert(path, None, None))
 
 
 def filter_options(command: F) -> F:
@@ -193,10 +206,3 @@ def _from_here(context: click.Context, parameter: click.Parameter, source: str) 
             continue
         return path + source[end:]
     return source  # a conversation, or a file that is gone
-
-
-def _each_named(_: click.Context, parameter: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
-    if "" in paths:  # which would be the folder that one is in
-        msg = "one is empty: is a variable of the shell unset?"
-        raise click.BadParameter(msg, param=parameter)
-    return paths
