@@ -91,9 +91,8 @@ class Gathering(Generic[Q, A]):
                 self._last_size = len(group)
                 await self._do_together(group)
                 if self._waiting:
-                    await asyncio.sleep(
-                        0
-                    )  # those who have their answer now may ask again, and share the next run
+                    # Those who have their answer now may ask again, and share the next run.
+                    await asyncio.sleep(0)
         finally:
             self._is_busy = False
             left, self._waiting = self._waiting, []

@@ -16,13 +16,17 @@ class Doubling:
     def __init__(self) -> None:
         self.groups: list[list[int]] = []
         self.has_begun = asyncio.Event()
-        self.may_end = asyncio.Event()
+        self.may_end = asyncio.Semaphore(0)
         self.gathering = Gathering(self.run, is_of_one=lambda failure: isinstance(failure, ValueError))
+
+    def let_all_end(self) -> None:
+        for _ in range(100):
+            self.may_end.release()
 
     async def run(self, numbers: Sequence[int]) -> list[int]:
         self.groups.append(list(numbers))
         self.has_begun.set()
-        await self.may_end.wait()
+        await self.may_end.acquire()
         await asyncio.sleep(0)
         if 13 in numbers:
             raise ValueError("13")
@@ -42,14 +46,14 @@ async def test_who_is_alone_is_done_at_once_and_those_that_come_meanwhile_are_th
     first = await asked(doubling, 1, 2)
     assert doubling.groups == [[1]]
     later = await asked(doubling, 3, 4)
-    doubling.may_end.set()
+    doubling.let_all_end()
     assert await asyncio.gather(*first, *later) == [2, 4, 6, 8]
     assert doubling.groups == [[1], [2, 3, 4]]
 
 
 async def test_who_had_company_waits_a_turn_for_it_and_who_asks_again_joins_it() -> None:
     doubling = Doubling()
-    doubling.may_end.set()
+    doubling.let_all_end()
 
     async def twice(number: int) -> None:
         await doubling.gathering.ask(number)
@@ -62,6 +66,23 @@ async def test_who_had_company_waits_a_turn_for_it_and_who_asks_again_joins_it()
     assert doubling.groups[3:] == [[5], [6]]
 
 
+async def test_a_group_waits_for_those_of_the_last_one_who_ask_again() -> None:
+    doubling = Doubling()
+
+    async def again(number: int) -> None:
+        await doubling.gathering.ask(await doubling.gathering.ask(number))
+
+    (alone,) = await asked(doubling, 1)
+    repeating = [asyncio.create_task(again(number)) for number in (2, 3)]
+    await asyncio.sleep(0)
+    doubling.may_end.release()
+    await alone
+    later = await asked(doubling, 5)
+    doubling.let_all_end()
+    await asyncio.gather(*later, *repeating)
+    assert doubling.groups == [[1], [2, 3], [5, 4, 6]]
+
+
 async def test_who_writes_hears_of_a_cancellation_when_it_is_known_what_is_stored() -> None:
     doubling = Doubling()
     asking = asyncio.create_task(doubling.gathering.ask(1, writes=True))
@@ -70,14 +91,14 @@ async def test_who_writes_hears_of_a_cancellation_when_it_is_known_what_is_store
         asking.cancel()
         await asyncio.sleep(0)
     assert not asking.done()
-    doubling.may_end.set()
+    doubling.let_all_end()
     with pytest.raises(asyncio.CancelledError):
         await asking
 
 
 async def test_a_fault_of_one_is_its_own_and_another_is_that_of_all() -> None:
     doubling = Doubling()
-    doubling.may_end.set()
+    doubling.let_all_end()
     asking = [doubling.gathering.ask(number) for number in (1, 13, 2)]
     one, fault, two = await asyncio.gather(*asking, return_exceptions=True)
     assert (one, type(fault), two) == (2, ValueError, 4)
@@ -90,7 +111,7 @@ async def test_a_fault_of_one_is_its_own_and_another_is_that_of_all() -> None:
 
 async def test_who_leaves_before_the_group_begins_is_not_done() -> None:
     doubling = Doubling()
-    doubling.may_end.set()
+    doubling.let_all_end()
     stays, leaves = await asked(doubling, 1, 2)
     leaves.cancel()
     with pytest.raises(asyncio.CancelledError):
