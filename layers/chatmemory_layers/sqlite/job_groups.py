@@ -1,8 +1,8 @@
 """``JobGroups``: what the tasks of a loop ask of one connection, done on its thread, group after group.
 
 A group is whatever waits when the thread becomes free: it forms while the previous one runs, so nobody waits for
-company, and it costs one hop there and one back.  What is done with a group stands in ``group_commit.py`` and
-``group_read.py``.
+company, and it costs one hop there and one back.  Who was alone the last time is taken to be alone again.  What is done
+with a group stands in ``group_commit.py`` and ``group_read.py``.
 """
 
 import asyncio
@@ -33,6 +33,7 @@ class JobGroups:
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Job] = deque()  # appended to by the loop, taken from by the thread
         self._is_draining = False  # known to the loop only, so that no lock is needed
+        self._is_alone = True  # likewise: the last group was of one
 
     def submit(
         self, operation: str, work: Callable[[Any, Any], Any], request: object
@@ -42,8 +43,10 @@ class JobGroups:
         self._waiting.append((operation, work, request, answer))
         if not self._is_draining:
             self._is_draining = True
-            # One turn of the loop later: the tasks that the last group woke have all submitted by then.
-            self._loop.call_soon(self._connection.post, self._drain)
+            if self._is_alone:
+                self._connection.post(self._drain)
+            else:  # one turn of the loop later: the tasks that the last group woke have all submitted by then
+                self._loop.call_soon(self._connection.post, self._drain)
         return answer
 
     async def close(self) -> None:
@@ -68,6 +71,7 @@ class JobGroups:
             else:
                 future.set_result(answer)
         if is_last:
+            self._is_alone = len(group) == 1
             self._is_draining = bool(self._waiting)
             if self._waiting:
                 self._connection.post(self._drain)
