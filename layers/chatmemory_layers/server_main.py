@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 from importlib.util import find_spec
-from typing import Final, NoReturn, cast
+from typing import Final, NoReturn, cast, final
 
 import anyio
 import click
@@ -14,7 +14,7 @@ from returns.result import Failure, Success
 from chatmemory.effect import EffectFailed, ManagedRuntime
 from chatmemory.effect.config_error import ConfigError
 from chatmemory.errors import RepositoryError, memory_error
-from chatmemory.programs.pastchats.exit_codes import exit_code
+from chatmemory.programs.pastchats.exit_codes import INTERRUPTED, exit_code
 from chatmemory.server_settings import HIGHEST_PORT
 from chatmemory.settings import Settings
 from chatmemory_layers.configuration import read_settings
@@ -29,12 +29,23 @@ threads that ask SQLite: 64 clients that read at once were answered at a quarter
 
 EXIT_CODES: Final = """\
 Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 a part is not installed, 2 wrong usage, 5 the store cannot be opened,
-7 invalid configuration, an address that needs a token, or a port that is taken."""
+7 invalid configuration, an address that needs a token, or a port that is taken, 130 Ctrl-C before it was open."""
 
 LINE: Final = "%(asctime)s %(message)s"
 
 
-@click.group()
+@final
+class _Program(click.Group):
+    """Ends quietly when Ctrl-C comes before the server that would hear it; click would say "Aborted!"."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+
+@click.group(cls=_Program)
 @click.version_option(package_name="chatmemory-effect")
 def main() -> None:
     """Memory of conversations, and beyond them, for agents; pastchats-memory searches the histories of other tools."""

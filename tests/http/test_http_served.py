@@ -1,10 +1,15 @@
 """``chatmemory serve`` as a process: it answers, keeps what it has acknowledged, and ends when it is told to."""
 
+import signal
+import socket
+import sqlite3
+import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 
-from tests.http.served import served
+from tests.http.served import CHATMEMORY, served
 
 
 def test_what_one_server_has_stored_the_next_one_answers(tmp_path: Path) -> None:
@@ -24,3 +29,26 @@ def test_the_page_is_there(tmp_path: Path) -> None:
         page = httpx.get(server.url)
         assert page.headers["content-type"].startswith("text/html")
         assert "<!doctype html>" in page.text.lower()
+
+
+def test_ctrl_c_is_quiet_while_the_server_waits_for_its_store(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    with closing(sqlite3.connect(tmp_path / "agent.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        command = [CHATMEMORY, "serve", "--store", tmp_path / "agent.db", "--port", str(port)]
+        # A process that is started where Ctrl-C is not heard would not hear it either.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        signal.signal(signal.SIGINT, before)
+        with process:
+            while not _is_listening(port):  # it listens first, then opens the store
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=20) == (b"", b"")
+            assert process.returncode == 130
+
+
+def _is_listening(port: int) -> bool:
+    with closing(socket.socket()) as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
