@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final, TypeAlias, TypeVar, cast, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from attrs import frozen
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -22,15 +22,16 @@ from llama_index.core.utils import get_tokenizer  # pyright: ignore[reportUnknow
 from pydantic import SkipValidation
 
 from chatmemory.contracts import LongTermMemoryService
-from chatmemory.effect import Do, Effect, EffectFailed, EffectInterrupted, Runner, Success
-from chatmemory.errors import DataValidationError, RecallError, RememberError
+from chatmemory.effect import Do, Effect, Runner
+from chatmemory.errors import RememberError
+from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.recalled_text import recalled_text
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.memories import Namespace
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.proposals import Speaker
 
-A = TypeVar("A")
+RAISING: Final = Raising(refused=ValueError, failed=RuntimeError, closed=RuntimeError)
 
 SESSION: Final = "session_id"
 """Under which name LlamaIndex tells a block the session, as an argument or in a message's ``additional_kwargs``."""
@@ -101,7 +102,7 @@ class ChatMemoryBlock(BaseMemoryBlock[str]):
             recalling = recalled_text(
                 self.namespace, asked, limit=self.limit, session_id=session_id, use_id=use_id
             )
-            recalled = await self._run(recalling)
+            recalled = await RAISING.run(self.runtime, recalling)
         await self._keep(said, session_id)  # afterwards, or the model would be told what it is being told
         self._turns.pop(session_id, None)
         self._turns[session_id] = _Turn(len(questions), asked, recalled, frozenset(said))
@@ -130,20 +131,7 @@ class ChatMemoryBlock(BaseMemoryBlock[str]):
         turn = self._turns.get(session_id)
         fresh = [one for one in dict.fromkeys(said) if turn is None or one not in turn.kept]
         if fresh:
-            await to_its_end(self._run(_kept(self.namespace, fresh, session_id)))
-
-    async def _run(self, effect: Effect[A, RecallError | RememberError, LongTermMemoryService]) -> A:
-        try:
-            outcome = await self.runtime.run(effect)
-        except EffectInterrupted as closed:
-            raise RuntimeError(f"the runtime of {self.name} is closed") from closed
-        except EffectFailed as failed:  # while the runtime was opening
-            raise RuntimeError(str(failed.error)) from failed
-        if isinstance(outcome, Success):
-            return outcome.unwrap()
-        error = outcome.failure()
-        kind = ValueError if isinstance(error, DataValidationError) else RuntimeError
-        raise kind(str(error)) from EffectFailed(error)
+            await to_its_end(RAISING.run(self.runtime, _kept(self.namespace, fresh, session_id)))
 
 
 @Effect.gen

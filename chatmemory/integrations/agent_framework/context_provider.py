@@ -9,7 +9,7 @@ from agent_framework import AgentSession, ContextProvider, Message, SessionConte
 
 from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Runner
-from chatmemory.integrations.agent_framework.running import run
+from chatmemory.integrations.agent_framework.raising import RAISING
 from chatmemory.integrations.recalled_text import recalled
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.memories import Namespace
@@ -69,7 +69,7 @@ class ChatMemoryContextProvider(ContextProvider):
         recalling = recalled(
             self._namespace_of(session), asked, limit=self.limit, session_id=context.session_id
         )
-        memories = await run(self._runtime, recalling)
+        memories = await RAISING.run(self._runtime, recalling)
         if memories.text:
             others = [one for one in memories.session_ids if one != context.session_id]
             context.extend_messages(self, [Message("user", [memories.text])], origin_session_ids=others)
@@ -89,7 +89,7 @@ class ChatMemoryContextProvider(ContextProvider):
             saving = LongTermMemoryService.use(
                 lambda memory: memory.auto_save(namespace, said, session_id=session_id)
             )
-            await to_its_end(run(self._runtime, saving))
+            await to_its_end(RAISING.run(self._runtime, saving))
 
     def _namespace_of(self, session: AgentSession) -> Namespace:
         return self.namespace if isinstance(self.namespace, Namespace) else self.namespace(session)

@@ -10,12 +10,13 @@ from agent_framework import AgentSession, HistoryProvider, Message, SessionConte
 
 from chatmemory.contracts import ChatMemoryService
 from chatmemory.effect import Do, Effect, Runner
-from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
+from chatmemory.errors import AddError, ReadError
 from chatmemory.integrations.agent_framework.messages import Identity, drafts, identity_of, message_of
-from chatmemory.integrations.agent_framework.running import run
+from chatmemory.integrations.agent_framework.raising import RAISING
+from chatmemory.integrations.stored_messages import stored_messages
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.message_rules import MAX_LIMIT
-from chatmemory.messages import ChatMessage, NewMessage, View
+from chatmemory.messages import NewMessage
 
 DEFAULT_SESSION: Final = "default"
 """The conversation of whoever names no session, as with the providers of the framework."""
@@ -75,7 +76,7 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         **kwargs: Any,  # noqa: ARG002  likewise
     ) -> list[Message]:
         """Return what a model should see, oldest first; nothing for a new session."""
-        stored = await run(self._runtime, _stored(self._conversation_id(session_id)))
+        stored = await RAISING.run(self._runtime, stored_messages(self._conversation_id(session_id)))
         messages = [message_of(one) for one in stored]
         if self.skip_excluded:
             return [message for message in messages if not message.additional_properties.get("_excluded")]
@@ -94,7 +95,7 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         given, answered = list(drafts(messages[:many])), list(drafts(messages[len(messages[:many]) :]))
         if given or answered:
             saving = _saved(self._conversation_id(session_id), given, answered)
-            await to_its_end(run(self._runtime, saving))
+            await to_its_end(RAISING.run(self._runtime, saving))
 
     async def after_run(
         self,
@@ -116,20 +117,6 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         return self.prefix + (DEFAULT_SESSION if session_id is None else session_id)
 
 
-def _stored(
-    conversation_id: str, *, limit: int | None = None, view: View = "model"
-) -> Effect[Sequence[ChatMessage], ReadError, ChatMemoryService]:
-    """Read the conversation, which may be new."""
-    reading = ChatMemoryService.use(
-        lambda memory: memory.get_messages(conversation_id, limit=limit, view=view)
-    )
-    return reading.lash(_nothing_if_new)
-
-
-def _nothing_if_new(error: ReadError) -> Effect[Sequence[ChatMessage], ReadError]:
-    return Effect.succeed(()) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)
-
-
 @Effect.gen
 async def _saved(
     do: Do[AddError | ReadError, ChatMemoryService],
@@ -141,7 +128,7 @@ async def _saved(
     identities = [identity_of(message) for message in given]
     if len(given) > 1 or not all(map(_is_question, identities)):
         most = min(2 * len(given), MAX_LIMIT)  # as many as can be repeated, and a summary behind each
-        known = await do(_stored(conversation_id, limit=most, view="full"))
+        known = await do(stored_messages(conversation_id, limit=most, view="full"))
         stored = [identity_of(message) for message in known if message.role != "summary"]
         given = given[_repeated(stored, identities) :]
     if given or answered:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Final, TypeAlias, cast
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -23,17 +21,10 @@ from anthropic.types.beta import (
 )
 
 from chatmemory.contracts import ItemRepositoryTag
-from chatmemory.effect import (
-    Effect,
-    EffectFailed,
-    EffectInterrupted,
-    Outcome,
-    Runner,
-    Success,
-    ThreadRuntime,
-)
+from chatmemory.effect import Effect, Failure, Outcome, Runner, ThreadRuntime
 from chatmemory.integrations.anthropic.file_text import CommandRefusedError
 from chatmemory.integrations.anthropic.memory_files import FileBounds, FileError, MemoryFiles
+from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.memories import Namespace
 
@@ -106,8 +97,7 @@ class ChatMemoryTool(BetaAsyncAbstractMemoryTool):
         return await to_its_end(self._run(self._files.clear()))
 
     async def _run(self, effect: Effect[str, FileError, ItemRepositoryTag]) -> str:
-        with _as_theirs():
-            return _unwrapped(await self._runtime.run(effect))
+        return _answer(await RAISING.outcome(self._runtime, effect))
 
 
 class BlockingChatMemoryTool(BetaAbstractMemoryTool):
@@ -163,8 +153,7 @@ class BlockingChatMemoryTool(BetaAbstractMemoryTool):
         return self._run(self._files.clear())
 
     def _run(self, effect: Effect[str, FileError, ItemRepositoryTag]) -> str:
-        with _as_theirs():
-            return _unwrapped(self._runtime.run_blocking(effect))
+        return _answer(RAISING.outcome_blocking(self._runtime, effect))
 
 
 def _asked(files: MemoryFiles, command: Command) -> Effect[str, FileError, ItemRepositoryTag]:
@@ -210,28 +199,16 @@ def _range(given: object) -> list[int] | None:
     return [_line(number, "view_range") for number in cast("list[object]", given)]
 
 
-@contextmanager
-def _as_theirs() -> Generator[None]:
-    """Raise what a runtime raises as the tool's error."""
-    try:
-        yield
-    except EffectInterrupted as closed:
-        raise ToolError("the runtime of this memory is closed") from closed
-    except EffectFailed as failed:  # while the runtime was opening
-        raise _failure(failed) from failed
+def _answer(outcome: Outcome[str, FileError]) -> str:
+    if isinstance(outcome, Failure) and isinstance(refused := outcome.failure(), CommandRefusedError):
+        raise ToolError(str(refused)) from refused
+    return RAISING.value(outcome)
 
 
-def _unwrapped(outcome: Outcome[str, FileError]) -> str:
-    if isinstance(outcome, Success):
-        return outcome.unwrap()
-    error = outcome.failure()
-    if isinstance(error, CommandRefusedError):
-        raise ToolError(str(error)) from error
-    failed = EffectFailed(error)
-    raise _failure(failed) from failed
-
-
-def _failure(failed: EffectFailed) -> ToolError:
+def _failed(text: str) -> ToolError:
     # The SDK's runner logs what is no ToolError, and shows its repr to the model.
-    log.warning("a command of the memory tool failed: %s", failed.error)
-    return ToolError(str(failed.error))
+    log.warning("a command of the memory tool failed: %s", text)
+    return ToolError(text)
+
+
+RAISING: Final = Raising(refused=ToolError, failed=_failed, closed=ToolError)

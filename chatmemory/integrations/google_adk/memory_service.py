@@ -9,7 +9,7 @@ does not come back when its session is added again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from google.adk.errors.input_validation_error import InputValidationError
 from google.adk.events.event import Event
@@ -18,7 +18,7 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions.session import Session
 
 from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag, LongTermMemoryService
-from chatmemory.effect import Do, Effect, EffectFailed, EffectInterrupted, Runner, Success, catch
+from chatmemory.effect import Do, Effect, EffectFailed, Runner, catch
 from chatmemory.effect.clock import ClockTag
 from chatmemory.errors import (
     DataValidationError,
@@ -37,18 +37,19 @@ from chatmemory.integrations.google_adk.entries import (
     said_by,
     said_in,
 )
+from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.memories import Memory, MemoryChanges, Namespace
 from chatmemory.memory_rules import namespace_problems
 from chatmemory.message_rules import clean_text, id_problem
-
-A = TypeVar("A")
 
 Needs: TypeAlias = LongTermMemoryService | ItemRepositoryTag
 ServiceError: TypeAlias = MemoryChangeError | MemoryConflictError | RepositoryError
 
 KNOWN: Final = ("googleAdk", "known")
 """The namespace of the items that say which events are known."""
+
+RAISING: Final = Raising(refused=InputValidationError, failed=RuntimeError, closed=RuntimeError)
 
 MOST_FOUND: Final = 10  # as InMemoryMemoryService: an agent puts all of them before its model
 PAGE: Final = 1000
@@ -74,7 +75,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
         """Remember what *session* says now: what it no longer says since the last time is forgotten."""
         namespace = _namespace(session.app_name, session.user_id)
         said = said_by(namespace, session.events, session.id)
-        await to_its_end(self._run(_kept_session(namespace, session.id, said)))
+        await to_its_end(RAISING.run(self._runtime, _kept_session(namespace, session.id, said)))
 
     async def add_events_to_memory(
         self,
@@ -88,7 +89,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
         """Remember *events* as well; *custom_metadata* is found with each of them."""
         namespace = _namespace(app_name, user_id)
         said = said_by(namespace, events, session_id or None, custom_metadata)
-        await to_its_end(self._run(_kept(namespace, said)))
+        await to_its_end(RAISING.run(self._runtime, _kept(namespace, said)))
 
     async def add_memory(
         self,
@@ -104,7 +105,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
         """
         namespace = _namespace(app_name, user_id)
         said = said_in(namespace, memories, custom_metadata)
-        await to_its_end(self._run(_kept(namespace, said, even_if_forgotten=True)))
+        await to_its_end(RAISING.run(self._runtime, _kept(namespace, said, even_if_forgotten=True)))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return at most ten memories that belong to *query*, the best first."""
@@ -115,14 +116,14 @@ class ChatMemoryMemoryService(BaseMemoryService):
         recalling = LongTermMemoryService.use(
             lambda memory: memory.recall(namespace, asked, limit=MOST_FOUND)
         )
-        recall = await self._run(recalling)
+        recall = await RAISING.run(self._runtime, recalling)
         return SearchMemoryResponse(memories=[entry_of(hit.memory) for hit in recall.hits])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Forget the memory, which no later ingestion brings back; one that is not there is no failure."""
         namespace = _namespace(app_name, user_id)
         if memory_id:
-            await to_its_end(self._run(_deleted(namespace, memory_id)))
+            await to_its_end(RAISING.run(self._runtime, _deleted(namespace, memory_id)))
 
     async def forget_session(self, *, app_name: str, user_id: str, session_id: str) -> int:
         """Forget all that was remembered of a session, and return how many memories that were.
@@ -133,20 +134,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
         forgetting = LongTermMemoryService.use(
             lambda memory: memory.forget_where(namespace, session_id=session_id)
         )
-        return (await to_its_end(self._run(forgetting))).memories
-
-    async def _run(self, effect: Effect[A, ServiceError, Needs]) -> A:
-        try:
-            outcome = await self._runtime.run(effect)
-        except EffectInterrupted as closed:
-            raise RuntimeError(f"the runtime of this {type(self).__name__} is closed") from closed
-        except EffectFailed as failed:  # while the runtime was opening
-            raise RuntimeError(str(failed.error)) from failed
-        if isinstance(outcome, Success):
-            return outcome.unwrap()
-        error = outcome.failure()
-        kind = InputValidationError if isinstance(error, DataValidationError) else RuntimeError
-        raise kind(str(error)) from EffectFailed(error)
+        return (await to_its_end(RAISING.run(self._runtime, forgetting))).memories
 
 
 # --- Effects ---

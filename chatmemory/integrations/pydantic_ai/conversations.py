@@ -51,7 +51,7 @@ from chatmemory.integrations.pydantic_ai.entry_tree import (
     kept_entry,
 )
 from chatmemory.integrations.pydantic_ai.message_json import json_text, message_of
-from chatmemory.integrations.pydantic_ai.running import run, unwrapped
+from chatmemory.integrations.pydantic_ai.raising import RAISING
 from chatmemory.integrations.to_its_end import to_its_end
 
 RECORDS: Final[Labels] = ("pydanticAi", "conversations")
@@ -86,7 +86,7 @@ class ChatMemoryConversations(ConversationStore):
         conditions = () if scope is None else (Condition("scope", "is", scope),)
         search = ItemSearch(RECORDS, limit=ALL if limit is None else limit, conditions=conditions)
         searching = ItemRepositoryTag.use(lambda items: items.search(search, now=TIMELESS))
-        return [_record_of(item) for item in unwrapped(await run(self._runtime, searching))]
+        return [_record_of(item) for item in await RAISING.run(self._runtime, searching)]
 
     async def write_record(
         self,
@@ -132,13 +132,13 @@ class ChatMemoryConversations(ConversationStore):
 
     async def _items(self, names: tuple[ItemName, ...]) -> tuple[StoredItem | None, ...]:
         reading = ItemRepositoryTag.use(lambda items: items.read(names, now=TIMELESS))
-        return unwrapped(await run(self._runtime, reading))
+        return await RAISING.run(self._runtime, reading)
 
     async def _change(
         self, conversation_id: str, steps: Callable[[], ItemChange[bool]], *, now: datetime
     ) -> None:
         changing = ItemRepositoryTag.use(lambda items: items.change(steps, now=now))
-        if not unwrapped(await to_its_end(run(self._runtime, changing))):
+        if not await to_its_end(RAISING.run(self._runtime, changing)):
             raise ConversationConflict(conversation_id)
 
 

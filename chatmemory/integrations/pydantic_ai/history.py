@@ -10,6 +10,7 @@ from hashlib import sha256
 from random import Random
 from typing import Any, Final, cast
 
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     BaseToolCallPart,
     BaseToolReturnPart,
@@ -29,15 +30,11 @@ from pydantic_ai.messages import (
 
 from chatmemory.contracts import ChatMemoryService
 from chatmemory.contracts.token_counter import AS_GIVEN
-from chatmemory.effect import (
-    Effect,
-    Outcome,
-    Runner,
-    Success,
-)
-from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
+from chatmemory.effect import Effect, Runner, ThreadRuntime
+from chatmemory.errors import AddError
 from chatmemory.integrations.pydantic_ai.message_json import json_text, message_of
-from chatmemory.integrations.pydantic_ai.running import run, run_sync, unwrapped
+from chatmemory.integrations.pydantic_ai.raising import RAISING
+from chatmemory.integrations.stored_messages import stored_messages
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.messages import AddReport, ChatMessage, NewMessage, Role
@@ -70,7 +67,7 @@ class ChatMemoryHistory:
 
     async def load(self) -> list[ModelMessage]:
         """Return what a model should see, oldest first, for ``message_history=``; nothing for a new conversation."""
-        return _loaded(await run(self._runtime, self._reading()))
+        return _loaded(await RAISING.run(self._runtime, stored_messages(self.conversation_id)))
 
     async def append(self, messages: Sequence[ModelMessage]) -> AddReport:
         """Store *messages* at the end, all or none: ``result.new_messages()`` after each run.
@@ -78,28 +75,29 @@ class ChatMemoryHistory:
         A message that is stored already is stored once, so that a run whose append was cancelled, or ended with the
         program, is appended again without a thought.
         """
-        return unwrapped(await to_its_end(run(self._runtime, self._writing(messages))))
+        return await to_its_end(RAISING.run(self._runtime, self._writing(messages)))
 
     def load_sync(self) -> list[ModelMessage]:
         """Do as ``load``, for ``run_sync``; with a ``ThreadRuntime``."""
-        return _loaded(run_sync(self._runtime, self._reading()))
+        return _loaded(RAISING.run_blocking(self._blocking(), stored_messages(self.conversation_id)))
 
     def append_sync(self, messages: Sequence[ModelMessage]) -> AddReport:
         """Do as ``append``, for ``run_sync``; with a ``ThreadRuntime``."""
-        return unwrapped(run_sync(self._runtime, self._writing(messages)))
-
-    def _reading(self) -> Effect[Sequence[ChatMessage], ReadError, ChatMemoryService]:
-        return ChatMemoryService.use(lambda memory: memory.get_messages(self.conversation_id))
+        return RAISING.run_blocking(self._blocking(), self._writing(messages))
 
     def _writing(self, messages: Sequence[ModelMessage]) -> Effect[AddReport, AddError, ChatMemoryService]:
         drafts = list(_drafts(messages))
         return ChatMemoryService.use(lambda memory: memory.add_messages(self.conversation_id, drafts))
 
+    def _blocking(self) -> ThreadRuntime[ChatMemoryService]:
+        if isinstance(self._runtime, ThreadRuntime):
+            return self._runtime
+        kind = type(self._runtime).__name__
+        raise UserError(f"a {kind} runs in its event loop alone: give a ThreadRuntime, or await")
 
-def _loaded(outcome: Outcome[Sequence[ChatMessage], ReadError]) -> list[ModelMessage]:
-    if not isinstance(outcome, Success) and isinstance(outcome.failure(), ConversationNotFoundError):
-        return []
-    return [_model_message(message) for message in unwrapped(outcome)]
+
+def _loaded(stored: Sequence[ChatMessage]) -> list[ModelMessage]:
+    return list(map(_model_message, stored))
 
 
 def _drafts(messages: Sequence[ModelMessage]) -> Iterator[NewMessage]:

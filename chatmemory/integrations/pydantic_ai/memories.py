@@ -17,7 +17,7 @@ from chatmemory.effect import (
     Runner,
 )
 from chatmemory.integrations.pydantic_ai.history import said_in
-from chatmemory.integrations.pydantic_ai.running import run, unwrapped
+from chatmemory.integrations.pydantic_ai.raising import RAISING
 from chatmemory.integrations.recalled_text import recalled_text
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.memories import Namespace
@@ -71,13 +71,13 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
         recalling = recalled_text(
             self.namespace, text, limit=self.limit, session_id=ctx.conversation_id, use_id=ctx.run_id
         )
-        shown = unwrapped(await run(self.runtime, recalling))
+        shown = await RAISING.run(self.runtime, recalling)
         if self.saves and ctx.prompt is not None:
             # Afterwards, or the model would be told what it is being told.
             saving = LongTermMemoryService.use(
                 lambda memory: memory.auto_save(self.namespace, text, session_id=ctx.conversation_id)
             )
-            unwrapped(await to_its_end(run(self.runtime, saving)))
+            await to_its_end(RAISING.run(self.runtime, saving))
         return shown
 
     @classmethod

@@ -14,7 +14,7 @@ from agent_framework.exceptions import IntegrationException
 
 from chatmemory import LongTermMemoryService, Namespace
 from chatmemory.integrations.agent_framework import ChatMemoryContextProvider, ChatMemoryHistoryProvider
-from chatmemory.integrations.agent_framework.running import run
+from chatmemory.integrations.agent_framework.raising import RAISING
 from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
 
 
@@ -117,7 +117,7 @@ async def all_kept(provider: ChatMemoryContextProvider, namespace: Namespace) ->
     kept: list[str] = []
     after: str | None = None
     while True:
-        page = await run(
+        page = await RAISING.run(
             provider._runtime,
             LongTermMemoryService.use(
                 lambda memory, after=after: memory.list(namespace, limit=500, after=after)

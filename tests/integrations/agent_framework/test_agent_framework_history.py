@@ -25,7 +25,6 @@ from agent_framework import (
 )
 from agent_framework.exceptions import (
     IntegrationException,
-    IntegrationInitializationError,
     IntegrationInvalidRequestException,
 )
 from scripted_client import ScriptedClient
@@ -267,7 +266,7 @@ async def test_a_managed_runtime_serves_its_own_event_loop(tmp_path: Path) -> No
 
 async def test_failures_are_exceptions_of_the_framework_in_our_words(tmp_path: Path) -> None:
     nowhere = ThreadRuntime(stacks.embedded(tmp_path / "no folder" / "a.db"))
-    with pytest.raises(IntegrationInitializationError, match="open the store"):
+    with pytest.raises(IntegrationException, match="open the store"):
         await ChatMemoryHistoryProvider(nowhere).get_messages("lunch")
     async with ThreadRuntime(stacks.testing()) as runtime:
         history = ChatMemoryHistoryProvider(runtime)

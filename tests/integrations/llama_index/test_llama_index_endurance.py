@@ -9,7 +9,7 @@ pytest.importorskip("llama_index.core", reason="LlamaIndex is not installed: the
 from llama_index.core.base.llms.types import ChatMessage
 
 from chatmemory import LongTermMemoryService, Memory, Namespace
-from chatmemory.integrations.llama_index import ChatMemoryBlock
+from chatmemory.integrations.llama_index import RAISING, ChatMemoryBlock
 from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
 
 MEI = Namespace("mei")
@@ -65,10 +65,11 @@ async def all_kept(block: ChatMemoryBlock, session_id: str) -> list[Memory]:
     kept: list[Memory] = []
     after: str | None = None
     while True:
-        page = await block._run(
+        page = await RAISING.run(
+            block.runtime,
             LongTermMemoryService.use(
                 lambda memory, after=after: memory.list(MEI, limit=500, session_id=session_id, after=after)
-            )
+            ),
         )
         kept += page.memories
         if page.next is None:

@@ -1,0 +1,22 @@
+"""``stored_messages``: what a conversation holds, for a framework to which one that nobody has begun is an empty one."""
+
+from collections.abc import Sequence
+
+from chatmemory.contracts import ChatMemoryService
+from chatmemory.effect import Effect
+from chatmemory.errors import ConversationNotFoundError, ReadError
+from chatmemory.messages import ChatMessage, View
+
+
+def stored_messages(
+    conversation_id: str, *, limit: int | None = None, view: View = "model"
+) -> Effect[Sequence[ChatMessage], ReadError, ChatMemoryService]:
+    """Read as ``ChatMemory.get_messages`` does; nothing of a conversation that is not there."""
+    reading = ChatMemoryService.use(
+        lambda memory: memory.get_messages(conversation_id, limit=limit, view=view)
+    )
+    return reading.lash(_nothing_if_new)
+
+
+def _nothing_if_new(error: ReadError) -> Effect[Sequence[ChatMessage], ReadError]:
+    return Effect.succeed(()) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)
