@@ -21,8 +21,9 @@ from agents.memory.session_settings import SessionSettings, coerce_session_setti
 
 from chatmemory.contracts import ChatMemory, ChatMemoryService
 from chatmemory.contracts.token_counter import AS_GIVEN
-from chatmemory.effect import Effect, EffectFailed, EffectInterrupted, Outcome, Runner, Success
+from chatmemory.effect import Effect, Outcome, Runner, Success
 from chatmemory.errors import AddError, ConversationNotFoundError, DataValidationError, ReadError
+from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
 from chatmemory.messages import ChatMessage, NewMessage, Role
@@ -31,6 +32,8 @@ from chatmemory.recalled_block import SUMMARY_NOTICE, fresh_fence, message_line,
 A = TypeVar("A")
 
 SessionError: TypeAlias = AddError | ReadError
+
+RAISING: Final = Raising(refused=UserError, failed=AgentsException, closed=RuntimeError)
 
 ITEM: Final = "openaiAgentsItem"
 """Under which name of ``AS_GIVEN`` a message's item stands."""
@@ -134,18 +137,13 @@ class ChatMemorySession:
         outcome = await self._store([_message_of(item, {ITEM: item}) for item in items])
         if _is_refused(outcome):  # whole, so that nothing is stored yet
             outcome = await self._store([_message_of(item, _in_pieces(item)) for item in items])
-        _unwrapped(outcome)
+        RAISING.value(outcome)
 
     def _store(self, messages: Sequence[NewMessage]) -> Awaitable[Outcome[object, SessionError]]:
         return self._run(lambda memory: memory.add_messages(self.session_id, messages))
 
     async def _run(self, use: Callable[[ChatMemory], Effect[A, SessionError]]) -> Outcome[A, SessionError]:
-        try:
-            return await self._runtime.run(ChatMemoryService.use(use))
-        except EffectInterrupted as closed:
-            raise RuntimeError(f"the runtime of this {type(self).__name__} is closed") from closed
-        except EffectFailed as failed:  # while the runtime was opening
-            raise AgentsException(str(failed.error)) from failed
+        return await RAISING.outcome(self._runtime, ChatMemoryService.use(use))
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -160,15 +158,7 @@ def _unless_unknown(outcome: Outcome[A, SessionError]) -> A | None:
     """Return the value, None where the conversation has no message."""
     if not isinstance(outcome, Success) and isinstance(outcome.failure(), ConversationNotFoundError):
         return None
-    return _unwrapped(outcome)
-
-
-def _unwrapped(outcome: Outcome[A, SessionError]) -> A:
-    if isinstance(outcome, Success):
-        return outcome.unwrap()
-    error = outcome.failure()
-    kind = UserError if isinstance(error, DataValidationError) else AgentsException
-    raise kind(str(error)) from EffectFailed(error)
+    return RAISING.value(outcome)
 
 
 def _message_of(item: object, as_given: dict[str, Any]) -> NewMessage:

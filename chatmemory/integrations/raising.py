@@ -1,17 +1,22 @@
-"""``Raising``: runs effects for a framework, whose users catch its exceptions and know no outcomes."""
+"""``Raising``: runs effects for a framework, whose users catch its exceptions and know no outcomes; ``blocking``: where."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, final
+from typing import TypeAlias, TypeVar, final
 
 from attrs import frozen
 
-from chatmemory.effect import Effect, EffectFailed, EffectInterrupted, Outcome, Runner, Success
+from chatmemory.effect import (
+    Effect,
+    EffectFailed,
+    EffectInterrupted,
+    Outcome,
+    Runner,
+    Success,
+    ThreadRuntime,
+)
 from chatmemory.errors import DataValidationError
-
-if TYPE_CHECKING:
-    from chatmemory.effect import ThreadRuntime
 
 A = TypeVar("A")
 E = TypeVar("E")
@@ -70,3 +75,15 @@ class Raising:
             return self.closed("the runtime of this memory is closed")
         kind = self.refused if isinstance(raised.error, DataValidationError) else self.failed
         return kind(str(raised.error))
+
+
+def blocking(runtime: Runner[R]) -> ThreadRuntime[R]:
+    """Return *runtime* for calls that block.
+
+    Raises:
+        TypeError: it lives in an event loop, and can only be awaited.
+    """
+    if isinstance(runtime, ThreadRuntime):
+        return runtime
+    msg = f"a {type(runtime).__name__} can only be awaited: give a ThreadRuntime for calls that block"
+    raise TypeError(msg)

@@ -24,7 +24,7 @@ from chatmemory.contracts import ItemRepositoryTag
 from chatmemory.effect import Effect, Failure, Outcome, Runner, ThreadRuntime
 from chatmemory.integrations.anthropic.file_text import CommandRefusedError
 from chatmemory.integrations.anthropic.memory_files import FileBounds, FileError, MemoryFiles
-from chatmemory.integrations.raising import Raising
+from chatmemory.integrations.raising import Raising, blocking
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.memories import Namespace
 
@@ -118,11 +118,8 @@ class BlockingChatMemoryTool(BetaAbstractMemoryTool):
     ) -> None:
         """Open nothing yet; *bounds* say what the memory may hold."""
         super().__init__(cache_control=cache_control)
-        if not isinstance(runtime, ThreadRuntime):  # pyright: ignore[reportUnnecessaryIsInstance]  foreign code
-            msg = f"a {type(runtime).__name__} can only be awaited: give a ThreadRuntime, or take ChatMemoryTool"
-            raise TypeError(msg)
         self._files = MemoryFiles(namespace, bounds or FileBounds())
-        self._runtime = runtime
+        self._runtime = blocking(runtime)
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Show a file, or what is in a directory."""

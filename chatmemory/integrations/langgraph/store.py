@@ -5,31 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary, WeakMethod
 
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig, ensure_embeddings
 
-from chatmemory.effect import Effect, EffectFailed, EffectInterrupted, Outcome, Runner, Success
-from chatmemory.errors import RepositoryError
+from chatmemory.effect import EffectFailed, EffectInterrupted, Runner, Success
 from chatmemory.integrations.langgraph.answers import Batch, Needs, Vectors, answered, swept
 from chatmemory.integrations.langgraph.gathering import Gathering
 from chatmemory.integrations.langgraph.steps import Indexing, Put, Step, read_steps
 from chatmemory.integrations.langgraph.ttl_sweeper import TtlSweeper
+from chatmemory.integrations.raising import Raising, blocking
 from chatmemory.longterm.unit_vectors import read_rows, usable_rows
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-A = TypeVar("A")
-
-_CLOSED: Final = "the runtime of this store is closed"
+RAISING: Final = Raising(refused=ValueError, failed=RuntimeError, closed=RuntimeError)
 _USERS_MODEL: Final = "langgraph index"
-
-
-@runtime_checkable
-class _BlockingRunner(Protocol):
-    def run_blocking(self, effect: Effect[A, Any, Any], /) -> Outcome[A, Any]: ...
 
 
 class ChatMemoryStore(BaseStore):
@@ -80,7 +73,7 @@ class ChatMemoryStore(BaseStore):
         if self.embeddings is not None:
             rows = self.embeddings.embed_documents(list(batch.texts)) if batch.texts else []
             vectors = self._checked([*rows, *map(self.embeddings.embed_query, batch.queries)], batch)
-        return self._run_blocking(answered(batch, vectors))
+        return RAISING.run_blocking(blocking(self._runtime), answered(batch, vectors))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Run *ops*, and return their results in the order of the ops; what other tasks ask meanwhile is run with them."""
@@ -97,14 +90,14 @@ class ChatMemoryStore(BaseStore):
 
     async def asweep_ttl(self) -> int:
         """Remove the items whose time is over, and return how many went."""
-        return await self._run(swept())
+        return await RAISING.run(self._runtime, swept())
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
         """Sweep again and again, every *sweep_interval_minutes* (or as ``ttl`` says, or 5), in a thread of its own.
 
         Cancel what is returned, or call ``stop_ttl_sweeper``.  Without ``ttl`` there is nothing to do.
         """
-        self._blocking()
+        blocking(self._runtime)
         if self._sweeper is None or not self._sweeper.is_alive():
             configured = (self.ttl_config or {}).get("sweep_interval_minutes")
             self._sweeper = TtlSweeper(
@@ -121,7 +114,7 @@ class ChatMemoryStore(BaseStore):
         return self._sweeper is None or self._sweeper.stop(timeout)
 
     def _sweep(self) -> int:
-        return self._run_blocking(swept())
+        return RAISING.run_blocking(blocking(self._runtime), swept())
 
     async def _answer_all(self, requests: Sequence[Sequence[Step]]) -> Sequence[list[Result]]:
         batch = Batch.of([*chain.from_iterable(requests)])
@@ -130,7 +123,7 @@ class ChatMemoryStore(BaseStore):
             rows = await self.embeddings.aembed_documents(list(batch.texts)) if batch.texts else []
             asked = [await self.embeddings.aembed_query(query) for query in batch.queries]
             vectors = self._checked([*rows, *asked], batch)
-        results = iter(await self._run(answered(batch, vectors)))
+        results = iter(await RAISING.run(self._runtime, answered(batch, vectors)))
         return [list(islice(results, len(steps))) for steps in requests]
 
     def _checked(self, rows: Sequence[Sequence[float]], batch: Batch) -> Vectors:
@@ -141,28 +134,6 @@ class ChatMemoryStore(BaseStore):
             return Vectors.of(batch, _USERS_MODEL, usable_rows(outcome.unwrap()), has_words=False)
         raise ValueError(str(outcome.failure()))
 
-    async def _run(self, effect: Effect[A, RepositoryError, Needs]) -> A:
-        try:
-            return _unwrapped(await self._runtime.run(effect))
-        except EffectInterrupted as closed:
-            raise RuntimeError(_CLOSED) from closed
-        except EffectFailed as failed:  # while the runtime was opening
-            raise RuntimeError(str(failed.error)) from failed
-
-    def _run_blocking(self, effect: Effect[A, RepositoryError, Needs]) -> A:
-        try:
-            return _unwrapped(self._blocking().run_blocking(effect))
-        except EffectInterrupted as closed:
-            raise RuntimeError(_CLOSED) from closed
-        except EffectFailed as failed:
-            raise RuntimeError(str(failed.error)) from failed
-
-    def _blocking(self) -> _BlockingRunner:
-        if isinstance(self._runtime, _BlockingRunner):
-            return self._runtime
-        msg = "this store can only be awaited (aget, aput, ...): give it a ThreadRuntime for calls that block"
-        raise TypeError(msg)
-
 
 _Gathering = Gathering[Sequence[Step], list[Result]]
 
@@ -170,10 +141,3 @@ _Gathering = Gathering[Sequence[Step], list[Result]]
 def _is_of_one(failure: Exception) -> bool:
     """Tell whether it came from the user's function, perhaps because of one text, and not from the store."""
     return not isinstance(failure.__cause__, EffectFailed | EffectInterrupted)
-
-
-def _unwrapped(outcome: Outcome[A, RepositoryError]) -> A:
-    if isinstance(outcome, Success):
-        return outcome.unwrap()
-    error = outcome.failure()
-    raise RuntimeError(str(error)) from EffectFailed(error)

@@ -10,7 +10,6 @@ from hashlib import sha256
 from random import Random
 from typing import Any, Final, cast
 
-from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     BaseToolCallPart,
     BaseToolReturnPart,
@@ -30,10 +29,11 @@ from pydantic_ai.messages import (
 
 from chatmemory.contracts import ChatMemoryService
 from chatmemory.contracts.token_counter import AS_GIVEN
-from chatmemory.effect import Effect, Runner, ThreadRuntime
+from chatmemory.effect import Effect, Runner
 from chatmemory.errors import AddError
 from chatmemory.integrations.pydantic_ai.message_json import json_text, message_of
 from chatmemory.integrations.pydantic_ai.raising import RAISING
+from chatmemory.integrations.raising import blocking
 from chatmemory.integrations.stored_messages import stored_messages
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
@@ -79,21 +79,15 @@ class ChatMemoryHistory:
 
     def load_sync(self) -> list[ModelMessage]:
         """Do as ``load``, for ``run_sync``; with a ``ThreadRuntime``."""
-        return _loaded(RAISING.run_blocking(self._blocking(), stored_messages(self.conversation_id)))
+        return _loaded(RAISING.run_blocking(blocking(self._runtime), stored_messages(self.conversation_id)))
 
     def append_sync(self, messages: Sequence[ModelMessage]) -> AddReport:
         """Do as ``append``, for ``run_sync``; with a ``ThreadRuntime``."""
-        return RAISING.run_blocking(self._blocking(), self._writing(messages))
+        return RAISING.run_blocking(blocking(self._runtime), self._writing(messages))
 
     def _writing(self, messages: Sequence[ModelMessage]) -> Effect[AddReport, AddError, ChatMemoryService]:
         drafts = list(_drafts(messages))
         return ChatMemoryService.use(lambda memory: memory.add_messages(self.conversation_id, drafts))
-
-    def _blocking(self) -> ThreadRuntime[ChatMemoryService]:
-        if isinstance(self._runtime, ThreadRuntime):
-            return self._runtime
-        kind = type(self._runtime).__name__
-        raise UserError(f"a {kind} runs in its event loop alone: give a ThreadRuntime, or await")
 
 
 def _loaded(stored: Sequence[ChatMessage]) -> list[ModelMessage]:

@@ -344,7 +344,7 @@ def test_a_tool_belongs_to_somebody() -> None:
 
 async def test_a_blocking_tool_needs_a_thread_of_its_own(in_memory: Runtime) -> None:
     with pytest.raises(
-        TypeError, match="a ManagedRuntime can only be awaited: give a ThreadRuntime, or take"
+        TypeError, match="a ManagedRuntime can only be awaited: give a ThreadRuntime for calls that block"
     ):
         BlockingChatMemoryTool(MEI, in_memory)  # type: ignore[arg-type]
 

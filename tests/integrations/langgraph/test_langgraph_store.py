@@ -81,7 +81,7 @@ async def test_a_managed_runtime_serves_its_own_loop(tmp_path: Path) -> None:
         item = await store.aget(MEI, "饮食")
         assert item is not None
         assert item.value == {"对什么过敏": ["花生", 1, 1.0, None, True, {"嵌套": "\0\ud800"}]}
-        with pytest.raises(TypeError, match="give it a ThreadRuntime"):
+        with pytest.raises(TypeError, match="give a ThreadRuntime"):
             store.get(MEI, "饮食")
 
 
@@ -231,5 +231,5 @@ async def test_a_closed_runtime_is_told(tmp_path: Path) -> None:
     store = ChatMemoryStore(runtime)
     await store.aput(MEI, "a", {})
     await asyncio.to_thread(runtime.close)
-    with pytest.raises(RuntimeError, match="the runtime of this store is closed"):
+    with pytest.raises(RuntimeError, match="the runtime of this memory is closed"):
         await store.aget(MEI, "a")

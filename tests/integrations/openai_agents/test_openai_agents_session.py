@@ -228,7 +228,7 @@ async def test_a_closed_session_says_so_and_leaves_the_runtime_to_others(runtime
             await call()  # type: ignore[operator]
     await other.add_items(said("一"))
     await asyncio.to_thread(runtime.close)
-    with pytest.raises(RuntimeError, match="the runtime of this ChatMemorySession is closed"):
+    with pytest.raises(RuntimeError, match="the runtime of this memory is closed"):
         await other.get_items()
 
 

@@ -206,7 +206,7 @@ async def test_a_message_of_another_version_is_named(runtime: Runtime) -> None:
 
 
 async def test_a_runtime_of_one_event_loop_is_not_asked_from_none(runtime: Runtime) -> None:
-    with pytest.raises(UserError, match="ThreadRuntime"):
+    with pytest.raises(TypeError, match="ThreadRuntime"):
         ChatMemoryHistory("lunch", runtime).load_sync()
 
 
