@@ -103,16 +103,21 @@ async def becomes(is_so: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(POLL_SECONDS)
 
 
+def own_threads() -> int:
+    """Count threads, without those that anyio keeps until the event loop ends: they wait for whoever comes next."""
+    return sum(thread.name != "AnyIO worker thread" for thread in threading.enumerate())
+
+
 @asynccontextmanager
 async def nothing_is_left(address: str) -> AsyncGenerator[None]:
     """Assert that the block leaves no task, no thread and no connection behind."""
-    tasks, threads = asyncio.all_tasks(), threading.active_count()
+    tasks, threads = asyncio.all_tasks(), own_threads()
     yield
 
     async def is_clean() -> bool:
         return (
             asyncio.all_tasks() <= tasks
-            and threading.active_count() <= threads
+            and own_threads() <= threads
             and await connections(address) == (0, 0)
         )
 
