@@ -116,9 +116,7 @@ async def nothing_is_left(address: str) -> AsyncGenerator[None]:
 
     async def is_clean() -> bool:
         return (
-            asyncio.all_tasks() <= tasks
-            and own_threads() <= threads
-            and await connections(address) == (0, 0)
+            asyncio.all_tasks() <= tasks and own_threads() <= threads and await connections(address) == (0, 0)
         )
 
     await becomes(is_clean)
