@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import pairwise
 from random import Random
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
@@ -206,9 +207,9 @@ def _items_of(messages: Sequence[ChatMessage]) -> list[TResponseInputItem]:
     The API asks for the thinking that belonged to an answer which has an id, and that may be summarized.
     """
     items = [_item_of(message) for message in messages]
-    for index in range(1, len(items)):
-        fields = cast("Mapping[str, Any]", items[index])
-        if messages[index - 1].role == "summary" and messages[index].role == "assistant" and "id" in fields:
+    for index, (before, message) in enumerate(pairwise(messages), start=1):
+        if before.role == "summary" and message.role == "assistant":
+            fields = cast("Mapping[str, Any]", items[index])
             free = {name: value for name, value in fields.items() if name != "id"}
             items[index] = cast("TResponseInputItem", free)
     return items
