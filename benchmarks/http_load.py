@@ -136,7 +136,7 @@ async def main() -> None:
         for name in ("ours", "bare"):
             async with ManagedRuntime(stacks.embedded(f"{folder}/{name}.db")):
                 pass  # the tables are made
-        ours = ("-m", "chatmemory_layers.server_main", "serve", "--quiet", "--port", "0", "--store")
+        ours = ("-m", "chatmemory_layers.server.main", "serve", "--quiet", "--port", "0", "--store")
         with (
             running(OURS, *ours, f"{folder}/ours.db") as first,
             running(BARE, str(HERE / "http_bare.py"), f"{folder}/bare.db") as second,

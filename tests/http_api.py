@@ -17,8 +17,8 @@ from chatmemory.programs.http.app import application
 from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.server_settings import ServerSettings
 from chatmemory.settings import MemorySettings, PastChatsSettings, Settings, StoreSettings
-from chatmemory_layers.served_past_chats import served_past_chats
-from chatmemory_layers.server_facts import server_facts
+from chatmemory_layers.server.facts import server_facts
+from chatmemory_layers.server.served_past_chats import served_past_chats
 
 HERE = "http://127.0.0.1:8642"
 IN_MEMORY = StoreSettings(backend="in_memory")

@@ -68,7 +68,7 @@ class CommandHost:
 
             needed = "needs mcp: pip install 'chatmemory-effect[mcp]'"
             raise click.ClickException(needed)
-        from chatmemory_layers.mcp_main import serve_http, serve_stdio  # noqa: PLC0415  needs the extra
+        from chatmemory_layers.server.mcp_main import serve_http, serve_stdio  # noqa: PLC0415  needs the extra
 
         gc.enable()
         settings = self._all_settings(serving)

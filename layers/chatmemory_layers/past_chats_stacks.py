@@ -1,7 +1,7 @@
 """Ready-made stacks of past chats: ``finding`` loads as little as it can, ``indexing`` keeps the index, ``testing`` is both.
 
 All run in the calling thread, and without an event loop unless an embedder over HTTP is set; for programs that have one
-there is ``served_past_chats.py``.
+there is ``server/served_past_chats.py``.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ from chatmemory.settings import (
 )
 from chatmemory_layers import stacks
 from chatmemory_layers.past_chats_stacks import indexing
-from chatmemory_layers.served_past_chats import served_past_chats
-from chatmemory_layers.server_facts import server_facts
+from chatmemory_layers.server.facts import server_facts
+from chatmemory_layers.server.served_past_chats import served_past_chats
 from tests.http_server import Reply, http_server
 from tests.past_chats_command import HISTORIES
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
-from chatmemory_layers.whole_answer import WholeAnswer
+from chatmemory_layers.server.whole_answer import WholeAnswer
 
 HEAD, BODY = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n", "屋顶".encode()
 

@@ -16,7 +16,7 @@ from chatmemory.messages import JsonObject
 from chatmemory.prompt_hits import PromptSearchResult
 from chatmemory.settings import EmbeddingSettings, PastChatsSettings
 from chatmemory_layers.past_chats_stacks import finding
-from chatmemory_layers.served_past_chats import THREAD_NAME, served_past_chats
+from chatmemory_layers.server.served_past_chats import THREAD_NAME, served_past_chats
 from tests.embeddings_endpoint import embeddings
 from tests.http_server import Reply, Request, http_server
 from tests.indexed import open_index, role_list

@@ -26,9 +26,9 @@ from chatmemory.programs.http.guards.giving_way import GivingWay
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.server_settings import ServerSettings
 from chatmemory.structure import read_json
-from chatmemory_layers.http_connection import ConnectionLimits
-from chatmemory_layers.listening import open_listener, url_of
-from chatmemory_layers.serving import serve
+from chatmemory_layers.server.http_connection import ConnectionLimits
+from chatmemory_layers.server.listening import open_listener, url_of
+from chatmemory_layers.server.serving import serve
 from chatmemory_layers.stacks import embedded
 
 SLOW_SECONDS = 1.0

@@ -19,7 +19,7 @@ from chatmemory.effect import ManagedRuntime
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.server import memory_server
 from chatmemory.settings import MemorySettings, PastChatsSettings, Settings, SqliteSettings, StoreSettings
-from chatmemory_layers.mcp_stack import mcp_stack
+from chatmemory_layers.server.mcp_stack import mcp_stack
 
 COMMAND: Final = Path(sys.executable).with_name("pastchats-memory")
 PROBLEM: Final = "chatmemory/problem"

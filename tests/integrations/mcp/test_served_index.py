@@ -11,7 +11,7 @@ from returns.result import Success
 from chatmemory.past_chats import IndexProgress, IndexRequest
 from chatmemory.settings import PastChatsSettings
 from chatmemory_layers.past_chats_stacks import OFFLINE
-from chatmemory_layers.served_index import ServedIndex
+from chatmemory_layers.server.served_index import ServedIndex
 
 FILES = 60
 

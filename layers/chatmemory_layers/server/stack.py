@@ -5,8 +5,8 @@ from chatmemory.programs.http.app import Services
 from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.settings import Settings
 from chatmemory_layers import stacks
-from chatmemory_layers.served_past_chats import served_past_chats
-from chatmemory_layers.server_facts import server_facts
+from chatmemory_layers.server.facts import server_facts
+from chatmemory_layers.server.served_past_chats import served_past_chats
 
 
 def server_stack(settings: Settings) -> Layer[Services, stacks.StackError]:

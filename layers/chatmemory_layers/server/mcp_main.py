@@ -22,8 +22,8 @@ from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.server import memory_server
 from chatmemory.settings import Settings
-from chatmemory_layers.mcp_stack import mcp_stack
-from chatmemory_layers.stdin_lines import StdinLines
+from chatmemory_layers.server.mcp_stack import mcp_stack
+from chatmemory_layers.server.stdin_lines import StdinLines
 
 log = logging.getLogger("chatmemory.mcp")
 
@@ -51,7 +51,7 @@ def serve_http(
     settings: Settings, folders: Sequence[str], *, port: int | None
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
     """Answer over streamable HTTP until a signal comes."""
-    from chatmemory_layers.listening import open_listener  # noqa: PLC0415  most serve over stdio
+    from chatmemory_layers.server.listening import open_listener  # noqa: PLC0415  most serve over stdio
 
     _log_to_stderr()
     _miss(folders)
@@ -93,9 +93,9 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
 
 async def _http(settings: Settings, folders: Sequence[str], listener: socket.socket) -> None:
     from chatmemory.programs.mcp.http_app import PATH, mcp_application  # noqa: PLC0415  most serve over stdio
-    from chatmemory_layers.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
-    from chatmemory_layers.listening import url_of  # noqa: PLC0415  likewise
-    from chatmemory_layers.serving import serve  # noqa: PLC0415  likewise
+    from chatmemory_layers.server.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
+    from chatmemory_layers.server.listening import url_of  # noqa: PLC0415  likewise
+    from chatmemory_layers.server.serving import serve  # noqa: PLC0415  likewise
 
     server = settings.server
     with listener:

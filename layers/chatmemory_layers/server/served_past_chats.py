@@ -18,7 +18,7 @@ from chatmemory.past_chats_settings import PastChatsSettings
 from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
 from chatmemory.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory_layers.past_chats_stacks import OFFLINE
-from chatmemory_layers.reopened_index import ReopenedIndexTag, reopened_index
+from chatmemory_layers.server.reopened_index import ReopenedIndexTag, reopened_index
 
 A = TypeVar("A")
 

@@ -16,7 +16,7 @@ import uvicorn
 from attrs import evolve
 from starlette.types import ASGIApp
 
-from chatmemory_layers.http_connection import ConnectionLimits, HttpConnection
+from chatmemory_layers.server.http_connection import ConnectionLimits, HttpConnection
 
 KEEP_ALIVE_SECONDS: Final = 15
 DRAIN_SECONDS: Final = 3

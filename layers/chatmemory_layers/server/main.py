@@ -93,7 +93,7 @@ def serve(
 
 
 def _serve(settings: Settings) -> None:
-    from chatmemory_layers.listening import open_listener  # noqa: PLC0415  needs the extra
+    from chatmemory_layers.server.listening import open_listener  # noqa: PLC0415  needs the extra
 
     server = settings.server
     match open_listener(server.host, server.port, needs_token=server.needs_token):
@@ -110,10 +110,10 @@ def _serve(settings: Settings) -> None:
 
 async def _answer(settings: Settings, listener: socket.socket) -> None:
     from chatmemory.programs.http.app import application  # noqa: PLC0415  needs the extra
-    from chatmemory_layers.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
-    from chatmemory_layers.listening import url_of  # noqa: PLC0415  likewise
-    from chatmemory_layers.server_stack import server_stack  # noqa: PLC0415  likewise
-    from chatmemory_layers.serving import serve as serve_at  # noqa: PLC0415  likewise
+    from chatmemory_layers.server.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
+    from chatmemory_layers.server.listening import url_of  # noqa: PLC0415  likewise
+    from chatmemory_layers.server.serving import serve as serve_at  # noqa: PLC0415  likewise
+    from chatmemory_layers.server.stack import server_stack  # noqa: PLC0415  likewise
 
     with listener:
         async with ManagedRuntime(server_stack(settings)) as runtime:

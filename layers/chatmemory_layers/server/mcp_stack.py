@@ -6,8 +6,8 @@ from chatmemory.effect import Layer
 from chatmemory.programs.mcp.server import Services
 from chatmemory.settings import Settings
 from chatmemory_layers import stacks
-from chatmemory_layers.served_index import served_index
-from chatmemory_layers.served_past_chats import served_past_chats
+from chatmemory_layers.server.served_index import served_index
+from chatmemory_layers.server.served_past_chats import served_past_chats
 
 
 def mcp_stack(settings: Settings, *, folders: Sequence[str] = ()) -> Layer[Services, stacks.StackError]:

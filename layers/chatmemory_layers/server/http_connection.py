@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 
 from chatmemory.programs.http.guards.headers import HEADERS
 from chatmemory.programs.http.problems import Refusal, problem_response
-from chatmemory_layers.whole_answer import WholeAnswer
+from chatmemory_layers.server.whole_answer import WholeAnswer
 
 log = logging.getLogger("chatmemory.http")
 

@@ -25,7 +25,7 @@ from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.known_folders import folders_of
 from chatmemory_layers.files.local_files import confined_files
 from chatmemory_layers.past_chats_stacks import OFFLINE, StackError, indexing, rehearsing
-from chatmemory_layers.reopened_index import lifted
+from chatmemory_layers.server.reopened_index import lifted
 
 A = TypeVar("A")
 

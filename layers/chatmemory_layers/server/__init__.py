@@ -1,0 +1,1 @@
+"""What serves: the HTTP API with its page (``main.py``), and the MCP server (``mcp_main.py``), wired."""
