@@ -19,6 +19,7 @@ from attrs import frozen
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
+ENOUGH_FAILURES: Final = 6  # to see that something is broken
 PATIENCE_SECONDS: Final = 300
 NOT_APPLICABLE: Final = "NOT_APPLICABLE"
 """The variable that names the list, for the process that runs the tests."""
@@ -65,12 +66,13 @@ class ForeignSuite:
     options: tuple[str, ...] = ()
 
     def run(self, *files: str, **environment: str) -> Ran:
-        """Run the tests of *files*; *environment* tells the plugin what it knows of, what to break for example."""
+        """Run the tests of *files*; *environment* tells the plugin what to break, and then a few failures are enough."""
         plugins = ("-p", "foreign_suite", "-p", self.plugin.stem, "-p", "no:cacheprovider")
+        most = (f"--maxfail={ENOUGH_FAILURES}",) if environment else ()
         # Our folder is last: the folders in it bear the names of frameworks.
         path = (self.plugin.parent, ROOT, ROOT / "layers", HERE)
         ran = subprocess.run(
-            [sys.executable, "-m", "pytest", *plugins, "-q", "--tb=line", *self.options, *files],
+            [sys.executable, "-m", "pytest", *plugins, "-q", "--tb=line", *most, *self.options, *files],
             cwd=self.folder,
             env={
                 **os.environ,
