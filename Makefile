@@ -60,7 +60,7 @@ $(VENV)/%.stamp: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable '.$(EXTRAS)'
 	@touch $@
 
-$(SUITES)/stamp: | $(VENV)/integrations.stamp
+$(SUITES)/stamp: Makefile | $(VENV)/integrations.stamp
 	@echo "downloading the frameworks' own tests ..."
 	@$(PIP) download --no-binary :all: --no-deps --dest $(SUITES) $(SUITES_OF)
 	@for archive in $(SUITES)/*.tar.gz; do tar -xzf $$archive -C $(SUITES) || exit 1; done
