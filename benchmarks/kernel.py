@@ -21,12 +21,12 @@ from returns.future import FutureResult
 from returns.result import Success
 
 from chatmemory.effect.effect import Do, Effect
-from chatmemory.effect.ids import TimeOrderedIds
-from chatmemory.effect.layer import Layer
+from chatmemory.effect.layers.layer import Layer
+from chatmemory.effect.layers.wiring import wire
 from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.runtime import ManagedRuntime
+from chatmemory.effect.running.runtime import ManagedRuntime
+from chatmemory.effect.services.ids import TimeOrderedIds
 from chatmemory.effect.tag import Tag
-from chatmemory.effect.wiring import wire
 
 ROUNDS = 7
 MICROSECONDS = 1e6

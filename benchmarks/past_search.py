@@ -24,7 +24,7 @@ from typing import Final
 
 import numpy as np
 
-from chatmemory.effect.clock import SystemClock
+from chatmemory.effect.services.clock import SystemClock
 from chatmemory.pastchats.hybrid_rank import HybridRanking
 from chatmemory.pastchats.prompt_terms import prompt_terms
 from chatmemory.pastchats.search import PromptSearching

@@ -4,9 +4,9 @@ Everything that a user needs by name can be imported from here; each name loads 
 that ``import chatmemory`` costs next to nothing.
 """
 
-from typing import TYPE_CHECKING
+from chatmemory.effect.lazy_names import lazy_names
 
-from chatmemory.on_demand import names_on_demand
+TYPE_CHECKING = False  # for the checkers it is True; to import typing takes longer than all of this
 
 if TYPE_CHECKING:
     from chatmemory.chat_context import (
@@ -140,7 +140,7 @@ if TYPE_CHECKING:
         StrategySettings as StrategySettings,
     )
 else:
-    __getattr__, __dir__ = names_on_demand(
+    __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "chatmemory.chat_context": "ChatContext Instructions",

@@ -29,7 +29,7 @@ from typing import (
 import attrs
 
 from chatmemory.chat_context import ChatContext
-from chatmemory.effect.structuring import key_of, named_tables_of
+from chatmemory.effect.config.structuring import key_of, named_tables_of
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,

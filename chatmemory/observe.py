@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Never, TypeAlias, TypeVar, cast, f
 
 from chatmemory.contracts import ChatMemory, ChatMemoryService, LongTermMemory, LongTermMemoryService
 from chatmemory.effect import Context, Do, Effect, Failure, Layer, Outcome
-from chatmemory.effect.clock import Clock, ClockTag
+from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import AddError, MemoryChangeError, PastChatsError, ReadError
 from chatmemory.memories import ForgetReceipt, MemoryPage, ReEmbedReport, RememberReport, UseReport
 from chatmemory.messages import AddReport, ClearReport, Conversation, ConversationPage, MessagePage

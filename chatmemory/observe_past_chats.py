@@ -6,7 +6,7 @@ from attrs import asdict
 
 from chatmemory.contracts import PastChats, PastChatsIndex, PastChatsIndexService, PastChatsService
 from chatmemory.effect import Do, Effect, Layer
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.observe import Facts, numbers_of, observe
 from chatmemory.past_chats import IndexReport, PastConversationPage, PastTurnPage
 from chatmemory.prompt_hits import PastRecall, PromptSearchResult

@@ -19,14 +19,14 @@ from cattrs.errors import IterableValidationError, IterableValidationNote
 from cattrs.gen import make_dict_unstructure_fn, override
 from returns.result import Failure, Success
 
-from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, MissingKey
-from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.structuring import (
+from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, MissingKey
+from chatmemory.effect.config.structuring import (
     MOST_PROBLEMS,
     key_of,
     new_converter,
     structure as structure_settings,
 )
+from chatmemory.effect.outcome import Outcome
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.memories import Unchanged
 from chatmemory.message_rules import instant_problem

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from chatmemory.contracts.prompt_repository import PromptCandidates, PromptSearch
 from chatmemory.contracts.query_embedder import QueryEmbedder
 from chatmemory.effect import Effect
-from chatmemory.effect.clock import SystemClock
+from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import EmbeddingError
 from chatmemory.pastchats.hybrid_rank import HybridRanking
 from chatmemory.pastchats.prompt_terms import prompt_terms, search_terms_of

@@ -1,13 +1,13 @@
 """Every service contract, one file each: what a user implements to bring a backend, a model or a strategy of their own.
 
 Each contract is a Protocol and the Tag under which layers provide it.  ``chatmemory.laws`` is how an implementation
-knows that it is right.  Time and ids are contracts of the kernel: ``chatmemory.effect.clock``, ``chatmemory.effect.ids``.
+knows that it is right.  Time and ids are contracts of the kernel: ``chatmemory.effect.services.clock``, ``chatmemory.effect.services.ids``.
 Each name loads its module when it is first used.
 """
 
 from typing import TYPE_CHECKING
 
-from chatmemory.on_demand import names_on_demand
+from chatmemory.effect.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from chatmemory.contracts.chat_context import (
@@ -125,7 +125,7 @@ if TYPE_CHECKING:
         TokenCounterTag as TokenCounterTag,
     )
 else:
-    __getattr__, __dir__ = names_on_demand(
+    __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "chatmemory.contracts.chat_context": "ChatContextBuilder ChatContextService",

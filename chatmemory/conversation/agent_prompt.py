@@ -13,7 +13,7 @@ from attrs import frozen
 from chatmemory.chat_context import ContextMessage
 from chatmemory.conversation.context_assembly import PARAGRAPH
 from chatmemory.effect import Effect
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.memories import Memory
 from chatmemory.messages import ChatMessage
 from chatmemory.recalled_block import (
@@ -79,7 +79,7 @@ def agent_prompt(
         ]
         return AgentPrompt(instructions, PARAGRAPH.join(filter(None, (*data, intent, request))))
 
-    return RandomTag.get().map(write)
+    return Effect.service(RandomTag).map(write)
 
 
 def agent_messages(turns: Sequence[AgentTurn]) -> tuple[ContextMessage, ...]:

@@ -24,8 +24,8 @@ from chatmemory.contracts import (
 )
 from chatmemory.conversation.context_assembly import ContextAssembly, Materials
 from chatmemory.effect import Do, Effect, Layer, catch
-from chatmemory.effect.ids import Ids, IdsTag
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.ids import Ids, IdsTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,

@@ -29,8 +29,8 @@ from chatmemory.contracts import (
 from chatmemory.conversation.history_strategy import KeepEverything
 from chatmemory.conversation.history_work import IDLE, HistoryKeeper
 from chatmemory.effect import Do, Effect, Layer, Outcome
-from chatmemory.effect.clock import Clock, ClockTag
-from chatmemory.effect.ids import Ids, IdsTag
+from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.effect.services.ids import Ids, IdsTag
 from chatmemory.errors import (
     AddError,
     ConversationNotFoundError,

@@ -18,8 +18,8 @@ from chatmemory.conversation.summarize_every_n import SummarizeEveryN
 from chatmemory.conversation.summary_writer import SummaryWriter
 from chatmemory.conversation.token_budget import TokenBudget
 from chatmemory.effect import Do, Effect, Layer
-from chatmemory.effect.clock import ClockTag
-from chatmemory.effect.ids import IdsTag
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.effect.services.ids import IdsTag
 from chatmemory.messages import Conversation, HistoryReport
 from chatmemory.settings import StrategySettingsTag
 

@@ -17,8 +17,8 @@ from returns.result import Failure, Success
 
 from chatmemory.contracts import Appended, HistoryStrategy, HistoryWork, MessageRepository, WorkIsDue
 from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Outcome
-from chatmemory.effect.clock import Clock, ClockTag
-from chatmemory.effect.ids import Ids
+from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError, VersionConflictError
 from chatmemory.messages import Conversation, HistoryReport
 from chatmemory.settings import StrategySettings

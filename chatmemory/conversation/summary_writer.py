@@ -21,8 +21,8 @@ from chatmemory.contracts import (
 )
 from chatmemory.conversation.summary_range import Stretch, summary_range
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.clock import Clock
-from chatmemory.effect.ids import Ids
+from chatmemory.effect.services.clock import Clock
+from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import (
     GenericMemoryError,
     SkillExecutionError,

@@ -3,35 +3,29 @@
 Each name loads its module when it is first used: a command that is over in a moment needs few of them.
 """
 
-from typing import TYPE_CHECKING
+from chatmemory.effect.lazy_names import lazy_names
 
-from chatmemory.on_demand import names_on_demand
+TYPE_CHECKING = False  # for the checkers it is True; to import typing takes longer than all of this
 
 if TYPE_CHECKING:
     from chatmemory.effect.catching import (
         catch as catch,
         catch_layer as catch_layer,
     )
-    from chatmemory.effect.clock import (
-        Clock as Clock,
-        ClockTag as ClockTag,
-        SystemClock as SystemClock,
-        TestClock as TestClock,
-    )
-    from chatmemory.effect.context import (
-        Context as Context,
-        MissingServiceError as MissingServiceError,
-    )
+    from chatmemory.effect.context import Context as Context
     from chatmemory.effect.do import Do as Do
     from chatmemory.effect.effect import Effect as Effect
-    from chatmemory.effect.ids import (
-        Ids as Ids,
-        IdsTag as IdsTag,
-        SequentialIds as SequentialIds,
-        TimeOrderedIds as TimeOrderedIds,
+    from chatmemory.effect.key import (
+        MissingServiceError as MissingServiceError,
+        Reference as Reference,
     )
-    from chatmemory.effect.layer import Layer as Layer
-    from chatmemory.effect.memo import MemoMap as MemoMap
+    from chatmemory.effect.layers.layer import Layer as Layer
+    from chatmemory.effect.layers.memo import MemoMap as MemoMap
+    from chatmemory.effect.layers.plan import LayerCycleError as LayerCycleError
+    from chatmemory.effect.layers.wiring import (
+        AmbiguousServiceError as AmbiguousServiceError,
+        wire as wire,
+    )
     from chatmemory.effect.outcome import (
         Cause as Cause,
         Die as Die,
@@ -44,44 +38,49 @@ if TYPE_CHECKING:
         Outcome as Outcome,
         Success as Success,
     )
-    from chatmemory.effect.plan import LayerCycleError as LayerCycleError
-    from chatmemory.effect.runner import Runner as Runner
-    from chatmemory.effect.runtime import ManagedRuntime as ManagedRuntime
-    from chatmemory.effect.schedule import Schedule as Schedule
+    from chatmemory.effect.running.runner import Runner as Runner
+    from chatmemory.effect.running.runtime import ManagedRuntime as ManagedRuntime
+    from chatmemory.effect.running.thread_runtime import ThreadRuntime as ThreadRuntime
     from chatmemory.effect.scope import Scope as Scope
+    from chatmemory.effect.services.clock import (
+        Clock as Clock,
+        ClockTag as ClockTag,
+        SystemClock as SystemClock,
+        TestClock as TestClock,
+    )
+    from chatmemory.effect.services.ids import (
+        Ids as Ids,
+        IdsTag as IdsTag,
+        SequentialIds as SequentialIds,
+        TimeOrderedIds as TimeOrderedIds,
+    )
+    from chatmemory.effect.services.schedule import Schedule as Schedule
     from chatmemory.effect.suspended import SuspendedError as SuspendedError
-    from chatmemory.effect.tag import (
-        Reference as Reference,
-        Tag as Tag,
-    )
-    from chatmemory.effect.thread_runtime import ThreadRuntime as ThreadRuntime
-    from chatmemory.effect.wiring import (
-        AmbiguousServiceError as AmbiguousServiceError,
-        wire as wire,
-    )
+    from chatmemory.effect.tag import Tag as Tag
 else:
-    __getattr__, __dir__ = names_on_demand(
+    __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "chatmemory.effect.catching": "catch catch_layer",
-            "chatmemory.effect.clock": "Clock ClockTag SystemClock TestClock",
-            "chatmemory.effect.context": "Context MissingServiceError",
+            "chatmemory.effect.services.clock": "Clock ClockTag SystemClock TestClock",
+            "chatmemory.effect.context": "Context",
+            "chatmemory.effect.key": "MissingServiceError Reference",
             "chatmemory.effect.do": "Do",
             "chatmemory.effect.effect": "Effect",
-            "chatmemory.effect.ids": "Ids IdsTag SequentialIds TimeOrderedIds",
-            "chatmemory.effect.layer": "Layer",
-            "chatmemory.effect.memo": "MemoMap",
+            "chatmemory.effect.services.ids": "Ids IdsTag SequentialIds TimeOrderedIds",
+            "chatmemory.effect.layers.layer": "Layer",
+            "chatmemory.effect.layers.memo": "MemoMap",
             "chatmemory.effect.outcome": (
                 "Cause Die EffectFailed EffectInterrupted Exit Fail Failure Interrupt Outcome Success"
             ),
-            "chatmemory.effect.plan": "LayerCycleError",
-            "chatmemory.effect.runner": "Runner",
-            "chatmemory.effect.runtime": "ManagedRuntime",
-            "chatmemory.effect.schedule": "Schedule",
+            "chatmemory.effect.layers.plan": "LayerCycleError",
+            "chatmemory.effect.running.runner": "Runner",
+            "chatmemory.effect.running.runtime": "ManagedRuntime",
+            "chatmemory.effect.services.schedule": "Schedule",
             "chatmemory.effect.scope": "Scope",
             "chatmemory.effect.suspended": "SuspendedError",
-            "chatmemory.effect.tag": "Reference Tag",
-            "chatmemory.effect.thread_runtime": "ThreadRuntime",
-            "chatmemory.effect.wiring": "AmbiguousServiceError wire",
+            "chatmemory.effect.tag": "Tag",
+            "chatmemory.effect.running.thread_runtime": "ThreadRuntime",
+            "chatmemory.effect.layers.wiring": "AmbiguousServiceError wire",
         },
     )

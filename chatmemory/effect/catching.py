@@ -12,8 +12,8 @@ from typing import Any, Generic, Never, cast, final
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layer import Layer
-from chatmemory.effect.shape import Leaf
+from chatmemory.effect.layers.layer import Layer
+from chatmemory.effect.layers.shape import Leaf
 
 __all__ = ["catch", "catch_layer"]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Outcome
-
-if TYPE_CHECKING:
-    from chatmemory.effect.effect import Effect
+from chatmemory.effect.runs import Runs
 
 A = TypeVar("A")
 E = TypeVar("E")
@@ -20,7 +18,7 @@ R = TypeVar("R")
 
 
 async def run_all(
-    effects: Sequence[Effect[A, E, R]], concurrency: int | None, context: Context[R]
+    effects: Sequence[Runs[A, E, R]], concurrency: int | None, context: Context[R]
 ) -> Outcome[list[A], E]:
     """Run *effects*, at most *concurrency* at once; the first that does not succeed ends the others."""
     values: list[Any] = [None] * len(effects)

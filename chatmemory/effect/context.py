@@ -1,69 +1,24 @@
-"""The services at hand: an immutable map from tag to service.
+"""``Context``: the services at hand, an immutable map from tag to service.
 
-What a tag is, and how an effect asks for one, is said in ``tag.py``; how services come to be, in ``layer.py``.
+What names a service is defined in ``key.py``; how services are made, in ``layers/layer.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Generic, Never, Protocol, cast, final
+from collections.abc import Iterator, Mapping
+from typing import Any, Generic, Never, cast, final
 
 from typing_extensions import TypeVar
+
+from chatmemory.effect.key import MissingServiceError, TagOf, short_name
 
 __all__ = ["Context", "MissingServiceError", "TagOf"]
 
 S = TypeVar("S")
 Fallback = TypeVar("Fallback")
 Id = TypeVar("Id")
-Id_co = TypeVar("Id_co", covariant=True)
 R2 = TypeVar("R2")
 R_contra = TypeVar("R_contra", contravariant=True)
-
-
-class TagOf(Protocol[Id_co, S]):
-    """What a tag *class* looks like to a function: its nominal identity ``Id_co`` and its interface ``S``.
-
-    ``type[S]`` could not name a Protocol as ``S`` (mypy: type-abstract), and would lose the identity.
-    """
-
-    key: str
-    has_default: bool
-
-    def identity(self) -> Id_co:
-        """Exist for the type checker only."""
-        ...
-
-    def interface(self, service: S, /) -> S:
-        """Return *service*, checked against the interface."""
-        ...
-
-    def fallback(self) -> S:
-        """Return the service to use where none is given; only if ``has_default``."""
-        ...
-
-
-class MissingServiceError(LookupError):
-    """A service was asked for that nobody provides: a defect of the wiring, never a typed failure."""
-
-    def __init__(self, key: str, *, needed_by: str | None = None, available: Iterable[str] = ()) -> None:
-        super().__init__(key)
-        self.key = key
-        self.needed_by = needed_by
-        self.available = tuple(available)
-
-    def name_consumer(self, consumer: str) -> None:
-        """Say who needs the service, unless somebody nearer to it has said so."""
-        self.needed_by = self.needed_by or consumer
-
-    def __str__(self) -> str:
-        consumer = f", needed by {self.needed_by}" if self.needed_by else ""
-        offer = ", ".join(map(short_name, self.available)) or "nothing"
-        return f"Service not found: {short_name(self.key)}{consumer} (available: {offer})"
-
-
-def short_name(key: str) -> str:
-    """Return the class name at the end of a tag's key."""
-    return key.rpartition(".")[2]
 
 
 @final

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import anyio
 from returns.result import Failure
 from typing_extensions import TypeVar
 
-from chatmemory.effect.clock import ClockTag, SystemClock
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Outcome
-
-if TYPE_CHECKING:
-    from chatmemory.effect.effect import Effect
+from chatmemory.effect.runs import Runs
+from chatmemory.effect.services.clock import ClockTag, SystemClock
 
 A = TypeVar("A")
 E = TypeVar("E")
@@ -23,7 +20,7 @@ R = TypeVar("R")
 
 
 async def run_for(
-    effect: Effect[A, E, R], seconds: float, on_timeout: Callable[[], E2], context: Context[R]
+    effect: Runs[A, E, R], seconds: float, on_timeout: Callable[[], E2], context: Context[R]
 ) -> Outcome[A, E | E2]:
     """Run *effect*, and cancel it after *seconds*."""
     clock = context.get(ClockTag)

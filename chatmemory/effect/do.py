@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Generic, Never, final
+from typing import Any, Generic, Never, final
 
 from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
-from chatmemory.effect.context import Context, TagOf
+from chatmemory.effect.context import Context
+from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import Outcome
-
-if TYPE_CHECKING:
-    from chatmemory.effect.effect import Effect
+from chatmemory.effect.runs import Runs
 
 __all__ = ["Do", "run_do"]
 
@@ -37,7 +36,7 @@ class Do(Generic[E_contra, R_contra]):
     def __init__(self, context: Context[R_contra]) -> None:
         self._context = context
 
-    async def __call__(self, effect: Effect[A, E_contra, R_contra]) -> A:
+    async def __call__(self, effect: Runs[A, E_contra, R_contra]) -> A:
         """Run *effect* and return its value; if it fails, the whole coroutine ends with that failure."""
         outcome = await effect.run_in(self._context)
         if type(outcome) is Success:

@@ -29,8 +29,9 @@ from returns.result import Failure, Result, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect import concurrent, resource
-from chatmemory.effect.context import Context, TagOf
+from chatmemory.effect.context import Context
 from chatmemory.effect.do import Do, run_do
+from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import (
     Cause,
     Die,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from returns.future import FutureResult
     from returns.io import IOResult
 
-    from chatmemory.effect.schedule import Schedule
+    from chatmemory.effect.services.schedule import Schedule
 
 __all__ = ["Do", "Effect"]
 
@@ -281,7 +282,7 @@ class Effect(Generic[A_co, E_co, R_co]):
 
         Defects are not retried.
         """
-        from chatmemory.effect.again import run_retried  # noqa: PLC0415  the clock builds on effects
+        from chatmemory.effect.retry import run_retried  # noqa: PLC0415  see suspended.py
 
         def goes_on(error: E) -> bool:
             return (while_ is None or while_(error)) and (until is None or not until(error))
@@ -290,13 +291,13 @@ class Effect(Generic[A_co, E_co, R_co]):
 
     def repeat(self: Effect[A, E, R], schedule: Schedule[A, B]) -> Effect[B, E, R]:
         """Run again after a success, as long as *schedule* goes on, and succeed with its last output."""
-        from chatmemory.effect.again import run_repeated  # noqa: PLC0415  the clock builds on effects
+        from chatmemory.effect.retry import run_repeated  # noqa: PLC0415  see suspended.py
 
         return Effect.in_context(lambda context: run_repeated(self, schedule, context))
 
     def timeout(self, seconds: float, on_timeout: Callable[[], E2]) -> Effect[A_co, E_co | E2, R_co]:
         """Cancel after *seconds* of the clock at hand, wait for the finalizers, and fail with what *on_timeout* returns."""
-        from chatmemory.effect.deadline import run_for  # noqa: PLC0415  the clock builds on effects
+        from chatmemory.effect.deadline import run_for  # noqa: PLC0415  see suspended.py
 
         return Effect.in_context(lambda context: run_for(self, seconds, on_timeout, context))
 

@@ -6,17 +6,15 @@ A *scope* that holds many resources at once is defined in ``scope.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Never
+from typing import Any, Never
 
 from returns.result import Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Exit, Outcome, exit_from_exception, exit_from_outcome
+from chatmemory.effect.runs import Runs
 from chatmemory.effect.suspended import shield
-
-if TYPE_CHECKING:
-    from chatmemory.effect.effect import Effect
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -27,15 +25,15 @@ R2 = TypeVar("R2")
 R3 = TypeVar("R3")
 
 
-async def run_shielded(effect: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:
+async def run_shielded(effect: Runs[A, E, R], context: Context[R]) -> Outcome[A, E]:
     """Run *effect* to its end even if the surrounding scope is cancelled."""
     with shield():
         return await effect.run_in(context)
 
 
 async def run_finalized(
-    effect: Effect[A, E, R],
-    finalizer: Callable[[Exit[A, E]], Effect[Any, Never, R2]],
+    effect: Runs[A, E, R],
+    finalizer: Callable[[Exit[A, E]], Runs[Any, Never, R2]],
     context: Context[R | R2],
 ) -> Outcome[A, E]:
     """Run *effect*, then *finalizer* with how it ended."""
@@ -49,9 +47,9 @@ async def run_finalized(
 
 
 async def acquire_use_release(
-    acquire: Effect[A, E, R],
-    use: Callable[[A], Effect[B, E2, R2]],
-    release: Callable[[A, Exit[B, E2]], Effect[Any, Never, R3]],
+    acquire: Runs[A, E, R],
+    use: Callable[[A], Runs[B, E2, R2]],
+    release: Callable[[A, Exit[B, E2]], Runs[Any, Never, R3]],
     context: Context[R | R2 | R3],
 ) -> Outcome[B, E | E2]:
     """Acquire without interruption, use, release without interruption."""

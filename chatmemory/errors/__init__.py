@@ -16,13 +16,13 @@
 
 Errors are compared by value, say in their text what to do next, keep the exception that caused them, and answer
 ``retry_is_safe``: whether the same call may be made again, unchanged, without harm and with hope.
-Configuration has an error of its own, ``chatmemory.effect.config.ConfigError``, because it fails before any memory exists.
+Configuration has an error of its own, ``chatmemory.effect.config.config.ConfigError``, because it fails before any memory exists.
 Each name loads its module when it is first used.
 """
 
 from typing import TYPE_CHECKING
 
-from chatmemory.on_demand import names_on_demand
+from chatmemory.effect.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from chatmemory.errors.conversation_errors import (
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         SkillProblem as SkillProblem,
     )
 else:
-    __getattr__, __dir__ = names_on_demand(
+    __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "chatmemory.errors.conversation_errors": "ConversationNotFoundError MessageConflictError VersionConflictError",

@@ -6,7 +6,7 @@ from attrs import frozen
 
 from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import RecallError
 from chatmemory.memories import Namespace
 from chatmemory.recalled_block import MEMORIES_NOTICE, fresh_fence, memory_line, recalled_block

@@ -7,7 +7,7 @@ from attrs import field, frozen
 from returns.result import Success
 
 from chatmemory.effect import Effect, Outcome
-from chatmemory.effect.ids import TimeOrderedIds
+from chatmemory.effect.services.ids import TimeOrderedIds
 from chatmemory.laws.law import LawBrokenError
 
 A = TypeVar("A")

@@ -14,7 +14,7 @@ import pytest
 
 from chatmemory.contracts import EmbedderTag, LongTermMemoryService
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.law_embedder import LawEmbedder
 from chatmemory.laws.long_term_witness import LongTermWitness, ids_of

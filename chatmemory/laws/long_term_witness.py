@@ -6,7 +6,7 @@ from typing import ClassVar, Final, final
 from attrs import frozen
 
 from chatmemory.contracts import LongTermMemory
-from chatmemory.effect.clock import TestClock
+from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import (
     DataValidationError,
     GenericMemoryError,

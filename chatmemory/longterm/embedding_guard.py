@@ -14,8 +14,8 @@ from returns.result import Failure
 
 from chatmemory.contracts import Embedder, EmbedderTag, Matrix
 from chatmemory.effect import Do, Effect, Layer, Outcome
-from chatmemory.effect.clock import Clock, ClockTag
 from chatmemory.effect.context import Context
+from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import EmbeddingError
 from chatmemory.longterm.unit_vectors import read_rows
 from chatmemory.settings import EmbeddingSettingsTag

@@ -18,8 +18,8 @@ from chatmemory.contracts import (
     RecallRankerTag,
 )
 from chatmemory.effect import Do, Effect, Layer
-from chatmemory.effect.clock import ClockTag
-from chatmemory.effect.ids import IdsTag
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.effect.services.ids import IdsTag
 from chatmemory.longterm.keyed_values import KeyedValues
 from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.longterm.recalling import Recalling

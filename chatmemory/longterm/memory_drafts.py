@@ -12,8 +12,8 @@ from attrs import field, frozen
 
 from chatmemory.contracts import Embedder, Matrix, MemoryDraft, Vector
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.clock import Clock
-from chatmemory.effect.ids import Ids
+from chatmemory.effect.services.clock import Clock
+from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import DataValidationError, EmbeddingError, Problem
 from chatmemory.longterm.dedup_key import dedup_key
 from chatmemory.longterm.unit_vectors import unit_vector, usable_rows

@@ -14,8 +14,8 @@ from chatmemory.contracts import (
     RecallRanker,
 )
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.clock import Clock
-from chatmemory.effect.ids import Ids
+from chatmemory.effect.services.clock import Clock
+from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import (
     GenericMemoryError,
     MemoryConflictError,

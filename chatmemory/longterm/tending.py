@@ -8,7 +8,7 @@ from attrs import evolve
 
 from chatmemory.contracts import MemoryListing
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.schedule import Schedule
+from chatmemory.effect.services.schedule import Schedule
 from chatmemory.errors import (
     GenericMemoryError,
     MemoryChangedError,

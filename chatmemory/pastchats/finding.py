@@ -13,7 +13,7 @@ from chatmemory.contracts.prompt_repository import PromptRepositoryTag
 from chatmemory.contracts.query_embedder import QueryEmbedderTag
 from chatmemory.contracts.token_counter import TokenCounterTag
 from chatmemory.effect import Do, Effect, Layer
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.past_chats_settings import PastChatsSettingsTag
 from chatmemory.pastchats.evidence import is_about, is_any
 from chatmemory.pastchats.exchanges import TURNS_AFTER, TURNS_BEFORE, exchange_of, merged

@@ -20,7 +20,7 @@ from chatmemory.contracts import (
     PromptRepositoryTag,
 )
 from chatmemory.effect import Do, Effect, Layer, Outcome
-from chatmemory.effect.clock import Clock, ClockTag
+from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
 from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.pastchats.formats.registry import Formats, installed_formats

@@ -12,7 +12,7 @@ from attrs import define, field
 
 from chatmemory.contracts import Embedder, PromptRepository
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.clock import Clock
+from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import GenericMemoryError
 from chatmemory.histories import HistoryIssue
 from chatmemory.past_chats import IndexReport

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chatmemory.contracts.prompt_ranker import PromptRanker
     from chatmemory.contracts.prompt_repository import PromptCandidates, PromptRepository
     from chatmemory.contracts.query_embedder import QueryEmbedder
-    from chatmemory.effect.clock import Clock
+    from chatmemory.effect.services.clock import Clock
     from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
     from chatmemory.prompt import PromptFilter
     from chatmemory.recall_mode import RecallMode

@@ -15,9 +15,9 @@ from attrs import frozen
 from returns.result import Failure, Success
 
 from chatmemory.effect import EffectFailed, Layer, Outcome
-from chatmemory.effect.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
-from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
-from chatmemory.effect.structuring import did_you_mean, fields_of, named_tables_of
+from chatmemory.effect.config.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
+from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
+from chatmemory.effect.config.structuring import did_you_mean, fields_of, named_tables_of
 from chatmemory.settings import (
     ContextSettingsTag,
     EmbeddingSettingsTag,

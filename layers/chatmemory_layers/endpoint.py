@@ -15,9 +15,9 @@ from attrs import field, frozen
 from returns.result import Failure
 
 from chatmemory.effect import Effect, EffectFailed, Outcome
-from chatmemory.effect.clock import Clock, ClockTag
-from chatmemory.effect.config import ConfigError, InvalidValue
-from chatmemory.effect.schedule import Moment, Run, Schedule
+from chatmemory.effect.config.config import ConfigError, InvalidValue
+from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.effect.services.schedule import Moment, Run, Schedule
 from chatmemory.messages import Json
 from chatmemory_layers.endpoint_answer import EndpointFailure, EndpointProblem, JsonMapping, read_object
 
@@ -73,7 +73,8 @@ class Endpoint:
         seconds = self.settings.timeout_seconds
         too_late = EndpointFailure("timeout", f"no answer within {seconds:g} s")
         return (
-            ClockTag.use(lambda clock: Effect.from_outcome(lambda: self._post(path, body, clock)))
+            Effect.service(ClockTag)
+            .bind(lambda clock: Effect.from_outcome(lambda: self._post(path, body, clock)))
             # One limit around it all: httpx's own start anew with every byte that drips in.
             .timeout(seconds, lambda: too_late)
             .tap_error(lambda failure: _note(path, failure))

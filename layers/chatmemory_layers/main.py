@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
 if TYPE_CHECKING:
     from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
     from chatmemory.effect import Effect, Layer, Outcome
-    from chatmemory.effect.config_error import ConfigError
+    from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.errors import PastChatsError, RepositoryError
     from chatmemory.past_chats_settings import PastChatsSettings
     from chatmemory.programs.pastchats.host import McpServing

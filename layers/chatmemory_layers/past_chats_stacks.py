@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from chatmemory.contracts.history_files import HistoryFilesTag
     from chatmemory.contracts.prompt_repository import PromptRepositoryTag
     from chatmemory.contracts.query_embedder import QueryEmbedderTag
-    from chatmemory.effect.config_error import ConfigError
+    from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.errors import RepositoryError
 
 StackError: TypeAlias = "RepositoryError | ConfigError"

@@ -31,9 +31,9 @@ from chatmemory.conversation.chat_memory import chat_memory
 from chatmemory.conversation.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import EffectFailed, Layer
-from chatmemory.effect.clock import ClockTag, TestClock
-from chatmemory.effect.config_error import ConfigError, InvalidValue
-from chatmemory.effect.ids import IdsTag, SequentialIds
+from chatmemory.effect.config.config_error import ConfigError, InvalidValue
+from chatmemory.effect.services.clock import ClockTag, TestClock
+from chatmemory.effect.services.ids import IdsTag, SequentialIds
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.longterm.extraction.extractors import memory_extractor

@@ -18,7 +18,7 @@ from chatmemory.conversation.chat_memory import chat_memory
 from chatmemory.conversation.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import RepositoryError
 from chatmemory.settings import (
     PostgresSettings,

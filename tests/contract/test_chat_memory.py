@@ -7,7 +7,7 @@ import pytest
 from returns.result import Failure, Success
 
 from chatmemory.contracts import ChatMemory
-from chatmemory.effect.clock import TestClock
+from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,

@@ -7,7 +7,7 @@ import pytest
 from returns.result import Success
 
 from chatmemory.contracts import ChatMemory, ConversationListing, MessageRepository
-from chatmemory.effect.clock import TestClock
+from chatmemory.effect.services.clock import TestClock
 from chatmemory.laws.samples import START, batch, said
 from chatmemory.messages import ConversationOrder, ConversationPage, NewMessage
 

@@ -9,7 +9,7 @@ from returns.result import Failure, Success
 
 from chatmemory.contracts import LongTermMemory, LongTermMemoryService
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import (
     DataValidationError,
     MemoryChangedError,

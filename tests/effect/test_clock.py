@@ -8,8 +8,9 @@ import pytest
 from anyio.abc import TaskGroup
 from returns.result import Success
 
-from chatmemory.effect.clock import Clock, ClockTag, SystemClock, TestClock
 from chatmemory.effect.context import Context
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.services.clock import Clock, ClockTag, SystemClock, TestClock
 
 pytestmark = pytest.mark.anyio
 
@@ -35,8 +36,8 @@ class Alarms:
 
 async def test_the_clock_of_an_effect_is_the_systems_unless_another_is_provided() -> None:
     ours = TestClock()
-    assert isinstance((await ClockTag.get()).unwrap(), SystemClock)
-    assert await ClockTag.get().provide(Context.of(ClockTag, ours)) == Success(ours)
+    assert isinstance((await Effect.service(ClockTag)).unwrap(), SystemClock)
+    assert await Effect.service(ClockTag).provide(Context.of(ClockTag, ours)) == Success(ours)
 
 
 async def test_the_system_clock_tells_the_time_in_utc_and_waits() -> None:

@@ -11,7 +11,7 @@ import pytest
 from attrs import field, frozen, validators
 from returns.result import Failure, Success
 
-from chatmemory.effect.config import (
+from chatmemory.effect.config.config import (
     Config,
     ConfigError,
     ConfigProblem,
@@ -283,5 +283,5 @@ def test_the_variable_of_a_setting_is_its_path_in_capitals(path: Path, variable:
 
 
 def test_cattrs_is_imported_when_there_is_something_to_structure() -> None:
-    script = "import sys, chatmemory.effect.config; sys.exit('cattrs' in sys.modules)"
+    script = "import sys, chatmemory.effect.config.config; sys.exit('cattrs' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

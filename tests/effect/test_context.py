@@ -107,7 +107,7 @@ def test_resolves_reference_defaults_lazily_and_caches_them() -> None:
     assert made == []
     first = Context.empty().get(Lazy)
     assert Context.of(A, 1).get(Lazy) is first
-    assert Lazy.get().run_sync() == Success(first)
+    assert Effect.service(Lazy).run_sync() == Success(first)
     assert made == [first]
     assert Context.of(Lazy, "another").get(Lazy) == "another"
 

@@ -10,7 +10,8 @@ import pytest
 
 import chatmemory.effect
 
-MODULES = [f"chatmemory.effect.{module.name}" for module in pkgutil.iter_modules(chatmemory.effect.__path__)]
+PACKAGE = chatmemory.effect
+MODULES = [module.name for module in pkgutil.walk_packages(PACKAGE.__path__, f"{PACKAGE.__name__}.")]
 
 
 @pytest.mark.parametrize("name", MODULES)

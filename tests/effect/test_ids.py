@@ -11,8 +11,9 @@ import pytest
 from returns.result import Success
 
 from chatmemory.effect.context import Context
-from chatmemory.effect.ids import Ids, IdsTag, SequentialIds, TimeOrderedIds
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.services.ids import Ids, IdsTag, SequentialIds, TimeOrderedIds
+from chatmemory.effect.services.random import RandomTag
 
 MANY = 100_000
 
@@ -106,7 +107,7 @@ def test_sequential_ids_can_be_foreseen() -> None:
 
 def test_ids_and_random_are_references_that_a_test_may_replace() -> None:
     ids, random = SequentialIds(), Random(7)
-    assert isinstance(IdsTag.get().run_sync().unwrap(), TimeOrderedIds)
-    assert IdsTag.get().provide(Context.of(IdsTag, ids)).run_sync() == Success(ids)
-    assert 0 <= RandomTag.get().run_sync().unwrap().random() < 1
-    assert RandomTag.get().provide(Context.of(RandomTag, random)).run_sync() == Success(random)
+    assert isinstance(Effect.service(IdsTag).run_sync().unwrap(), TimeOrderedIds)
+    assert Effect.service(IdsTag).provide(Context.of(IdsTag, ids)).run_sync() == Success(ids)
+    assert 0 <= Effect.service(RandomTag).run_sync().unwrap().random() < 1
+    assert Effect.service(RandomTag).provide(Context.of(RandomTag, random)).run_sync() == Success(random)

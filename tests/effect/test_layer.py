@@ -23,7 +23,7 @@ from chatmemory.effect import (
     Tag,
     catch_layer,
 )
-from chatmemory.effect.mock import UnimplementedError
+from chatmemory.effect.layers.mock import UnimplementedError
 
 pytestmark = pytest.mark.anyio
 

@@ -10,12 +10,12 @@ import anyio
 import pytest
 from returns.result import Failure, Success
 
-from chatmemory.effect.clock import ClockTag, TestClock
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.random import RandomTag
-from chatmemory.effect.schedule import Schedule
+from chatmemory.effect.services.clock import ClockTag, TestClock
+from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import Schedule
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chatmemory.effect.schedule import Schedule
+from chatmemory.effect.services.schedule import Schedule
 
 
 def delays(

@@ -96,7 +96,7 @@ async def test_a_reference_is_fed_from_the_bag_and_missed_by_nobody() -> None:
         def default(cls) -> int:
             return 50
 
-    paced = Layer.effect(One, Pace.get(), needs=[Pace])
+    paced = Layer.effect(One, Effect.service(Pace), needs=[Pace])
     async with ManagedRuntime(wire(paced)) as runtime:
         assert await runtime.service(One) == 50
     async with ManagedRuntime(wire(paced, Layer.succeed(Pace, 7))) as runtime:

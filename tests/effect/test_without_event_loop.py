@@ -96,7 +96,7 @@ PROGRAM = """
 import sys
 from contextlib import asynccontextmanager
 from chatmemory.effect import Do, Effect, Layer, ManagedRuntime, Tag
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 
 class One(Tag[int]): ...
 class Two(Tag[int]): ...
@@ -107,7 +107,7 @@ async def opened(one):
 
 @Effect.gen
 async def work(do):
-    await do(Effect.fail("no").lash(Effect.succeed).ensuring(ClockTag.get()))
+    await do(Effect.fail("no").lash(Effect.succeed).ensuring(Effect.service(ClockTag)))
     return await do(Two.get()) + sum(await do(Effect.all([One.get(), One.get()])))
 
 layer = Layer.sync(One, lambda: 1).feed_keep(Layer.scoped(Two, opened, One).failing_with(OSError))
@@ -120,7 +120,7 @@ print(*sys.modules)
 def test_neither_anyio_nor_asyncio_is_loaded() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "chatmemory.effect.runtime" in loaded
+    assert "chatmemory.effect.running.runtime" in loaded
     assert loaded & {"anyio", "asyncio", "cattrs", "logging", "random", "socket", "ssl", "trio"} == set()
 
 

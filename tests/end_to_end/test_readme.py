@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from chatmemory.effect.structuring import structure
+from chatmemory.effect.config.structuring import structure
 from chatmemory.programs.pastchats.program import COMMANDS
 from chatmemory.settings import Settings
 

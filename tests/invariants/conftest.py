@@ -19,7 +19,7 @@ from chatmemory import (
     Settings,
     TestClock,
 )
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.settings import MemorySettings, PostgresSettings, SqliteSettings, StoreSettings
 from chatmemory_layers import stacks
 from tests.postgres_server import fresh_database

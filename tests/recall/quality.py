@@ -16,8 +16,8 @@ from attrs import evolve, frozen
 
 from chatmemory.contracts import Candidates, EmbedderTag, MemoryRepositoryTag, MemorySearch
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.clock import ClockTag
-from chatmemory.effect.ids import IdsTag
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.effect.services.ids import IdsTag
 from chatmemory.errors import DataValidationError, MemoryStoreError, RepositoryError
 from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.longterm.recall_ranking import WeightedRanking

@@ -21,7 +21,7 @@ from chatmemory import (
     SkillRequest,
     StrategySettings,
 )
-from chatmemory.effect.clock import Clock, ClockTag, SystemClock
+from chatmemory.effect.services.clock import Clock, ClockTag, SystemClock
 from chatmemory.settings import (
     ChatSettings,
     MemorySettings,

@@ -27,7 +27,7 @@ from chatmemory import (
     Provenance,
     StatedFact,
 )
-from chatmemory.effect.config import ConfigError
+from chatmemory.effect.config.config import ConfigError
 from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory_layers import stacks

@@ -4,7 +4,7 @@ import pytest
 
 from chatmemory.contracts import LongTermMemory, LongTermMemoryService
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingProblem
 from chatmemory.memories import Namespace, NewMemory
 from chatmemory.recall import Coverage

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 from returns.result import Failure, Success
 
 from chatmemory import ChatMemoryService, EffectFailed, ManagedRuntime, NewMessage, Settings
-from chatmemory.effect.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
-from chatmemory.effect.structuring import structure
+from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
+from chatmemory.effect.config.structuring import structure
 from chatmemory.json_schema import json_schema
 from chatmemory.settings import PostgresSettingsTag, StrategySettingsTag
 from chatmemory_layers import stacks

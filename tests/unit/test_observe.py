@@ -28,7 +28,7 @@ from chatmemory import (
     PastChatsService,
     TestClock,
 )
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import ConversationNotFoundError, GenericMemoryError, RepositoryError
 from chatmemory.observe import Observed, numbers_of, observed
 from chatmemory_layers import past_chats_stacks, stacks

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatmemory.effect import Failure, Success
-from chatmemory.effect.config_error import InvalidValue
+from chatmemory.effect.config.config_error import InvalidValue
 from chatmemory.settings import EmbeddingSettings, PastChatsSettings
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.past_chats_configuration import PastChatsPart, read_past_chats_settings

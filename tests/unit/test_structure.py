@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from returns.result import Failure, Success
 
-from chatmemory.effect.structuring import MOST_PROBLEMS
+from chatmemory.effect.config.structuring import MOST_PROBLEMS
 from chatmemory.errors import (
     DataValidationError,
     GenericMemoryError,

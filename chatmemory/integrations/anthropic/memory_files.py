@@ -19,7 +19,7 @@ from attrs import field, frozen
 
 from chatmemory.contracts import ItemChange, ItemName, ItemPut, ItemRepositoryTag, Labels, StoredItem
 from chatmemory.effect import Do, Effect, Failure, Outcome, Success
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import DataValidationError, RepositoryError
 from chatmemory.integrations.anthropic.file_text import CommandRefusedError, inserted, replaced, shown
 from chatmemory.integrations.anthropic.file_tree import ROOT, FileTree, Place, place_of

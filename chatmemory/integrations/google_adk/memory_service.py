@@ -19,7 +19,7 @@ from google.adk.sessions.session import Session
 
 from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag, LongTermMemoryService
 from chatmemory.effect import Do, Effect, EffectFailed, Runner, catch
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import (
     DataValidationError,
     MemoryChangeError,

@@ -18,7 +18,7 @@ from chatmemory.contracts import (
     Vector,
 )
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import RepositoryError
 from chatmemory.integrations.langgraph.namespaces import listed
 from chatmemory.integrations.langgraph.steps import Get, Put, Search, Step

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from chatmemory.contracts import MemoryExtractor, MemoryExtractorTag, SkillRunnerTag
 from chatmemory.effect import Do, Effect, Layer
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.longterm.extraction.skill import SkillExtractor
 from chatmemory.proposals import Extraction, Speaker

@@ -11,7 +11,7 @@ from returns.result import Success
 
 from chatmemory.contracts import MemoryExtractor, SkillRequest, SkillRunner
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.clock import Clock
+from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import DataValidationError, SkillExecutionError, SkillProblem
 from chatmemory.longterm.extraction.answer import proposals_of, read_answer
 from chatmemory.message_rules import clean_text

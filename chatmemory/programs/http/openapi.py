@@ -16,7 +16,7 @@ from typing import Any, Final, Never
 import attrs
 
 from chatmemory.effect import Effect
-from chatmemory.effect.structuring import key_of
+from chatmemory.effect.config.structuring import key_of
 from chatmemory.json_schema import AN_ID, Description
 from chatmemory.messages import ChatMessage, Json, JsonObject
 from chatmemory.programs.http.answering import UNCHANGED_WITH_ITS_VERSION, VERSIONED

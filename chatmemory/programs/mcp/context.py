@@ -8,7 +8,7 @@ from attrs import frozen
 from chatmemory.chat_context import ChatContext, LeftOut
 from chatmemory.contracts import ChatContextService
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import RecallError
 from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.fenced import memories_block, said_block

@@ -14,7 +14,7 @@ from attrs import frozen
 from chatmemory.contracts import ChatMemoryService
 from chatmemory.contracts.past_chats import PastChatsService
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import PastChatsError, ReadError
 from chatmemory.messages import Conversation, ConversationPage
 from chatmemory.programs.http.access import NO_PAST_CHATS, Grant

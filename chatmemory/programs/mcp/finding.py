@@ -14,7 +14,7 @@ from attrs import field, frozen, validators
 from chatmemory.contracts import LongTermMemoryService
 from chatmemory.contracts.past_chats import PastChatsService, SearchMode
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import (
     DataValidationError,
     GenericMemoryError,

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from chatmemory.contracts.past_chats import PastChatsIndexService
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import PastChatsError
 from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.programs.mcp.fenced import FILES_NOTICE, fenced

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, assert_never
 
 if TYPE_CHECKING:
-    from chatmemory.effect.config_error import ConfigError
+    from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.errors import PastChatsError
 
 FINDINGS: Final = 1  # doctor saw an error; index could not read a path that it was given, or nothing at all
@@ -22,7 +22,7 @@ import could read nothing, or nobody took the answer, 2 wrong usage, 3 invalid i
 
 def exit_code(error: PastChatsError | ConfigError) -> int:
     """Return the number of *error*."""
-    from chatmemory.effect.config_error import ConfigError  # noqa: PLC0415  most commands succeed
+    from chatmemory.effect.config.config_error import ConfigError  # noqa: PLC0415  most commands succeed
     from chatmemory.errors import (  # noqa: PLC0415  likewise
         DataValidationError,
         EmbeddingError,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 if TYPE_CHECKING:
     from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
     from chatmemory.effect import Effect
-    from chatmemory.effect.config_error import ConfigError
+    from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.errors import PastChatsError
     from chatmemory.settings import PastChatsSettings
 

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from chatmemory.contracts import EmbedderTag
 from chatmemory.effect import Layer
-from chatmemory.effect.config_error import ConfigError
+from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.hashed import hashed
 from chatmemory_layers.embedding.none import none

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from chatmemory.contracts import USUAL_THRESHOLD, Embedder, EmbedderTag, Matrix
 from chatmemory.effect import Do, Effect, Layer, Outcome
-from chatmemory.effect.config import ConfigError
+from chatmemory.effect.config.config import ConfigError
 from chatmemory.errors import EmbeddingError
 from chatmemory.message_rules import clean_text
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from chatmemory.contracts import Embedder, EmbedderTag, Matrix
 from chatmemory.effect import EffectFailed, Layer
-from chatmemory.effect.config import ConfigError, InvalidValue
+from chatmemory.effect.config.config import ConfigError, InvalidValue
 from chatmemory.errors import EmbeddingError
 from chatmemory.longterm.unit_vectors import unit_rows
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag

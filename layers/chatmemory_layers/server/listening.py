@@ -12,7 +12,7 @@ from typing import Any, Final
 from returns.result import Failure, Success
 
 from chatmemory.effect import Outcome
-from chatmemory.effect.config_error import ConfigError, InvalidValue
+from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 
 HOST: Final = "server.host"
 PORT: Final = "server.port"

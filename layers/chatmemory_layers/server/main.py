@@ -12,7 +12,7 @@ import click
 from returns.result import Failure, Success
 
 from chatmemory.effect import EffectFailed, ManagedRuntime
-from chatmemory.effect.config_error import ConfigError
+from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import RepositoryError, memory_error
 from chatmemory.programs.pastchats.exit_codes import INTERRUPTED, exit_code
 from chatmemory.server_settings import HIGHEST_PORT

@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 from returns.result import Failure, Success
 
 from chatmemory.effect import EffectFailed, ManagedRuntime, Outcome
-from chatmemory.effect.config_error import ConfigError
+from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.server import memory_server

@@ -13,7 +13,7 @@ from attrs import define
 
 from chatmemory.contracts.past_chats import PastChatsService
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Tag
-from chatmemory.effect.config_error import ConfigError
+from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.embedding_settings import EmbeddingSettings
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
 from chatmemory.past_chats_settings import PastChatsSettings

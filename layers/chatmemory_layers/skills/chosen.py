@@ -4,7 +4,7 @@ from typing import assert_never
 
 from chatmemory.contracts import SkillRunnerTag
 from chatmemory.effect import Layer
-from chatmemory.effect.config_error import ConfigError
+from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.openai_compatible import openai_compatible

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from chatmemory.contracts import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import Effect, Layer
-from chatmemory.effect.config import ConfigError
+from chatmemory.effect.config.config import ConfigError
 from chatmemory.errors import SkillExecutionError
 from chatmemory.settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.endpoint import Endpoint, open_endpoint

@@ -19,7 +19,7 @@ from anthropic.lib.tools import ToolError
 from chatmemory import ManagedRuntime, Namespace, ThreadRuntime
 from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory.effect import EffectFailed
-from chatmemory.effect.clock import SystemClock
+from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import RepositoryError
 from chatmemory.integrations.anthropic import BlockingChatMemoryTool, ChatMemoryTool, FileBounds
 from chatmemory.integrations.anthropic.memory_files import MemoryFiles

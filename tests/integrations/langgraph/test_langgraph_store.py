@@ -17,7 +17,7 @@ from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 from chatmemory import ManagedRuntime, ThreadRuntime
 from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory.effect import Effect
-from chatmemory.effect.clock import ClockTag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.integrations.langgraph import ChatMemoryStore
 from chatmemory.integrations.langgraph.filters import conditions
 from chatmemory_layers.stacks import Stack, embedded

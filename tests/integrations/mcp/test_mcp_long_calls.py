@@ -15,7 +15,7 @@ from mcp import Client
 
 from chatmemory.contracts.past_chats import PastChatsIndexService
 from chatmemory.effect import Effect, Layer, ManagedRuntime
-from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.past_chats import IndexProgress, IndexRequest
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.indexing import LONGEST_SECONDS

@@ -15,8 +15,8 @@ from chatmemory.conversation.summary_writer import SummaryWriter
 from chatmemory.conversation.token_budget import TokenBudget
 from chatmemory.conversation.token_count import EstimatedTokens
 from chatmemory.effect import Effect
-from chatmemory.effect.clock import TestClock
-from chatmemory.effect.ids import SequentialIds
+from chatmemory.effect.services.clock import TestClock
+from chatmemory.effect.services.ids import SequentialIds
 from chatmemory.errors import SkillExecutionError
 from chatmemory.settings import StrategySettings
 from chatmemory_layers.in_memory.database import Database

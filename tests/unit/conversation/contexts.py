@@ -7,7 +7,7 @@ from chatmemory.chat_context import ChatContext, Instructions
 from chatmemory.contracts import ChatMemory
 from chatmemory.conversation.chat_context import ChatContextLive
 from chatmemory.conversation.token_count import EstimatedTokens
-from chatmemory.effect.ids import SequentialIds
+from chatmemory.effect.services.ids import SequentialIds
 from chatmemory.messages import ChatMessage, NewMessage
 from chatmemory.settings import ContextSettings
 from tests.remembered import USER, Remembered, memory_of

@@ -5,7 +5,7 @@ from random import Random
 from chatmemory.chat_context import ContextMessage
 from chatmemory.conversation.agent_prompt import AgentPrompt, AgentTurn, agent_messages, agent_prompt
 from chatmemory.effect import Context
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.messages import ChatMessage
 from chatmemory.recalled_block import without_recalled_blocks
 from tests.remembered import SPRING_FESTIVAL, memory_of

@@ -12,7 +12,7 @@ from chatmemory.conversation.agent_prompt import agent_prompt
 from chatmemory.conversation.context_assembly import ContextAssembly, Materials
 from chatmemory.conversation.token_count import EstimatedTokens
 from chatmemory.effect import Context
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.memories import Memory, Provenance
 from chatmemory.messages import ChatMessage
 from chatmemory.recalled_block import (

@@ -11,7 +11,7 @@ from returns.result import Failure, Success
 
 from chatmemory.contracts import Embedder, EmbedderTag, Matrix
 from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome
-from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.longterm.embedding_guard import GuardedEmbedder, guarded
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag

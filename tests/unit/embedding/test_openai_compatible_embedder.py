@@ -13,10 +13,10 @@ from returns.result import Failure, Success
 
 from chatmemory.contracts import Embedder, EmbedderTag, Matrix
 from chatmemory.effect import EffectFailed, Layer, ManagedRuntime, Outcome
-from chatmemory.effect.clock import ClockTag
-from chatmemory.effect.config import ConfigError
+from chatmemory.effect.config.config import ConfigError
 from chatmemory.effect.context import Context
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible

@@ -11,7 +11,7 @@ from returns.result import Failure, Success
 from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
 from chatmemory.contracts import EmbedderTag, Matrix
 from chatmemory.effect import Effect, Layer, Outcome
-from chatmemory.effect.clock import ClockTag, TestClock
+from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingError
 from chatmemory.longterm.timed_embedder import TimedEmbedder
 from chatmemory.settings import EmbeddingSettings, MemorySettings, Settings, StoreSettings

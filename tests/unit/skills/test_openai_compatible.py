@@ -14,10 +14,10 @@ from returns.result import Failure, Success
 
 from chatmemory.contracts import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import EffectFailed, Layer, ManagedRuntime, Outcome
-from chatmemory.effect.clock import ClockTag
-from chatmemory.effect.config import ConfigError
+from chatmemory.effect.config.config import ConfigError
 from chatmemory.effect.context import Context
-from chatmemory.effect.random import RandomTag
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import SkillExecutionError, SkillProblem
 from chatmemory.messages import ChatMessage, Role
 from chatmemory.settings import SkillSettings, SkillSettingsTag

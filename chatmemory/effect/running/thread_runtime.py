@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layer import Layer
+from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
-from chatmemory.effect.runtime import ManagedRuntime
+from chatmemory.effect.running.runtime import ManagedRuntime
+from chatmemory.effect.running.under_way import Awaited, Blocked, UnderWay
 from chatmemory.effect.suspended import may_wait_on_asyncio
-from chatmemory.effect.under_way import Awaited, Blocked, UnderWay
 
 if TYPE_CHECKING:
     import asyncio

@@ -13,11 +13,11 @@ from typing import Any, Never, TypeAlias, final
 
 from attrs import define
 
-from chatmemory.effect.context import MissingServiceError, short_name
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layer import Layer
-from chatmemory.effect.plan import LayerCycleError, survey
-from chatmemory.effect.shape import AnyTag, Feed, Leaf, Merge, Shape
+from chatmemory.effect.key import MissingServiceError, short_name
+from chatmemory.effect.layers.layer import Layer
+from chatmemory.effect.layers.plan import LayerCycleError, survey
+from chatmemory.effect.layers.shape import AnyTag, Feed, Leaf, Merge, Shape
 
 __all__ = ["AmbiguousServiceError", "wire"]
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, assert_never, final
 
-from chatmemory.effect.context import Context, MissingServiceError
-from chatmemory.effect.memo import MemoMap
-from chatmemory.effect.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Suspend
+from chatmemory.effect.context import Context
+from chatmemory.effect.key import MissingServiceError
+from chatmemory.effect.layers.memo import MemoMap
+from chatmemory.effect.layers.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Suspend
 
 __all__ = ["Gate", "LayerCycleError", "Part", "Place", "Plan", "Step", "make_plan", "survey"]
 

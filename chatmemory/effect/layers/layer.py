@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any, Generic, Never, final, overload
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.build import LayerFailed, Site, build
-from chatmemory.effect.context import Context, TagOf, short_name
+from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.memo import MemoMap
-from chatmemory.effect.mock import Mock
+from chatmemory.effect.key import TagOf, short_name
+from chatmemory.effect.layers.build import LayerFailed, build
+from chatmemory.effect.layers.memo import MemoMap
+from chatmemory.effect.layers.mock import Mock
+from chatmemory.effect.layers.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Site, Suspend
 from chatmemory.effect.outcome import Cause, Die, EffectFailed, Exit, Failure, Outcome, Success
 from chatmemory.effect.scope import Scope
-from chatmemory.effect.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Suspend
 
 if TYPE_CHECKING:
-    from chatmemory.effect.schedule import Schedule
+    from chatmemory.effect.services.schedule import Schedule
 
 __all__ = ["Layer"]
 

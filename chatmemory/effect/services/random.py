@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random, SystemRandom
 
-from chatmemory.effect.tag import Reference
+from chatmemory.effect.key import Reference
 
 __all__ = ["RandomTag"]
 

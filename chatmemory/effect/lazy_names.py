@@ -3,12 +3,18 @@
 Type checkers do not see this: a package imports the same names under ``TYPE_CHECKING``.
 """
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Callable, Mapping
 from importlib import import_module
 
+TYPE_CHECKING = False  # for the checkers it is True; to import typing takes longer than all of this
 
-def names_on_demand(
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def lazy_names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and ``__dir__`` of *package*.

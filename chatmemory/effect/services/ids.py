@@ -9,7 +9,7 @@ from itertools import count
 from threading import Lock
 from typing import Protocol, final
 
-from chatmemory.effect.tag import Reference
+from chatmemory.effect.key import Reference
 
 __all__ = ["Ids", "IdsTag", "SequentialIds", "TimeOrderedIds"]
 

@@ -7,16 +7,17 @@ from typing import Any, final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.context import Context, MissingServiceError
+from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.memo import MemoMap
+from chatmemory.effect.key import MissingServiceError
+from chatmemory.effect.layers.memo import MemoMap
+from chatmemory.effect.layers.plan import LayerCycleError, Place, Step, make_plan
+from chatmemory.effect.layers.shape import AnyTag, Leaf, Services, Shape
 from chatmemory.effect.outcome import Cause, Exit, Fail, Failure, Outcome, Success, exit_from_exception
-from chatmemory.effect.plan import LayerCycleError, Place, Step, make_plan
 from chatmemory.effect.scope import Scope
-from chatmemory.effect.shape import AnyTag, Leaf, Services, Shape
 from chatmemory.effect.suspended import has_event_loop
 
-__all__ = ["LayerFailed", "Site", "build", "exit_of_layer"]
+__all__ = ["LayerFailed", "build", "exit_of_layer"]
 
 A = TypeVar("A")
 
@@ -37,8 +38,8 @@ def exit_of_layer(exception: BaseException) -> Exit[Any, Any]:
 
 
 @final
-class Site:
-    """What a leaf has at hand while it is built."""
+class _Site:
+    """A ``Site`` of the place where the leaf stands."""
 
     __slots__ = ("_path", "_place", "scope")
 
@@ -60,7 +61,7 @@ class Site:
         """Enter *manager* until the leaf is released."""
         if not has_event_loop():
             return await self.scope.enter(manager)
-        from chatmemory.effect.hosting import host  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.layers.hosting import host  # noqa: PLC0415  see suspended.py
 
         return await host(manager, self.scope)
 
@@ -99,7 +100,7 @@ async def build(
     own_scope = scope.fork()
     try:
         if has_event_loop():
-            from chatmemory.effect.crew import Crew  # noqa: PLC0415  see suspended.py
+            from chatmemory.effect.layers.crew import Crew  # noqa: PLC0415  see suspended.py
 
             await Crew(plan, lambda step: _build_step(step, own_scope, path)).work_through()
         else:  # without tasks, in an order that works
@@ -118,7 +119,7 @@ async def _build_step(step: Step, scope: Scope, path: tuple[Leaf, ...]) -> None:
         raise LayerCycleError([known.name for known in (*path[path.index(leaf) :], leaf)])
 
     async def acquire(own_scope: Scope) -> Services:
-        site = Site(step.place, own_scope, (*path, leaf))
+        site = _Site(step.place, own_scope, (*path, leaf))
         outcome = await leaf.acquire(site).run_in(site.context)
         if type(outcome) is Success:
             return outcome.unwrap()

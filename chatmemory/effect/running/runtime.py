@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.build import LayerFailed, build
-from chatmemory.effect.context import Context, TagOf
+from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layer import Layer
-from chatmemory.effect.memo import MemoMap
+from chatmemory.effect.key import TagOf
+from chatmemory.effect.layers.build import LayerFailed, build
+from chatmemory.effect.layers.layer import Layer
+from chatmemory.effect.layers.memo import MemoMap
 from chatmemory.effect.outcome import (
     EffectFailed,
     EffectInterrupted,

@@ -19,7 +19,7 @@ from attrs import frozen
 from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
-from chatmemory.effect.config_error import (
+from chatmemory.effect.config.config_error import (
     ConfigError,
     ConfigProblem,
     InvalidValue,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, final, overload
 from attrs import frozen
 from typing_extensions import TypeVar
 
-from chatmemory.effect.driver import Driver, Moment, Run
+from chatmemory.effect.services.driver import Driver, Moment, Run
 
 if TYPE_CHECKING:
     from random import Random

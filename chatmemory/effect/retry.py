@@ -6,19 +6,17 @@ When to do so is left to ``schedule.py``; the time and the dice come from the co
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from returns.result import Success
 from typing_extensions import TypeVar
 
-from chatmemory.effect.clock import ClockTag
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.random import RandomTag
-from chatmemory.effect.schedule import Schedule
-
-if TYPE_CHECKING:
-    from chatmemory.effect.effect import Effect
+from chatmemory.effect.runs import Runs
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import Schedule
 
 A = TypeVar("A")
 E = TypeVar("E")
@@ -27,7 +25,7 @@ Out = TypeVar("Out")
 
 
 async def run_retried(
-    effect: Effect[A, E, R],
+    effect: Runs[A, E, R],
     schedule: Schedule[E, Any],
     goes_on: Callable[[E], bool],
     context: Context[R],
@@ -49,7 +47,7 @@ async def run_retried(
 
 
 async def run_repeated(
-    effect: Effect[A, E, R], schedule: Schedule[A, Out], context: Context[R]
+    effect: Runs[A, E, R], schedule: Schedule[A, Out], context: Context[R]
 ) -> Outcome[Out, E]:
     """Run *effect* until it fails or *schedule* is over; succeed with the schedule's last output."""
     clock = context.get(ClockTag)

@@ -14,15 +14,15 @@ from attrs import frozen
 from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
-from chatmemory.effect.config_error import (
+from chatmemory.effect.config.config_error import (
     ConfigError,
     ConfigProblem,
     InvalidValue,
     MissingKey,
     UnreadableSource,
 )
+from chatmemory.effect.config.structuring import Redacted, fields_of, structure
 from chatmemory.effect.outcome import Outcome
-from chatmemory.effect.structuring import Redacted, fields_of, structure
 
 __all__ = [
     "Config",

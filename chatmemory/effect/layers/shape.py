@@ -7,18 +7,48 @@ sharing goes by: one leaf, met twice in a graph, is built once.  They are plain 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol, TypeAlias, final
 
-from chatmemory.effect.context import TagOf
+from typing_extensions import TypeVar
 
-if TYPE_CHECKING:
-    from chatmemory.effect.build import Site
-    from chatmemory.effect.effect import Effect
+from chatmemory.effect.context import Context
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.key import TagOf
+from chatmemory.effect.scope import Scope
 
-__all__ = ["AnyTag", "Feed", "Fresh", "Leaf", "Merge", "Services", "Shape", "Suspend"]
+__all__ = ["AnyTag", "Feed", "Fresh", "Leaf", "Merge", "Services", "Shape", "Site", "Suspend"]
+
+A = TypeVar("A")
 
 AnyTag: TypeAlias = TagOf[Any, Any]
 Services: TypeAlias = Mapping[str, Any]
+
+
+class Site(Protocol):
+    """What a leaf has at hand while it is built; ``build.py`` makes one for each."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that releases the leaf."""
+        ...
+
+    @property
+    def context(self) -> Context[Any]:
+        """All services that the leaf can see."""
+        ...
+
+    def service(self, tag: AnyTag, /) -> Any:
+        """Return a service that the leaf declared as needed."""
+        ...
+
+    async def enter(self, manager: AbstractAsyncContextManager[A], /) -> A:
+        """Enter *manager* until the leaf is released."""
+        ...
+
+    def build(self, shape: Shape, /) -> Effect[Services, Any]:
+        """Return the effect that builds another shape in the leaf's place."""
+        ...
 
 
 @final

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, final
 
+from chatmemory.effect.layers.shape import Leaf, Services
 from chatmemory.effect.outcome import Exit, exit_from_exception
 from chatmemory.effect.scope import Scope
-from chatmemory.effect.shape import Leaf, Services
 
 if TYPE_CHECKING:
     import anyio

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, final
 
-from chatmemory.effect.tag import Reference
+from chatmemory.effect.key import Reference
 
 if TYPE_CHECKING:
     import asyncio

@@ -11,7 +11,7 @@ from typing import final
 import anyio
 from anyio.abc import TaskGroup
 
-from chatmemory.effect.plan import Gate, Plan, Step
+from chatmemory.effect.layers.plan import Gate, Plan, Step
 
 __all__ = ["Crew"]
 

@@ -1,0 +1,1 @@
+"""Runtimes: they build a layer, run effects with its services, and release it."""
