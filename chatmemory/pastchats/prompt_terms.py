@@ -30,7 +30,7 @@ _MONTHS: Final = (
 _STOP_WORDS: Final = frozenset(part for word in STOP_WORDS for part in (word, *word.split("'")))
 # As unicode61 cuts: an underscore, an apostrophe and a point part words.
 _WORD: Final = r"[^\W_]+(?:['’][^\W_]+)*"
-_CAMEL_CASE: Final = r"(?<![A-Za-z])[A-Z]*+[a-z]++(?:[A-Z]++[a-z]*+)++"
+_CAMEL_CASE: Final = r"(?<![A-Za-z])[A-Z]*[a-z]+[A-Z][A-Za-z]*"
 _CAMEL_PART: Final = r"[A-Z]+[a-z]*|[a-z]+"
 
 

@@ -135,6 +135,13 @@ def test_what_is_shown_or_quoted_is_not_said(text: str) -> None:
     assert len(own_words(text)) == len(text)
 
 
+@pytest.mark.parametrize(
+    "text", ["`" + "a " * 500_000, "`" * 1_000_000, "`a=b" * 250_000, "`" + "=" * 1_000_000]
+)
+def test_a_million_characters_that_are_nearly_code_are_read_through(text: str) -> None:
+    assert len(own_words(text)) == len(text)
+
+
 @pytest.mark.parametrize("space", [" ", "\t", "\u3000"])
 def test_a_wide_gap_parts_what_is_said_as_a_line_break_does(space: str) -> None:
     gap = space * 5_000  # read as the inside of a sentence, it took every rule that looks for an end seconds

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chatmemory.pastchats.prompt_terms import MAX_QUERY_TERMS, prompt_terms, search_terms_of
+from chatmemory.pastchats.prompt_terms import EXTRA_CHARACTERS, MAX_QUERY_TERMS, prompt_terms, search_terms_of
 
 DAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -45,6 +45,11 @@ def test_names_in_camel_case_are_found_by_their_parts_and_by_themselves() -> Non
     assert written == "Pool Timeout Error max Overflow"
     assert prompt_terms("PoolTimeoutError") == ("pooltimeouterror", "pool", "timeout", "error")
     assert prompt_terms("HTTP API Queue") == ("http", "api", "queue")
+
+
+@pytest.mark.parametrize("name", ["A", "a", "AAaa1", "Ａ"])
+def test_what_is_nearly_a_name_in_camel_case_is_read_through(name: str) -> None:
+    assert search_terms_of(name * EXTRA_CHARACTERS, timestamp=None, speaker=None) == ""
 
 
 def test_pairs_that_ask_or_are_cut_across_words_are_left_out_unless_there_is_nothing_else() -> None:

@@ -37,7 +37,7 @@ _NOT_SAID: Final = tuple(
     for pattern in (
         rf"[^\S\n]{{{LONGEST_GAP},}}",
         r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)",
-        r"`[\w .+#-]*+[^`\w\n .+#-][^`\n]*+`",  # `vim` is a name, `a = 1` is code
+        r"`[\w .+#-]*[^`\w\n .+#-][^`\n]*`",  # `vim` is a name, `a = 1` is code
         r"^[ \t]*>[^\n]*",
         rf"^(?:{_CODE_LINE}|{_ROLE_LINE})[^\n]*",
         rf"{_REPORTED}[^\n]*",
