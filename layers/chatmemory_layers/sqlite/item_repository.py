@@ -43,19 +43,19 @@ from chatmemory_layers.sqlite.item_filters import Parameters, narrowed
 
 # ruff: noqa: S608  conditions are put into statements, never values
 
-# What is gone at ?5, the time, counts as new.
+# What is gone at :now_us counts as new.
 PUT_ITEM = """
 INSERT INTO stored_item (namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us, expires_at_us)
-VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?5 + ?6)
+VALUES (:namespace, :key, :value, :terms, :now_us, :now_us, :lifetime_us, :now_us + :lifetime_us)
 ON CONFLICT (namespace, key) DO UPDATE SET
     value = excluded.value, search_terms = excluded.search_terms, updated_at_us = excluded.updated_at_us,
     created_at_us = CASE WHEN expires_at_us <= excluded.updated_at_us THEN excluded.created_at_us ELSE created_at_us END,
     lifetime_us = excluded.lifetime_us, expires_at_us = excluded.expires_at_us
 """
-DELETE_ITEM = "DELETE FROM stored_item WHERE namespace = ? AND key = ?"
+DELETE_ITEM = "DELETE FROM stored_item WHERE namespace = :namespace AND key = :key"
 INSERT_PASSAGE = """
 INSERT INTO item_passage (item_key, number, model, vector)
-SELECT item_key, ?3, ?4, ?5 FROM stored_item WHERE namespace = ?1 AND key = ?2
+SELECT item_key, :number, :model, :vector FROM stored_item WHERE namespace = :namespace AND key = :key
 """
 REFRESH_ITEM = """
 UPDATE stored_item SET expires_at_us = :now_us + lifetime_us
@@ -143,17 +143,21 @@ class SqliteItemRepository:
 
 def _write(transaction: Transaction, request: tuple[tuple[ItemPut, ...], datetime]) -> Outcome[None, Never]:
     puts, now_us = last_of_each(request[0]), to_us(request[1])
-    removed: list[tuple[str, str]] = []
-    stored: list[tuple[str | int | None, ...]] = []
-    passages: list[tuple[str | int | bytes, ...]] = []
+    removed: list[Parameters] = []
+    stored: list[Parameters] = []
+    passages: list[Parameters] = []
     for put in puts:
-        name = to_text(put.name.namespace), put.name.key
+        name: Parameters = {"namespace": to_text(put.name.namespace), "key": put.name.key}
         if put.value is None:
             removed.append(name)
             continue
-        stored.append((*name, put.value, put.terms, now_us, lifetime_us(put.lifetime)))
+        lifetime = lifetime_us(put.lifetime)
+        stored.append(
+            {**name, "value": put.value, "terms": put.terms, "now_us": now_us, "lifetime_us": lifetime}
+        )
         for number, vector in enumerate(put.vectors):
-            passages.append((*name, number, put.model, vector_column(vector)))
+            column = vector_column(vector)
+            passages.append({**name, "number": number, "model": put.model, "vector": column})
     for statement, rows in ((DELETE_ITEM, removed), (PUT_ITEM, stored), (INSERT_PASSAGE, passages)):
         if rows:
             transaction.executemany(statement, rows)
