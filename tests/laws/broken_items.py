@@ -11,6 +11,7 @@ from attrs import evolve
 
 from chatmemory.contracts import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
 from chatmemory.effect import Do, Effect
+from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository, Row
 
 Puts = tuple[ItemPut, ...]
@@ -75,7 +76,7 @@ class KeepsNothing(BrokenItems):
     """Acknowledges before it stores, and is closed."""
 
     def __init__(self, inner: InMemoryItemRepository) -> None:
-        super().__init__(InMemoryItemRepository())
+        super().__init__(InMemoryItemRepository(Database()))
 
 
 class StoresRowByRow(BrokenItems):

@@ -5,6 +5,7 @@ import pytest
 from chatmemory.contracts import ItemRepositoryTag
 from chatmemory.effect import Layer
 from chatmemory.laws import ItemRepositoryLaws, LawBrokenError
+from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository
 from tests.laws.broken_items import (
     BrokenItems,
@@ -72,7 +73,7 @@ CAUGHT_BY_PROGRAMS = [
 
 def laws_of(kind: type[BrokenItems]) -> ItemRepositoryLaws:
     """Return the laws of a broken repository over a dictionary that survives being opened again."""
-    kept = InMemoryItemRepository()
+    kept = InMemoryItemRepository(Database())
     laws = ItemRepositoryLaws()
     laws.repository = Layer.sync(ItemRepositoryTag, lambda: kind(kept))
     laws.shrinks = False

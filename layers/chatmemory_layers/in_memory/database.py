@@ -1,28 +1,81 @@
 """``Database``: what the repositories in memory keep, so that those of one runtime keep it together.
 
-What it holds and how that changes is said in ``history.py`` and ``memory_table.py``.
+What it holds and how that changes is said in ``history.py`` and ``memory_table.py``.  Like a file it is open until its
+runtime ends, and like a file it belongs to one event loop: a test that passes here passes on SQLite.
 """
 
-from typing import final
+import sys
+from collections.abc import Callable
+from typing import Final, TypeVar, final
 
 from attrs import define, field
 
-from chatmemory.effect import Layer, Tag
+from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
+from chatmemory.errors import RepositoryError
 from chatmemory_layers.in_memory.history import History
 from chatmemory_layers.in_memory.memory_table import MemoryTable
+
+A = TypeVar("A")
+
+
+def running_loop() -> object:
+    """Return the event loop that runs this code, asyncio's or trio's; None without one."""
+    # A loop runs only where its library was imported.
+    if "asyncio" in sys.modules:
+        import asyncio  # noqa: PLC0415  see above
+
+        try:
+            return asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+    if "trio" in sys.modules:
+        import trio.lowlevel  # noqa: PLC0415  see above
+
+        try:
+            return trio.lowlevel.current_trio_token()
+        except RuntimeError:
+            pass
+    return None
 
 
 @final
 @define(eq=False)
 class Database:
-    """Conversations by their ids, and memories; gone with the process."""
+    """Conversations by their ids, and memories; gone with the process.
+
+    No call waits for anything, so each is a transaction by itself.  The database belongs to the event loop that it is made in; one that is made without a loop serves any caller.
+    """
 
     histories: dict[str, History] = field(factory=dict[str, History])
     memories: MemoryTable = field(factory=MemoryTable)
+    _loop: Final = field(factory=running_loop, init=False)
+    _is_closed: bool = field(default=False, init=False)
+
+    def run(self, operation: str, work: Callable[[], A]) -> Effect[A, RepositoryError]:
+        """Succeed with what *work* returns, unless the store is closed or belongs to another loop."""
+        return self.admit(operation).map(lambda _: work())
+
+    def admit(self, operation: str) -> Effect[None, RepositoryError]:
+        """Fail when the store is closed or belongs to another loop."""
+
+        async def admit() -> Outcome[None, RepositoryError]:
+            if self._is_closed:
+                return Failure(RepositoryError(operation, "closed"))
+            if self._loop is not None and running_loop() is not self._loop:
+                return Failure(RepositoryError(operation, "wrong_loop"))
+            return Success(None)
+
+        return Effect.from_outcome(admit)
+
+    def close(self) -> None:
+        """Refuse further calls."""
+        self._is_closed = True
 
 
 class DatabaseTag(Tag[Database]):
     """Where layers provide ``Database``."""
 
 
-database = Layer.sync(DatabaseTag, Database)
+database = Layer.acquire_release(
+    DatabaseTag, Effect.sync(Database), lambda opened, _: Effect.sync(opened.close)
+)

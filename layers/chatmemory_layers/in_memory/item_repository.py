@@ -20,6 +20,7 @@ from chatmemory.effect import Effect, Layer
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.item_ranking import Rankable, ranked
 from chatmemory_layers.columns import to_us
+from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
 from chatmemory_layers.item_columns import (
     LONGEST_LIFETIME_US,
     best_similarities,
@@ -51,43 +52,45 @@ class Row:
 class InMemoryItemRepository:
     """Items by their names, gone with the process.  No method waits for anything, so each is a transaction by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._rows: dict[ItemName, Row] = {}
         self._places = count(1)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
         """See ``ItemRepository.write``."""
-        return Effect.sync(lambda: self._put_all(puts, now))
+        return self._database.run("store items", lambda: self._put_all(puts, now))
 
     def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
         """See ``ItemRepository.change``."""
-        return Effect.sync(lambda: self._change(steps(), now))
+        return self._database.run("change items", lambda: self._change(steps(), now))
 
     def read(
         self, names: tuple[ItemName, ...], *, now: datetime
     ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
         """See ``ItemRepository.read``."""
-        return Effect.sync(lambda: self._items(names, now))
+        return self._database.run("read items", lambda: self._items(names, now))
 
     def search(
         self, search: ItemSearch, /, *, now: datetime
     ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
         """See ``ItemRepository.search``."""
-        return Effect.sync(lambda: self._search(search, now))
+        return self._database.run("search items", lambda: self._search(search, now))
 
     def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
         """See ``ItemRepository.namespaces``."""
-        return Effect.sync(
-            lambda: tuple(sorted({row.item.name.namespace for row in self._below(prefix, now)}))
+        return self._database.run(
+            "list namespaces",
+            lambda: tuple(sorted({row.item.name.namespace for row in self._below(prefix, now)})),
         )
 
     def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
         """See ``ItemRepository.refresh``."""
-        return Effect.sync(lambda: self._refresh_all(names, now))
+        return self._database.run("refresh items", lambda: self._refresh_all(names, now))
 
     def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
         """See ``ItemRepository.sweep``."""
-        return Effect.sync(lambda: self._sweep(now))
+        return self._database.run("sweep items", lambda: self._sweep(now))
 
     def _items(self, names: tuple[ItemName, ...], now: datetime) -> tuple[StoredItem | None, ...]:
         return tuple([row.item if (row := self._there(name, now)) else None for name in names])
@@ -170,4 +173,6 @@ def _similarity(search: ItemSearch, put: ItemPut) -> float | None:
     return best_similarities(search.vector, [(0, vector_column(vector)) for vector in put.vectors]).get(0)
 
 
-item_repository = Layer.sync(ItemRepositoryTag, InMemoryItemRepository)
+item_repository = database >> Layer.effect(
+    ItemRepositoryTag, Effect.service(DatabaseTag).map(InMemoryItemRepository), needs=[DatabaseTag]
+)

@@ -1,8 +1,7 @@
 """``InMemoryMemoryRepository``: every promise of ``MemoryRepository`` but durability, in dictionaries.
 
 What is kept and how it changes is said in ``memory_table.py`` and ``memory_row.py``, how it is found in
-``memory_search.py``.  No method waits for anything, so each is a transaction by itself, on asyncio and on trio.  A
-repository belongs to one thread.
+``memory_search.py``.  No method waits for anything, so each is a transaction by itself, on asyncio and on trio.
 """
 
 from collections.abc import Sequence
@@ -41,6 +40,7 @@ class InMemoryMemoryRepository:
     """Memories beside the conversations of the same database, gone with the process."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._memories = database.memories
         self._histories = database.histories
 
@@ -49,36 +49,39 @@ class InMemoryMemoryRepository:
         self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]
     ) -> tuple[Stored | Duplicate, ...]:
         """See ``MemoryRepository.store``."""
+        await do(self._database.admit("store memories"))
         outcomes = self._memories.store(drafts)
         return outcomes if isinstance(outcomes, tuple) else do.fail(outcomes)
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.get``."""
-        return Effect.sync(
-            lambda: row.handed_out() if (row := self._memories.seen(namespace, memory_id)) else None
+        return self._database.run(
+            "read memory",
+            lambda: row.handed_out() if (row := self._memories.seen(namespace, memory_id)) else None,
         )
 
     def value(
         self, namespace: Namespace, key: str, *, as_of: datetime | None = None
     ) -> Effect[Memory | None, RepositoryError]:
         """See ``MemoryRepository.value``."""
-        return Effect.sync(
+        return self._database.run(
+            "read value",
             lambda: (
                 rows[0].handed_out() if (rows := self._memories.of_key(namespace, key, as_of=as_of)) else None
-            )
+            ),
         )
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
         """See ``MemoryRepository.retire``."""
-        return Effect.sync(lambda: self._memories.retire(namespace, key, now=now))
+        return self._database.run("retire value", lambda: self._memories.retire(namespace, key, now=now))
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
         """See ``MemoryRepository.list``."""
-        return Effect.sync(lambda: _handed_out(self._memories.listed(listing)))
+        return self._database.run("list memories", lambda: _handed_out(self._memories.listed(listing)))
 
     def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
         """See ``MemoryRepository.search``."""
-        return Effect.sync(lambda: candidates(self._memories.rows.values(), search))
+        return self._database.run("search memories", lambda: candidates(self._memories.rows.values(), search))
 
     @Effect.gen
     async def rewrite(
@@ -90,6 +93,7 @@ class InMemoryMemoryRepository:
         keep_vector: bool = False,
     ) -> Memory | None:
         """See ``MemoryRepository.rewrite``."""
+        await do(self._database.admit("rewrite memory"))
         row = self._memories.seen(draft.namespace, draft.id)
         if row is None:
             return None
@@ -111,7 +115,7 @@ class InMemoryMemoryRepository:
             row = self._memories.seen(namespace, memory_id)
             return row and self._memories.mark(row, memory_type=memory_type, pinned=pinned).handed_out()
 
-        return Effect.sync(mark)
+        return self._database.run("mark memory", mark)
 
     def record_use(
         self,
@@ -124,7 +128,8 @@ class InMemoryMemoryRepository:
         promote_after: int | None = None,
     ) -> Effect[UseReport, RepositoryError]:
         """See ``MemoryRepository.record_use``."""
-        return Effect.sync(
+        return self._database.run(
+            "record use",
             lambda: self._memories.record_use(
                 namespace,
                 memory_ids,
@@ -132,7 +137,7 @@ class InMemoryMemoryRepository:
                 session_id=session_id,
                 now=now,
                 promote_after=promote_after,
-            )
+            ),
         )
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
@@ -146,7 +151,7 @@ class InMemoryMemoryRepository:
                 stale_summaries=self._mark_stale(gone),
             )
 
-        return Effect.sync(forget)
+        return self._database.run("forget memories", forget)
 
     def expire(
         self,
@@ -156,8 +161,9 @@ class InMemoryMemoryRepository:
         created_before: datetime | None = None,
     ) -> Effect[int, RepositoryError]:
         """See ``MemoryRepository.expire``."""
-        return Effect.sync(
-            lambda: self._memories.expire(namespace, session_id=session_id, created_before=created_before)
+        return self._database.run(
+            "expire memories",
+            lambda: self._memories.expire(namespace, session_id=session_id, created_before=created_before),
         )
 
     def unembedded(
@@ -169,13 +175,15 @@ class InMemoryMemoryRepository:
             rows, count = self._memories.unembedded(namespace, space, limit=limit, after=after)
             return _handed_out(rows), count
 
-        return Effect.sync(unembedded)
+        return self._database.run("list memories without vector", unembedded)
 
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
     ) -> Effect[int, RepositoryError]:
         """See ``MemoryRepository.attach``."""
-        return Effect.sync(lambda: self._memories.attach(namespace, space, attachments))
+        return self._database.run(
+            "attach vectors", lambda: self._memories.attach(namespace, space, attachments)
+        )
 
     def _mark_stale(self, gone: Sequence[Row]) -> tuple[str, ...]:
         stale = set[str]()

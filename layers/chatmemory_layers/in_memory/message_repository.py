@@ -1,8 +1,7 @@
 """``InMemoryMessageRepository``: every promise of ``MessageRepository`` but durability, in dictionaries.
 
 What one conversation holds and how it changes is said in ``history.py``; here are the guards, the work queue and the
-layer.  No method waits for anything, so each is a transaction by itself, on asyncio and on trio.  A repository belongs
-to one thread.
+layer.  No method waits for anything, so each is a transaction by itself, on asyncio and on trio.
 """
 
 from datetime import datetime
@@ -47,12 +46,14 @@ class InMemoryMessageRepository:
     """Conversations and their queued work, gone with the process."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._histories = database.histories
         self._work: dict[str, QueuedWork] = {}
 
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
         """See ``MessageRepository.append``."""
+        await do(self._database.admit("append messages"))
         key = batch.conversation_id
         history = self._histories.get(key) or History(key, created_at=batch.now, updated_at=batch.now)
         expected = batch.expected_version
@@ -75,8 +76,9 @@ class InMemoryMessageRepository:
 
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
         """See ``MessageRepository.page``."""
-        return Effect.sync(
-            lambda: history.page(query) if (history := self._known(query.conversation_id)) else None
+        return self._database.run(
+            "read messages",
+            lambda: history.page(query) if (history := self._known(query.conversation_id)) else None,
         )
 
     def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RepositoryError]:
@@ -86,7 +88,7 @@ class InMemoryMessageRepository:
             self._work.pop(conversation_id, None)
             return history.clear(now) if (history := self._known(conversation_id)) else None
 
-        return Effect.sync(clear)
+        return self._database.run("clear messages", clear)
 
     def remove_newest(
         self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
@@ -102,12 +104,13 @@ class InMemoryMessageRepository:
                 self._work.pop(conversation_id, None)
             return removed
 
-        return Effect.sync(remove)
+        return self._database.run("remove the newest message", remove)
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
         """See ``MessageRepository.conversation``."""
-        return Effect.sync(
-            lambda: history.conversation() if (history := self._known(conversation_id)) else None
+        return self._database.run(
+            "read conversation",
+            lambda: history.conversation() if (history := self._known(conversation_id)) else None,
         )
 
     def conversations(
@@ -127,13 +130,14 @@ class InMemoryMessageRepository:
                 behind.sort(reverse=True)
             return tuple(self._histories[key].conversation() for _, key in behind[: listing.limit])
 
-        return Effect.sync(listed)
+        return self._database.run("list conversations", listed)
 
     @Effect.gen
     async def summarize(
         self, do: Do[VersionConflictError | RepositoryError], summary: Summary
     ) -> Conversation:
         """See ``MessageRepository.summarize``."""
+        await do(self._database.admit("summarize"))
         key = summary.conversation_id
         history = self._known(key)
         if history is None or not history.can_take(summary):
@@ -151,24 +155,26 @@ class InMemoryMessageRepository:
         self, conversation_id: str, summary_message_id: str
     ) -> Effect[SummarizationMetadata | None, RepositoryError]:
         """See ``MessageRepository.summarization``."""
-        return Effect.sync(
+        return self._database.run(
+            "read summarization",
             lambda: (
                 history.summarizations.get(summary_message_id)
                 if (history := self._known(conversation_id))
                 else None
-            )
+            ),
         )
 
     def summarizations_of(
         self, conversation_id: str, message_id: str
     ) -> Effect[tuple[SummarizationMetadata, ...], RepositoryError]:
         """See ``MessageRepository.summarizations_of``."""
-        return Effect.sync(
+        return self._database.run(
+            "read summarizations",
             lambda: (
                 tuple(history.summarizations_of(message_id))
                 if (history := self._known(conversation_id))
                 else ()
-            )
+            ),
         )
 
     def claim_work(
@@ -190,7 +196,7 @@ class InMemoryMessageRepository:
             work.lease_id, work.lease_until = lease_id, lease_until
             return HistoryWork(key, attempts=work.attempts, lease_id=lease_id)
 
-        return Effect.sync(claim)
+        return self._database.run("claim history work", claim)
 
     def settle_work(
         self, work: HistoryWork, *, is_due: WorkIsDue, retry_at: datetime | None = None
@@ -209,7 +215,7 @@ class InMemoryMessageRepository:
             else:
                 del self._work[key]
 
-        return Effect.sync(settle)
+        return self._database.run("settle history work", settle)
 
     def _known(self, conversation_id: str) -> History | None:
         history = self._histories.get(conversation_id)

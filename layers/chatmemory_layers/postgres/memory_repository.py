@@ -156,7 +156,7 @@ class PostgresMemoryRepository:
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
         """See ``MemoryRepository.unembedded``."""
         lacking = Unembedded(namespace, space, limit, after)
-        return self._read_snapshot("read unembedded memories", memory_reads.unembedded, lacking)
+        return self._read_snapshot("list memories without vector", memory_reads.unembedded, lacking)
 
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]

@@ -1,0 +1,156 @@
+"""A store that is closed, and one that belongs to another event loop, refuse every call alike, whatever keeps them."""
+
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio.from_thread import start_blocking_portal
+
+from chatmemory.contracts import (
+    ChatContextService,
+    ChatMemoryService,
+    ConversationListing,
+    Forgetting,
+    HistoryWork,
+    ItemName,
+    ItemPut,
+    ItemRepository,
+    ItemRepositoryTag,
+    ItemSearch,
+    LongTermMemoryService,
+    MemoryListing,
+    MemoryRepository,
+    MemoryRepositoryTag,
+    MemorySearch,
+    MessageRepository,
+    MessageRepositoryTag,
+    PageQuery,
+)
+from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
+from chatmemory.errors import GenericMemoryError, RepositoryError
+from chatmemory.laws.memory_samples import remembered
+from chatmemory.laws.samples import START, batch, never, said, summary_of
+from chatmemory.memories import EmbeddingSpace, Namespace
+from chatmemory.messages import ChatMessage, NewMessage
+from chatmemory_layers import stacks
+from tests.postgres_server import fresh_database
+
+MEI = Namespace("梅")
+SPACE = EmbeddingSpace("law", 2)
+NAME = ItemName(("用户",), "k")
+MESSAGE = ChatMessage("m", 1, "user", "你好", START)
+
+
+@pytest.fixture(params=["in_memory", "sqlite", "postgres"])
+async def stack(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[stacks.Stack]:
+    match request.param:
+        case "in_memory":
+            yield stacks.testing()
+        case "sqlite":
+            yield stacks.embedded(tmp_path / "记忆.db")
+        case _:
+            async with fresh_database() as dsn:
+                yield stacks.postgres(dsn)
+
+
+def of_messages(repository: MessageRepository) -> Iterator[tuple[str, Effect[Any, Any]]]:
+    summary = summary_of("c", [MESSAGE], message_id="s", planned_at_version=1)
+    claim = repository.claim_work(now=START, lease_id="l", lease_until=START)
+    yield "append messages", repository.append(batch("c", said("m")))
+    yield "read messages", repository.page(PageQuery("c", "model"))
+    yield "clear messages", repository.clear("c", now=START)
+    yield "remove the newest message", repository.remove_newest("c", now=START, is_due=never)
+    yield "read conversation", repository.conversation("c")
+    yield "list conversations", repository.conversations(ConversationListing(1))
+    yield "summarize", repository.summarize(summary)
+    yield "read summarization", repository.summarization("c", "s")
+    yield "read summarizations", repository.summarizations_of("c", "m")
+    yield "claim history work", claim
+    yield "settle history work", repository.settle_work(HistoryWork("c", 1, "l"), is_due=never)
+
+
+def of_memories(repository: MemoryRepository) -> Iterator[tuple[str, Effect[Any, Any]]]:
+    draft = remembered("m", namespace=MEI)
+    yield "store memories", repository.store((draft,))
+    yield "read memory", repository.get(MEI, "m")
+    yield "read value", repository.value(MEI, "k")
+    yield "retire value", repository.retire(MEI, "k", now=START)
+    yield "list memories", repository.list(MemoryListing(MEI, 1))
+    yield "search memories", repository.search(MemorySearch(MEI, "茶", ("茶",)))
+    yield "rewrite memory", repository.rewrite(draft, expected_version=1)
+    yield "mark memory", repository.mark(MEI, "m", pinned=True)
+    yield "record use", repository.record_use(MEI, ("m",), use_id="u", session_id=None, now=START)
+    yield "forget memories", repository.forget(Forgetting(MEI))
+    yield "expire memories", repository.expire(MEI)
+    yield "list memories without vector", repository.unembedded(MEI, SPACE, limit=1)
+    yield "attach vectors", repository.attach(MEI, SPACE, ())
+
+
+def of_items(repository: ItemRepository) -> Iterator[tuple[str, Effect[Any, Any]]]:
+    yield "store items", repository.write((ItemPut(NAME, "1"),), now=START)
+    yield "change items", repository.change(lambda: iter(()), now=START)  # type: ignore[arg-type]  never begun
+    yield "read items", repository.read((NAME,), now=START)
+    yield "search items", repository.search(ItemSearch((), 1), now=START)
+    yield "list namespaces", repository.namespaces((), now=START)
+    yield "refresh items", repository.refresh((NAME,), now=START)
+    yield "sweep items", repository.sweep(now=START)
+
+
+REPOSITORIES = [
+    (MessageRepositoryTag, MessageRepository, of_messages),
+    (MemoryRepositoryTag, MemoryRepository, of_memories),
+    (ItemRepositoryTag, ItemRepository, of_items),
+]
+
+
+@pytest.mark.parametrize(("tag", "contract", "calls_of"), REPOSITORIES)
+async def test_every_call_of_a_repository_whose_runtime_has_ended_fails(
+    stack: stacks.Stack, tag: Any, contract: type, calls_of: Any
+) -> None:
+    async with ManagedRuntime(stack) as runtime:
+        repository = await runtime.service(tag)
+    calls = dict(calls_of(repository))
+    assert len(calls) == len([name for name in vars(contract) if not name.startswith("_")])
+    for operation, call in calls.items():
+        assert await call == Failure(RepositoryError(operation, "closed"))
+
+
+@pytest.mark.parametrize(("tag", "contract", "calls_of"), REPOSITORIES)
+async def test_every_call_from_another_event_loop_fails(
+    stack: stacks.Stack, tag: Any, contract: type, calls_of: Any
+) -> None:
+    with (
+        start_blocking_portal() as elsewhere,
+        elsewhere.wrap_async_context_manager(ManagedRuntime(stack)) as runtime,
+    ):
+        repository = elsewhere.call(runtime.service, tag)
+        for operation, call in calls_of(repository):
+            assert await call == Failure(RepositoryError(operation, "wrong_loop"))
+
+
+async def test_every_service_of_a_runtime_that_has_ended_says_that_the_store_is_closed(
+    stack: stacks.Stack,
+) -> None:
+    async with ManagedRuntime(stack) as runtime:
+        conversations = await runtime.service(ChatMemoryService)
+        memories = await runtime.service(LongTermMemoryService)
+        contexts = await runtime.service(ChatContextService)
+    assert await conversations.add_messages("c", [NewMessage("user", "你好")]) == closed("append messages")
+    assert await conversations.get_messages("c") == closed("read messages")
+    assert [page async for page in conversations.pages("c")] == [closed("read messages")]
+    assert await memories.get(MEI, "m") == closed("read memory")
+    assert await contexts.build(MEI, "c", "你好") == closed("read messages")
+
+
+def closed(operation: str) -> Failure[GenericMemoryError]:
+    return Failure(GenericMemoryError(RepositoryError(operation, "closed")))
+
+
+def test_dictionaries_that_no_event_loop_has_opened_serve_any_caller() -> None:
+    store: Layer[MessageRepositoryTag, RepositoryError] = stacks.testing()
+    with ManagedRuntime(store) as runtime:
+        page = MessageRepositoryTag.use(lambda messages: messages.page(PageQuery("c", "model")))
+        assert runtime.run_sync(page) == Success(None)
+        with start_blocking_portal() as elsewhere:
+            assert elsewhere.call(runtime.run, page) == Success(None)
