@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     )
     from chatmemory.effect.context import Context as Context
     from chatmemory.effect.do import Do as Do
-    from chatmemory.effect.effect import Effect as Effect
+    from chatmemory.effect.effect import (
+        Effect as Effect,
+        Fiber as Fiber,
+    )
     from chatmemory.effect.key import (
         MissingServiceError as MissingServiceError,
         Reference as Reference,
@@ -41,7 +44,10 @@ if TYPE_CHECKING:
     from chatmemory.effect.running.runner import Runner as Runner
     from chatmemory.effect.running.runtime import ManagedRuntime as ManagedRuntime
     from chatmemory.effect.running.thread_runtime import ThreadRuntime as ThreadRuntime
-    from chatmemory.effect.scope import Scope as Scope
+    from chatmemory.effect.scope import (
+        Scope as Scope,
+        ScopeTag as ScopeTag,
+    )
     from chatmemory.effect.services.clock import (
         Clock as Clock,
         ClockTag as ClockTag,
@@ -66,7 +72,7 @@ else:
             "chatmemory.effect.context": "Context",
             "chatmemory.effect.key": "MissingServiceError Reference",
             "chatmemory.effect.do": "Do",
-            "chatmemory.effect.effect": "Effect",
+            "chatmemory.effect.effect": "Effect Fiber",
             "chatmemory.effect.services.ids": "Ids IdsTag SequentialIds TimeOrderedIds",
             "chatmemory.effect.layers.layer": "Layer",
             "chatmemory.effect.layers.memo": "MemoMap",
@@ -77,7 +83,7 @@ else:
             "chatmemory.effect.running.runner": "Runner",
             "chatmemory.effect.running.runtime": "ManagedRuntime",
             "chatmemory.effect.services.schedule": "Schedule",
-            "chatmemory.effect.scope": "Scope",
+            "chatmemory.effect.scope": "Scope ScopeTag",
             "chatmemory.effect.suspended": "SuspendedError",
             "chatmemory.effect.tag": "Tag",
             "chatmemory.effect.running.thread_runtime": "ThreadRuntime",

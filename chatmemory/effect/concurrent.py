@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from returns.result import Failure, Success
@@ -11,10 +11,17 @@ from typing_extensions import TypeVar
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Outcome
 from chatmemory.effect.runs import Runs
+from chatmemory.effect.supervised import run_supervised
+from chatmemory.effect.suspended import has_event_loop
 
 A = TypeVar("A")
 E = TypeVar("E")
 R = TypeVar("R")
+
+
+async def run_inline(effect: Runs[A, E, R], context: Context[R]) -> Outcome[A, E]:
+    """Run *effect* as a part of the one that is running: what it forks lives as long as that."""
+    return await effect.run_in(context)
 
 
 async def run_all(
@@ -26,18 +33,18 @@ async def run_all(
     failures: list[Failure[E]] = []
     defects: list[Exception] = []
 
-    async def work_off() -> None:
+    async def work_off(run: Callable[[Runs[A, E, R], Context[R]], Awaitable[Outcome[A, E]]]) -> None:
         # The workers share one iterator: whoever is free takes the next effect.
         for place, effect in waiting:
-            outcome = await effect.run_in(context)
+            outcome = await run(effect, context)
             if type(outcome) is not Success:
                 failures.append(outcome)
                 return
             values[place] = outcome.unwrap()
 
     workers = len(effects) if concurrency is None else min(concurrency, len(effects))
-    if workers <= 1:
-        await work_off()
+    if workers <= 1 or not has_event_loop():
+        await work_off(run_inline)
         return failures[0] if failures else Success(values)
 
     import anyio  # noqa: PLC0415  see suspended.py
@@ -46,7 +53,7 @@ async def run_all(
 
         async def work_until_trouble() -> None:
             try:
-                await work_off()
+                await work_off(run_supervised)
             except Exception as defect:  # noqa: BLE001  raised below, bare: a task group would wrap it in a group
                 defects.append(defect)
             if failures or defects:

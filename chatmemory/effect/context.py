@@ -10,6 +10,7 @@ from typing import Any, Generic, Never, cast, final
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect.family import Family
 from chatmemory.effect.key import MissingServiceError, TagOf, short_name
 
 __all__ = ["Context", "MissingServiceError", "TagOf"]
@@ -25,13 +26,15 @@ R_contra = TypeVar("R_contra", contravariant=True)
 class Context(Generic[R_contra]):
     """An immutable map from tag to service, in order of insertion; ``services`` is keyed by the tags' keys.
 
-    Contravariant: a context that offers more serves where less is asked for.
+    Contravariant: a context that offers more serves where less is asked for.  ``family`` is that of the running effect;
+    it goes along with every context that is made from this one.
     """
 
-    __slots__ = ("services",)
+    __slots__ = ("family", "services")
 
-    def __init__(self, services: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, services: Mapping[str, Any] | None = None, family: Family | None = None) -> None:
         self.services: Mapping[str, Any] = {} if services is None else services
+        self.family = family
 
     @staticmethod
     def empty() -> Context[Never]:
@@ -67,25 +70,27 @@ class Context(Generic[R_contra]):
 
     def add(self, tag: TagOf[Id, S], service: S) -> Context[R_contra | Id]:
         """Return a context in which *tag* is *service*; a replaced tag keeps its place in the order."""
-        return Context({**self.services, tag.key: service})
+        return Context({**self.services, tag.key: service}, self.family)
 
     def merge(self, other: Context[R2]) -> Context[R_contra | R2]:
         """Return the services of both; *other* wins where they meet."""
         if not other.services:
             return cast("Context[R_contra | R2]", self)
-        if not self.services:
+        if not self.services and self.family in {None, other.family}:
             return cast("Context[R_contra | R2]", other)
-        return Context({**self.services, **other.services})
+        return Context({**self.services, **other.services}, self.family or other.family)
 
     def pick(self, *tags: TagOf[Id, Any]) -> Context[Id]:
         """Return only the services of *tags*; an absent one stays absent."""
         wanted = {tag.key for tag in tags}
-        return Context({key: service for key, service in self.services.items() if key in wanted})
+        return Context({key: service for key, service in self.services.items() if key in wanted}, self.family)
 
     def omit(self, *tags: TagOf[Any, Any]) -> Context[Any]:
         """Return all services but those of *tags*."""
         unwanted = {tag.key for tag in tags}
-        return Context({key: service for key, service in self.services.items() if key not in unwanted})
+        return Context(
+            {key: service for key, service in self.services.items() if key not in unwanted}, self.family
+        )
 
     def __contains__(self, tag: TagOf[Any, Any]) -> bool:
         return tag.key in self.services

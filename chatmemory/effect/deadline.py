@@ -1,22 +1,39 @@
-"""An effect against time: ``timeout``, by the clock at hand, so that a test that holds the clock decides."""
+"""Effects and time: ``sleep`` and ``timeout``, by the clock at hand, so that a test that holds the clock decides."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Never
 
 import anyio
-from returns.result import Failure
+from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Outcome
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.services.clock import ClockTag, SystemClock
+from chatmemory.effect.supervised import run_supervised
+from chatmemory.effect.suspended import SuspendedError, has_event_loop, new_event
 
 A = TypeVar("A")
 E = TypeVar("E")
 E2 = TypeVar("E2")
 R = TypeVar("R")
+
+
+async def sleep_for(seconds: float, context: Context[Never]) -> Outcome[None, Never]:
+    """Wait for *seconds* of the clock at hand."""
+    if not has_event_loop():
+        raise SuspendedError
+    await context.get(ClockTag).sleep(seconds)
+    return Success(None)
+
+
+async def wait_forever() -> Never:
+    """Wait until the task is cancelled."""
+    await new_event().wait()
+    raise AssertionError("nobody knows that event")
 
 
 async def run_for(
@@ -27,7 +44,7 @@ async def run_for(
     # The event loop goes by this clock as well, and needs no task to ring: 17 µs, not 73.
     if isinstance(clock, SystemClock):
         with anyio.move_on_after(seconds):
-            return await effect.run_in(context)
+            return await run_supervised(effect, context)
         return Failure(on_timeout())
     outcome: Outcome[A, E] | None = None
     defect: Exception | None = None
@@ -39,7 +56,7 @@ async def run_for(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ring)
         try:
-            outcome = await effect.run_in(context)
+            outcome = await run_supervised(effect, context)
         except Exception as raised:  # noqa: BLE001  raised below, bare: a task group would wrap it in a group
             defect = raised
         tasks.cancel_scope.cancel()

@@ -1,4 +1,4 @@
-"""``Effect``: a description of work that may fail and may need services, run when it is awaited.
+"""``Effect``: a description of work that may fail and may need services, run when it is awaited; ``Fiber``: such work under way.
 
 Its outcome is defined in ``outcome.py``, do-notation in ``do.py``, what it may ask for in ``context.py`` and ``tag.py``,
 concurrency and cleaning up in ``concurrent.py`` and ``resource.py``, the containers of ``returns`` in
@@ -34,24 +34,25 @@ from chatmemory.effect.do import Do, run_do
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import (
     Cause,
-    Die,
     EffectFailed,
-    EffectInterrupted,
     Exit,
-    Fail,
     Outcome,
     exit_from_exception,
     exit_from_outcome,
+    outcome_from_exit,
 )
+from chatmemory.effect.supervised import run_supervised
 from chatmemory.effect.suspended import run_without_waiting
 
 if TYPE_CHECKING:
     from returns.future import FutureResult
     from returns.io import IOResult
 
+    from chatmemory.effect.fibers.forked import Forked
+    from chatmemory.effect.scope import Scope, ScopeTag
     from chatmemory.effect.services.schedule import Schedule
 
-__all__ = ["Do", "Effect"]
+__all__ = ["Do", "Effect", "Fiber"]
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -115,22 +116,21 @@ class Effect(Generic[A_co, E_co, R_co]):
     @staticmethod
     def fail_cause(cause: Cause[E]) -> Effect[Never, E]:
         """End as *cause* says: a defect is raised, and comes before a typed failure."""
-
-        def call() -> Failure[E]:
-            for reason in cause.reasons:
-                if isinstance(reason, Die):
-                    raise reason.defect
-            for reason in cause.reasons:
-                if isinstance(reason, Fail):
-                    return Failure(reason.error)
-            raise EffectInterrupted
-
-        return Effect(None, _CALL, call)
+        return Effect(None, _CALL, lambda: outcome_from_exit(Failure(cause)))
 
     @staticmethod
     def sync(function: Callable[[], A]) -> Effect[A]:
         """Succeed with what *function* returns; an exception is a defect."""
         return Effect(None, _CALL, lambda: Success(function()))
+
+    @staticmethod
+    def promise(function: Callable[[], Awaitable[A]]) -> Effect[A]:
+        """Succeed with what awaiting *function* gives; an exception is a defect."""
+
+        async def run() -> Outcome[A, Never]:
+            return Success(await function())
+
+        return Effect(None, _AWAIT, run)
 
     @staticmethod
     def attempt(
@@ -217,6 +217,32 @@ class Effect(Generic[A_co, E_co, R_co]):
         return Effect.in_context(lambda context: concurrent.run_all(steps, concurrency, context))
 
     @staticmethod
+    def race_all(effects: Iterable[Effect[A, E, R]]) -> Effect[A, E, R]:
+        """End as the first of *effects* that succeeds, and interrupt the others; see ``race``.
+
+        Raises:
+            ValueError: there are no effects.
+        """
+        from chatmemory.effect.fibers.race import run_race  # noqa: PLC0415  see suspended.py
+
+        runners = _at_least_one(effects)
+        return Effect.in_context(lambda context: run_race(runners, context, first_exit_wins=False))
+
+    @staticmethod
+    def sleep(seconds: float) -> Effect[None]:
+        """Succeed after *seconds* of the clock at hand."""
+        from chatmemory.effect.deadline import sleep_for  # noqa: PLC0415  see suspended.py
+
+        return Effect.in_context(lambda context: sleep_for(seconds, context))
+
+    @staticmethod
+    def never() -> Effect[Never]:
+        """Wait until the effect is interrupted."""
+        from chatmemory.effect.deadline import wait_forever  # noqa: PLC0415  see suspended.py
+
+        return Effect(None, _AWAIT, wait_forever)
+
+    @staticmethod
     def acquire_use_release(
         acquire: Effect[A, E, R],
         use: Callable[[A], Effect[B, E2, R2]],
@@ -301,6 +327,10 @@ class Effect(Generic[A_co, E_co, R_co]):
 
         return Effect.in_context(lambda context: run_for(self, seconds, on_timeout, context))
 
+    def or_die(self: Effect[A, E, R]) -> Effect[A, Never, R]:
+        """Turn a typed failure into a defect: it is raised, as by ``or_raise``, and no type names it any more."""
+        return self.lash(lambda error: Effect.sync(lambda: _raise(error)))
+
     def exit(self) -> Effect[Exit[A_co, E_co], Never, R_co]:
         """Succeed with how the effect ended, a defect included; cancellation passes through."""
 
@@ -326,6 +356,66 @@ class Effect(Generic[A_co, E_co, R_co]):
         """Put off cancellation until the effect has ended."""
         return Effect.in_context(lambda context: resource.run_shielded(self, context))
 
+    # --- several at once ---
+
+    def zip(
+        self, other: Effect[B, E2, R2], *, concurrent: bool = False
+    ) -> Effect[tuple[A_co, B], E_co | E2, R_co | R2]:
+        """Succeed with both values; the first failure is the outcome, and the other effect is not run or interrupted.
+
+        Args:
+            other: the effect that gives the second value.
+            concurrent: run both at once; otherwise *other* begins when this one has succeeded.
+        """
+        pair: list[Effect[Any, Any, Any]] = [self, other]
+        return Effect.all(pair, concurrency=2 if concurrent else 1).map(_pair)
+
+    def race(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
+        """Run both at once; end as the first that succeeds, interrupt the other and wait for its finalizers.
+
+        If both fail, their causes join: a defect is raised, or else the failure that came first is the outcome.
+        """
+        pair: list[Effect[Any, Any, Any]] = [self, other]
+        return Effect.race_all(pair)
+
+    def race_first(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
+        """Run both at once; end as the first that ends, also by a failure, and interrupt the other."""
+        from chatmemory.effect.fibers.race import run_race  # noqa: PLC0415  see suspended.py
+
+        pair: list[Effect[Any, Any, Any]] = [self, other]
+        return Effect.in_context(lambda context: run_race(pair, context, first_exit_wins=True))
+
+    def fork(self: Effect[A, E, R]) -> Effect[Fiber[A, E], Never, R]:
+        """Start this effect in a task of its own, and go on.
+
+        The fiber ends with the effect that forked it: it is interrupted then, and waited for.
+        """
+        from chatmemory.effect.fibers.forked import fork  # noqa: PLC0415  see suspended.py
+
+        async def start(context: Context[R]) -> Outcome[Fiber[A, E], Never]:
+            return Success(Fiber(await fork(self, context)))
+
+        return Effect.in_context(start)
+
+    def fork_in(self: Effect[A, E, R], scope: Scope) -> Effect[Fiber[A, E], Never, R]:
+        """Start this effect in a task of its own, which ends when *scope* is closed: interrupted, and waited for."""
+        from chatmemory.effect.fibers.forked import fork_in  # noqa: PLC0415  see suspended.py
+
+        async def start(context: Context[R]) -> Outcome[Fiber[A, E], Never]:
+            return Success(Fiber(await fork_in(self, scope, context)))
+
+        return Effect.in_context(start)
+
+    def fork_scoped(self: Effect[A, E, R]) -> Effect[Fiber[A, E], Never, R | ScopeTag]:
+        """Start this effect in a task of its own, which ends with the ``scoped`` effect around it."""
+        from chatmemory.effect.scope import ScopeTag  # noqa: PLC0415  see suspended.py
+
+        return Effect.service(ScopeTag).bind(self.fork_in)
+
+    def scoped(self: Effect[A, E, R | ScopeTag]) -> Effect[A, E, R]:
+        """Provide a scope, and close it when this effect has ended, whatever the end is."""
+        return Effect.in_context(lambda context: resource.run_scoped(self, context))
+
     # --- running it ---
 
     async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912  see below
@@ -334,6 +424,9 @@ class Effect(Generic[A_co, E_co, R_co]):
         One loop for any number of steps: neither a long chain nor a deep recursion of ``bind`` uses up the stack, and a
         step costs no call of ours.
         """
+        family = context.family
+        if family is None or family.is_over:  # the outermost effect, and not a step of another one
+            return await run_supervised(self, context)
         effect: Effect[Any, Any, Any] = self
         steps: list[Effect[Any, Any, Any]] = []
         value: (
@@ -381,7 +474,7 @@ class Effect(Generic[A_co, E_co, R_co]):
         if self._kind == _AWAIT:  # a leaf alone needs no loop around it
             outcome: Awaitable[Outcome[A, E]] = self._function()
             return outcome.__await__()
-        return self.run_in(_NOTHING).__await__()
+        return run_supervised(self, _NOTHING).__await__()
 
     async def or_raise(self: Effect[A, E]) -> A:
         """Return the value.
@@ -390,11 +483,10 @@ class Effect(Generic[A_co, E_co, R_co]):
             EffectFailed: the effect failed; ``error`` holds the failure.  A failure that is itself an exception is
                 raised as it is.
         """
-        outcome = await self.run_in(_NOTHING)
+        outcome = await run_supervised(self, _NOTHING)
         if type(outcome) is Success:
             return outcome.unwrap()
-        error = outcome.failure()
-        raise error if isinstance(error, Exception) else EffectFailed(error)
+        return _raise(outcome.failure())
 
     def run_sync(self: Effect[A, E]) -> Outcome[A, E]:
         """Run without an event loop.
@@ -422,3 +514,52 @@ class Effect(Generic[A_co, E_co, R_co]):
 
 
 _NOTHING: Context[Never] = Context.empty()
+
+
+def _at_least_one(effects: Iterable[Effect[A, E, R]]) -> tuple[Effect[A, E, R], ...]:
+    steps = tuple(effects)  # now: an iterator could not be run twice
+    if not steps:
+        raise ValueError("a race of no effects would never end")
+    return steps
+
+
+def _pair(values: list[Any]) -> tuple[Any, Any]:
+    first, second = values
+    return first, second
+
+
+def _raise(error: object) -> Never:
+    raise error if isinstance(error, Exception) else EffectFailed(error)
+
+
+@final
+class Fiber(Generic[A_co, E_co]):
+    """An effect under way in a task of its own, as ``fork`` starts it.
+
+    A defect that nobody learns of through one of these methods is logged when the fiber's parent ends.
+    """
+
+    __slots__ = ("_forked",)
+
+    def __init__(self, forked: Forked[A_co, E_co]) -> None:
+        """``fork`` and its kin make fibers."""
+        self._forked = forked
+
+    def join(self) -> Effect[A_co, E_co]:
+        """Wait for the fiber, and end as it did: a defect is raised, and ``EffectInterrupted`` if it was interrupted.
+
+        To interrupt the effect that joins does not interrupt the fiber.
+        """
+        return Effect.from_outcome(self._forked.outcome)
+
+    def await_(self) -> Effect[Exit[A_co, E_co]]:
+        """Wait for the fiber, and succeed with how it ended."""
+        return Effect.promise(self._forked.ended)
+
+    def interrupt(self) -> Effect[Exit[A_co, E_co]]:
+        """Interrupt the fiber, wait for its finalizers, and succeed with how it ended."""
+        return Effect.promise(self._forked.interrupt)
+
+    def poll(self) -> Exit[A_co, E_co] | None:
+        """Return how the fiber ended, or None while it runs."""
+        return self._forked.exit

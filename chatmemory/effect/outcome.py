@@ -26,6 +26,7 @@ __all__ = [
     "Success",
     "exit_from_exception",
     "exit_from_outcome",
+    "outcome_from_exit",
 ]
 
 A = TypeVar("A")
@@ -101,3 +102,21 @@ def exit_from_exception(exception: BaseException) -> Failure[Cause[Never]]:
     if isinstance(exception, Exception) and not isinstance(exception, EffectInterrupted):
         return Failure(Cause((Die(exception),)))
     return Failure(Cause((Interrupt(),)))
+
+
+def outcome_from_exit(exit_: Exit[A, E]) -> Outcome[A, E]:
+    """Return how *exit_* looks to a caller: a defect is raised, and comes before a typed failure.
+
+    Raises:
+        EffectInterrupted: the work was interrupted, and nothing worse.
+    """
+    if type(exit_) is Success:
+        return exit_
+    reasons = exit_.failure().reasons
+    for reason in reasons:
+        if isinstance(reason, Die):
+            raise reason.defect
+    for reason in reasons:
+        if isinstance(reason, Fail):
+            return Failure(reason.error)
+    raise EffectInterrupted

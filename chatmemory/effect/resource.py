@@ -14,6 +14,7 @@ from typing_extensions import TypeVar
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Exit, Outcome, exit_from_exception, exit_from_outcome
 from chatmemory.effect.runs import Runs
+from chatmemory.effect.scope import Scope, ScopeTag
 from chatmemory.effect.suspended import shield
 
 A = TypeVar("A")
@@ -43,6 +44,18 @@ async def run_finalized(
         await run_shielded(finalizer(exit_from_exception(exception)), context)
         raise
     await run_shielded(finalizer(exit_from_outcome(outcome)), context)
+    return outcome
+
+
+async def run_scoped(effect: Runs[A, E, R | ScopeTag], context: Context[R]) -> Outcome[A, E]:
+    """Run *effect* with a scope, and close that with how the effect ended."""
+    scope = Scope()
+    try:
+        outcome = await effect.run_in(context.add(ScopeTag, scope))
+    except BaseException as exception:
+        await scope.close(exit_from_exception(exception))
+        raise
+    await scope.close(exit_from_outcome(outcome))
     return outcome
 
 

@@ -12,10 +12,11 @@ from typing import Any, Never, Self, TypeAlias, final
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect.key import Key
 from chatmemory.effect.outcome import Exit, Success, exit_from_exception
 from chatmemory.effect.suspended import shield
 
-__all__ = ["Finalizer", "Scope"]
+__all__ = ["Finalizer", "Scope", "ScopeTag"]
 
 A = TypeVar("A")
 
@@ -61,7 +62,8 @@ class Scope:
         child = Scope(parallel=parallel)
         child.is_closed = self.is_closed
         child._parent = self
-        self._finalizers[child] = child.close
+        if not self.is_closed:
+            self._finalizers[child] = child.close
         return child
 
     def forget(self, child: Scope) -> None:
@@ -112,6 +114,10 @@ class Scope:
         traceback: TracebackType | None,
     ) -> None:
         await self.close(_FINE if exception is None else exit_from_exception(exception))
+
+
+class ScopeTag(Key[Scope]):
+    """Where effects find the scope around them: ``fork_scoped`` asks for it, ``scoped`` provides it."""
 
 
 def _raise(failures: list[BaseException]) -> None:

@@ -10,11 +10,21 @@ import sys
 from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import TypeVar
 
-__all__ = ["SuspendedError", "has_event_loop", "may_wait_on_asyncio", "run_without_waiting", "shield"]
+if TYPE_CHECKING:
+    import anyio
+
+__all__ = [
+    "SuspendedError",
+    "has_event_loop",
+    "may_wait_on_asyncio",
+    "new_event",
+    "run_without_waiting",
+    "shield",
+]
 
 A = TypeVar("A")
 
@@ -71,6 +81,19 @@ def has_event_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def new_event() -> anyio.Event:
+    """Return an event to wait for.
+
+    Raises:
+        SuspendedError: there is no event loop, so nobody could ever set it.
+    """
+    if not has_event_loop():
+        raise SuspendedError
+    import anyio  # noqa: PLC0415  see above
+
+    return anyio.Event()
 
 
 def shield() -> AbstractContextManager[object, None]:

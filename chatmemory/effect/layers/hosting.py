@@ -9,15 +9,13 @@ The tasks belong to no task group, because that would have the same trouble; a s
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
-from contextvars import copy_context
-from typing import Any, Generic, final
+from typing import Generic, final
 
 import anyio
 from typing_extensions import TypeVar
 
+from chatmemory.effect.fibers.tasks import start_task
 from chatmemory.effect.outcome import Exit
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import shield
@@ -58,10 +56,10 @@ class _Stay(Generic[A]):
         self._is_over = anyio.Event()
         self._value: tuple[A] | None = None
         self._failure: Exception | None = None
-        self._task: object = None  # asyncio itself keeps only a weak reference
+        self._task: object = None  # kept, see start_task
 
     async def begin(self) -> A:
-        self._task = _start_task(self._run)
+        self._task = start_task(self._run)
         try:
             await self._has_settled.wait()
         except BaseException:
@@ -101,11 +99,3 @@ class _Stay(Generic[A]):
         finally:
             self._has_settled.set()
             self._is_over.set()
-
-
-def _start_task(run: Callable[[], Coroutine[Any, Any, None]]) -> object:
-    if anyio.get_cancelled_exc_class() is asyncio.CancelledError:
-        return asyncio.create_task(run())
-    import trio  # noqa: PLC0415  only those who run on it have it
-
-    return trio.lowlevel.spawn_system_task(run, context=copy_context())

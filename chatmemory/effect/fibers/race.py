@@ -1,0 +1,79 @@
+"""``race``: several effects at once, of which one decides; the others are interrupted and waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.context import Context
+from chatmemory.effect.outcome import (
+    Cause,
+    Exit,
+    Failure,
+    Outcome,
+    Success,
+    exit_from_exception,
+    exit_from_outcome,
+    outcome_from_exit,
+)
+from chatmemory.effect.runs import Runs
+from chatmemory.effect.supervised import run_supervised
+from chatmemory.effect.suspended import has_event_loop
+
+__all__ = ["run_race"]
+
+A = TypeVar("A")
+E = TypeVar("E")
+R = TypeVar("R")
+
+
+async def run_race(
+    effects: Sequence[Runs[A, E, R]], context: Context[R], *, first_exit_wins: bool
+) -> Outcome[A, E]:
+    """Run *effects* at once; end as the first that succeeds, and interrupt the others.
+
+    Args:
+        effects: at least one; without an event loop they run one after the other.
+        context: their services.
+        first_exit_wins: the first that ends decides, also by a failure.
+
+    Returns:
+        When all fail, all their causes join: the first defect is raised, or else the first failure is the outcome.
+    """
+    exits: list[Exit[A, E]] = []  # in the order in which they ended
+    winner: Exit[A, E] | None = None
+
+    async def run(place: int) -> None:
+        nonlocal winner
+        try:
+            exit_ = exit_from_outcome(await run_supervised(effects[place], context))
+        except Exception as defect:  # noqa: BLE001  it may be that another one succeeds
+            exit_ = exit_from_exception(defect)
+        exits.append(exit_)
+        if winner is None and (first_exit_wins or type(exit_) is Success):
+            winner = exit_
+
+    if has_event_loop():
+        import anyio  # noqa: PLC0415  see suspended.py
+
+        async with anyio.create_task_group() as tasks:
+
+            async def compete(place: int) -> None:
+                # Each starts the next one, because trio starts tasks in any order: from left to right on both.
+                if place + 1 < len(effects):
+                    tasks.start_soon(compete, place + 1)
+                await run(place)
+                if winner is not None:
+                    tasks.cancel_scope.cancel()
+
+            tasks.start_soon(compete, 0)
+    else:
+        for place in range(len(effects)):
+            if winner is None:
+                await run(place)
+    if winner is not None:
+        return outcome_from_exit(winner)
+    return outcome_from_exit(
+        Failure(Cause(tuple(reason for exit_ in exits for reason in exit_.failure().reasons)))
+    )
