@@ -7,24 +7,23 @@ Classes and not functions, because only a type variable that is already fixed ca
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Never, cast, final
-
-from typing_extensions import TypeVar
+from typing import Any, Generic, TypeVar, final, overload
 
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.layers.shape import Leaf
+from chatmemory.effect.subtraction import Difference
 
 __all__ = ["catch", "catch_layer"]
 
 A = TypeVar("A")
 B = TypeVar("B")
-E = TypeVar("E", default=Never)  # what remains may be nothing
+E = TypeVar("E")
 E2 = TypeVar("E2")
 E3 = TypeVar("E3")
-R = TypeVar("R", default=Never)
+R = TypeVar("R")
 R2 = TypeVar("R2")
-In = TypeVar("In", default=Never)
+In = TypeVar("In")
 In2 = TypeVar("In2")
 Out = TypeVar("Out")
 
@@ -39,11 +38,15 @@ class catch(Generic[E3, B, E2, R2]):  # noqa: N801  read as a verb: effect.pipe(
         self._error = error
         self._handler = handler
 
-    def __call__(self, effect: Effect[A, E | E3, R]) -> Effect[A | B, E | E2, R | R2]:
-        """Return *effect* with the handler in place."""
+    @overload
+    def __call__(self, effect: Effect[A, E3, R]) -> Effect[A | B, E2, R | R2]: ...
+    @overload
+    def __call__(self, effect: Difference[Effect[A, E | E3, R], E]) -> Effect[A | B, E | E2, R | R2]: ...
+    def __call__(self, effect: Any) -> Any:
+        """Return *effect* with the handler in place; other errors go through."""
 
-        def recover(error: E | E3) -> Effect[B, E | E2, R2]:
-            return self._handler(error) if isinstance(error, self._error) else Effect.fail(cast("E", error))
+        def recover(error: object) -> Effect[Any, Any, Any]:
+            return self._handler(error) if isinstance(error, self._error) else Effect.fail(error)
 
         return effect.lash(recover)
 
@@ -58,10 +61,14 @@ class catch_layer(Generic[E3, Out, E2, In2]):  # noqa: N801  read as a verb, lik
         self._error = error
         self._handler = handler
 
-    def __call__(self, layer: Layer[Out, E | E3, In]) -> Layer[Out, E | E2, In | In2]:
+    @overload
+    def __call__(self, layer: Layer[Out, E3, In]) -> Layer[Out, E2, In | In2]: ...
+    @overload
+    def __call__(self, layer: Difference[Layer[Out, E | E3, In], E]) -> Layer[Out, E | E2, In | In2]: ...
+    def __call__(self, layer: Any) -> Any:
         """Return *layer* with the handler in place; other errors go through."""
 
-        def run(error: E | E3) -> Layer[Any, Any, Any]:
+        def run(error: object) -> Layer[Any, Any, Any]:
             return self._handler(error) if isinstance(error, self._error) else _failing(error)
 
         return layer.or_else(run)

@@ -41,6 +41,7 @@ from chatmemory.effect.outcome import (
     exit_from_outcome,
     outcome_from_exit,
 )
+from chatmemory.effect.subtraction import Subtractable
 from chatmemory.effect.supervised import run_supervised
 from chatmemory.effect.suspended import run_without_waiting
 
@@ -82,7 +83,7 @@ _LASH: Final = 8
 
 
 @final
-class Effect(Generic[A_co, E_co, R_co]):
+class Effect(Subtractable, Generic[A_co, E_co, R_co]):
     """Work that succeeds with ``A``, fails with ``E``, and needs the services ``R``.
 
     An effect is a value: it runs when it is awaited, again when it is awaited again, and never by being made.

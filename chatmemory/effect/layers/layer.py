@@ -21,6 +21,7 @@ from chatmemory.effect.layers.mock import Mock
 from chatmemory.effect.layers.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Site, Suspend
 from chatmemory.effect.outcome import Cause, Die, EffectFailed, Exit, Failure, Outcome, Success
 from chatmemory.effect.scope import Scope
+from chatmemory.effect.subtraction import Difference, Subtractable
 
 if TYPE_CHECKING:
     from chatmemory.effect.services.schedule import Schedule
@@ -57,7 +58,7 @@ In_co = TypeVar("In_co", covariant=True, default=Never)
 
 
 @final
-class Layer(Generic[Out_contra, Err_co, In_co]):
+class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     """A recipe that gives the services ``Out``, may fail with ``Err``, and needs the services ``In``.
 
     A layer met twice in a graph is built once, so make it a module constant: a function called twice makes two.
@@ -231,9 +232,9 @@ class Layer(Generic[Out_contra, Err_co, In_co]):
     def __rshift__(self, consumer: Layer[Out2, E2, Out_contra]) -> Layer[Out2, Err_co | E2, In_co]: ...
     @overload
     def __rshift__(
-        self, consumer: Layer[Out2, E2, In2 | Out_contra]
+        self, consumer: Difference[Layer[Out2, E2, In2 | Out_contra], In2]
     ) -> Layer[Out2, Err_co | E2, In_co | In2]: ...
-    def __rshift__(self, consumer: Layer[Any, Any, Any]) -> Layer[Any, Any, Any]:
+    def __rshift__(self, consumer: Any) -> Layer[Any, Any, Any]:
         """Feed *consumer*, and give only its services.
 
         The dependency stands first, because only so can a type checker take what it gives from what is needed.
@@ -246,9 +247,9 @@ class Layer(Generic[Out_contra, Err_co, In_co]):
     ) -> Layer[Out_contra | Out2, Err_co | E2, In_co]: ...
     @overload
     def feed_keep(
-        self, consumer: Layer[Out2, E2, In2 | Out_contra]
+        self, consumer: Difference[Layer[Out2, E2, In2 | Out_contra], In2]
     ) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]: ...
-    def feed_keep(self, consumer: Layer[Any, Any, Any]) -> Layer[Any, Any, Any]:
+    def feed_keep(self, consumer: Any) -> Layer[Any, Any, Any]:
         """Feed *consumer*, and give the services of both."""
         return Layer(Feed(self.shape, consumer.shape, keeps=True))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Never, assert_type
 
 from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome, Tag
@@ -36,6 +38,21 @@ Layer.scoped(ChatTag, lambda: None)  # type error: it opens nothing
 half = store_layer >> chat_layer
 ManagedRuntime(half)  # type error: PrefixTag is required
 ManagedRuntime(chat_layer)  # type error: StoreTag and PrefixTag are required
+
+
+class ModelTag(Tag[float]): ...
+
+
+@asynccontextmanager
+async def open_model(store: Store, prefix: str, chat: Chat) -> AsyncGenerator[float]:
+    yield 0.5
+
+
+model_layer = Layer.scoped(ModelTag, open_model, StoreTag, PrefixTag, ChatTag)
+assert_type(store_layer >> model_layer, Layer[ModelTag, Never, PrefixTag | ChatTag])
+assert_type(store_layer.feed_keep(model_layer), Layer[StoreTag | ModelTag, Never, PrefixTag | ChatTag])
+assert_type(app_layer >> (prefix_layer >> (store_layer >> model_layer)), Layer[ModelTag])
+assert_type((prefix_layer | app_layer) >> (store_layer >> model_layer), Layer[ModelTag])
 
 
 async def run() -> None:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import assert_type
+from typing import Never, TypeAlias, assert_never, assert_type
 
-from chatmemory.effect import Effect, Schedule, catch
-from tests.typing.programs.world import Chat, NotFound, ReadError, StoreBroken, TooSlow
+from chatmemory.effect import Effect, Failure, Layer, Schedule, Success, catch, catch_layer
+from tests.typing.programs.world import (
+    Chat,
+    NotFound,
+    PrefixTag,
+    ReadError,
+    StoreBroken,
+    StoreTag,
+    TooSlow,
+)
 
 
 def errors_join(chat: Chat) -> None:
@@ -27,6 +35,74 @@ def a_caught_error_leaves_the_union(chat: Chat) -> Effect[list[str], StoreBroken
         chat.messages("c1").pipe(catch(NotFound, start_anew)), Effect[list[str], StoreBroken | TooSlow]
     )
     return caught
+
+
+class Cut: ...
+
+
+class Lost: ...
+
+
+class Torn: ...
+
+
+Rest: TypeAlias = Cut | Lost | Torn | TooSlow
+
+
+def torn(chat: Chat) -> Effect[int, NotFound | Cut | Lost | Torn, StoreTag]:
+    return StoreTag.use(lambda _: chat.messages("c1").map(len).alt(lambda _: Torn()))
+
+
+def ask(error: NotFound) -> Effect[str, TooSlow, PrefixTag]:
+    return PrefixTag.get().map(lambda prefix: prefix + error.conversation_id)
+
+
+def many_errors_stay(chat: Chat) -> None:
+    assert_type(
+        torn(chat).pipe(catch(Cut, lambda _: Effect.succeed(0))),
+        Effect[int, NotFound | Lost | Torn, StoreTag],
+    )
+    asking = catch(NotFound, ask)
+    assert_type(asking(torn(chat)), Effect[int | str, Rest, StoreTag | PrefixTag])
+    assert_type(torn(chat).pipe(asking), Effect[int | str, Rest, StoreTag | PrefixTag])
+    assert_type(torn(chat).pipe(asking).map(str), Effect[str, Rest, StoreTag | PrefixTag])
+
+
+def one_after_another(chat: Chat) -> None:
+    two_left = torn(chat).pipe(catch(NotFound, ask)).pipe(catch(Cut, lambda _: Effect.fail(TooSlow())))
+    assert_type(two_left, Effect[int | str, Lost | Torn | TooSlow, StoreTag | PrefixTag])
+    inside_out = catch(Lost, lambda _: Effect.succeed(1))(catch(Torn, lambda _: Effect.succeed(1))(two_left))
+    assert_type(inside_out, Effect[int | str, TooSlow, StoreTag | PrefixTag])
+    none_left = inside_out.pipe(catch(TooSlow, lambda _: Effect.succeed(2)))
+    assert_type(none_left, Effect[int | str, Never, StoreTag | PrefixTag])
+
+
+def a_layer_recovers_too(
+    unstable: Layer[StoreTag, NotFound | Cut | Lost, PrefixTag], spare: Layer[StoreTag, Torn]
+) -> None:
+    recovered = catch_layer(NotFound, lambda _: spare)(unstable)
+    assert_type(recovered, Layer[StoreTag, Cut | Lost | Torn, PrefixTag])
+
+
+def none_is_an_error_like_others(effect: Effect[int, NotFound | str | None]) -> None:
+    assert_type(effect.pipe(catch(str, lambda text: Effect.succeed(len(text)))), Effect[int, NotFound | None])
+
+
+async def a_match_is_exhausted_by_what_stays(effect: Effect[int, NotFound | Cut | Lost]) -> int:
+    match await effect.pipe(catch(NotFound, lambda _: Effect.succeed(0))):
+        case Success(number):
+            return number
+        case Failure(error):
+            match error:
+                case Cut():
+                    return 1
+                case _:
+                    assert_never(error)  # type error: Lost is left
+
+
+def pipe_takes_any_function(chat: Chat) -> None:
+    assert_type(chat.messages("c1").pipe(lambda effect: effect.map(len)), Effect[int, ReadError])
+    assert_type(chat.messages("c1").pipe(repr), str)
 
 
 def what_is_not_caught_stays(chat: Chat) -> Effect[list[str]]:
