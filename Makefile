@@ -12,12 +12,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Several tests wait for processes of their own; those of one file stay together, since they share a server or a browser.
 # Generated examples are the same in each run: green stays green.  Plain pytest tries new ones.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --hypothesis-profile ci
+# A run of some files alone: make test TESTS=tests/effect
+TESTS ?= --ignore=tests/integrations
 # The archives in which frameworks publish their tests.
 SUITES := $(VENV)/suites
 SUITES_OF := anthropic==2.11.0 langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0
 
 .NOTPARALLEL:  # two installations into one folder would meet
-.PHONY: help demo test test-integrations check schemas bench clean
+.PHONY: help demo test test-thorough test-integrations check schemas bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## */  make \1\t/p' Makefile | expand -t 26
@@ -25,12 +27,15 @@ help:  ## list the targets
 demo: $(VENV)/server.stamp  ## past chats recalled, a conversation summarized, facts that outlive it; says how to open them
 	@$(BIN)/python examples/demo.py .demo
 
-test: $(VENV)/test.stamp  ## every test, PostgreSQL's among them
-	$(PYTEST) --ignore=tests/integrations
+test: $(VENV)/test.stamp  ## every promise, PostgreSQL's among them, in a few minutes
+	$(PYTEST) $(TESTS)
 
-test-integrations: $(VENV)/integrations.stamp $(SUITES)/stamp  ## the adapters, and the tests that frameworks have of their own parts
+test-thorough: $(VENV)/test.stamp  ## the same at full length: every round of killing, every generated comparison
+	THOROUGH=1 $(PYTEST) $(TESTS)
+
+test-integrations: $(VENV)/integrations.stamp $(SUITES)/stamp  ## the adapters, their programs in the README, and the tests that frameworks have of their own parts
 	ANTHROPIC_SUITE=$(SUITES)/anthropic-2.11.0 OPENAI_AGENTS_SUITE=$(SUITES)/openai_agents-0.24.0 \
-		LANGGRAPH_SUITES=$(SUITES) $(PYTEST) tests/integrations
+		LANGGRAPH_SUITES=$(SUITES) $(PYTEST) tests/integrations tests/end_to_end/test_readme.py
 
 check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/ruff format --check .
@@ -52,7 +57,7 @@ clean:  ## remove everything that can be made again
 
 $(VENV)/server.stamp: EXTRAS := [server]
 $(VENV)/test.stamp: EXTRAS := [test]
-$(VENV)/check.stamp: EXTRAS := [test,check]
+$(VENV)/check.stamp: EXTRAS := [check]
 $(VENV)/integrations.stamp: EXTRAS := [integrations]
 
 $(VENV)/%.stamp: pyproject.toml | $(BIN)/python

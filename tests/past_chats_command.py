@@ -8,14 +8,11 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 HISTORIES = Path(__file__).parents[1] / "examples/histories"
 COMPILED = Path(tempfile.gettempdir()) / f"chatmemory-compiled-{os.getuid()}"
 PROGRAM = Path(sys.executable).with_name("pastchats-memory")
-
-# The command takes every CHATMEMORY_ variable for a setting; this one is a setting of the tests.
-ENVIRONMENT: Final = {name: value for name, value in os.environ.items() if name != "CHATMEMORY_KILLS"}
 
 
 class Agent:

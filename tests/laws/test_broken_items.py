@@ -33,6 +33,7 @@ from tests.laws.broken_items import (
     TakesPrefixesForText,
     WritesValuesAnew,
 )
+from tests.thorough import rounds
 
 CAUGHT = [
     (KeepsWholeSeconds, "test_l1_put", "L1 put"),
@@ -100,6 +101,8 @@ def test_a_broken_repository_is_caught_by_a_program(kind: type[BrokenItems], law
 
 class TestASoundRepositoryBehindTheSameWrapper(ItemRepositoryLaws):
     """The control: what is caught above is the fault, not the wrapper."""
+
+    examples = rounds(12, thorough=100)
 
     @pytest.fixture(autouse=True)
     def unbroken(self) -> None:

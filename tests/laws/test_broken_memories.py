@@ -51,6 +51,7 @@ from tests.laws.broken_memories import (
     StoresWhatItCan,
     SwallowsConflicts,
 )
+from tests.thorough import rounds, thorough
 
 CAUGHT = [
     (KeepsWholeSeconds, "test_l1_remember", "L1 remember"),
@@ -101,16 +102,16 @@ CAUGHT_BY_PROGRAMS = [
     (KeepsWholeSeconds, "L1 remember"),
     (StoresWhatItCan, "L2 atomic batch"),
     (AcknowledgesBeforeItStores, "L5 reopen"),
-    (SearchesThePastInThePresent, "L8 candidates"),
-    (PagesByInstantAlone, "L10 window"),
+    pytest.param(SearchesThePastInThePresent, "L8 candidates", marks=thorough),
+    pytest.param(PagesByInstantAlone, "L10 window", marks=thorough),
     (ListsWhateverItContains, "L10 window"),
     (ReportsDuplicatesAsStored, "L13 dedup"),
-    (CountsRepeatedUses, "L17 access"),
+    pytest.param(CountsRepeatedUses, "L17 access", marks=thorough),
     (ForgetsByPrefix, "L23 forget"),
     (ExpiresWhatIsPinned, "L23 forget"),
     (DeletesWhatIsSuperseded, "T1 truth"),
     (CorrectsWithoutAsking, "T3 correct"),
-    (AttachesToWhatHasChanged, "V1 vectors"),
+    pytest.param(AttachesToWhatHasChanged, "V1 vectors", marks=thorough),
 ]
 
 
@@ -146,6 +147,8 @@ def test_a_broken_repository_is_caught_by_a_program(kind: type[BrokenMemory], la
 
 class TestASoundRepositoryBehindTheSameWrapper(MemoryRepositoryLaws):
     """The control: what is caught above is the fault, not the wrapper."""
+
+    examples = rounds(12, thorough=100)
 
     @pytest.fixture(autouse=True)
     def unbroken(self) -> None:

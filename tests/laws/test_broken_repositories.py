@@ -40,6 +40,7 @@ from tests.laws.broken import (
     SwallowsDriverErrors,
     TakesPrefixesForPatterns,
 )
+from tests.thorough import rounds
 
 CAUGHT = [
     (SharesMetadata, "test_l1_append_copies", "L1 append"),
@@ -132,6 +133,8 @@ def test_a_repository_that_swallows_driver_errors_is_caught_by_l20(tmp_path: Pat
 
 class TestASoundRepositoryBehindTheSameWrapper(MessageRepositoryLaws):
     """The control: what is caught above is the fault, not the wrapper."""
+
+    examples = rounds(12, thorough=100)
 
     @pytest.fixture(autouse=True)
     def unbroken(self) -> None:

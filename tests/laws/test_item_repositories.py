@@ -13,9 +13,14 @@ from chatmemory_layers.in_memory import item_repository as in_memory
 from chatmemory_layers.postgres import database as postgres_database, item_repository as postgres
 from chatmemory_layers.sqlite import database as sqlite_database, item_repository as sqlite
 from tests.postgres_server import fresh_database
+from tests.thorough import rounds
 
 
-class TestInMemory(ItemRepositoryLaws):
+class Laws(ItemRepositoryLaws):
+    examples = rounds(12, thorough=100)
+
+
+class TestInMemory(Laws):
     repository = in_memory.item_repository
     is_durable = False
 
@@ -24,7 +29,7 @@ class TestInMemoryOnTrio(TestInMemory):
     event_loop = "trio"
 
 
-class TestSqlite(ItemRepositoryLaws):
+class TestSqlite(Laws):
     @pytest.fixture(autouse=True)
     def in_a_file(self, tmp_path: Path) -> None:
         settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
@@ -38,7 +43,7 @@ def dsn() -> Generator[str]:
         yield address
 
 
-class TestPostgres(ItemRepositoryLaws):
+class TestPostgres(Laws):
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))

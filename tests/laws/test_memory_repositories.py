@@ -24,9 +24,14 @@ from chatmemory_layers.sqlite import (
     message_repository as sqlite_messages,
 )
 from tests.postgres_server import fresh_database
+from tests.thorough import rounds
 
 
-class TestInMemory(MemoryRepositoryLaws):
+class Laws(MemoryRepositoryLaws):
+    examples = rounds(12, thorough=100)
+
+
+class TestInMemory(Laws):
     repository = in_memory.memory_repository | in_memory_messages.message_repository
     is_durable = False
 
@@ -35,7 +40,7 @@ class TestInMemoryOnTrio(TestInMemory):
     event_loop = "trio"
 
 
-class TestSqlite(MemoryRepositoryLaws):
+class TestSqlite(Laws):
     @pytest.fixture(autouse=True)
     def in_a_file(self, tmp_path: Path) -> None:
         settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
@@ -53,7 +58,7 @@ def dsn() -> Generator[str]:
         yield address
 
 
-class TestPostgres(MemoryRepositoryLaws):
+class TestPostgres(Laws):
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))

@@ -13,9 +13,14 @@ from chatmemory_layers.in_memory import message_repository as in_memory
 from chatmemory_layers.postgres import database as postgres_database, message_repository as postgres
 from chatmemory_layers.sqlite import database as sqlite_database, message_repository as sqlite
 from tests.postgres_server import fresh_database
+from tests.thorough import rounds
 
 
-class TestInMemory(MessageRepositoryLaws):
+class Laws(MessageRepositoryLaws):
+    examples = rounds(12, thorough=100)
+
+
+class TestInMemory(Laws):
     repository = in_memory.message_repository
     is_durable = False
 
@@ -24,7 +29,7 @@ class TestInMemoryOnTrio(TestInMemory):
     event_loop = "trio"
 
 
-class TestSqlite(MessageRepositoryLaws):
+class TestSqlite(Laws):
     @pytest.fixture(autouse=True)
     def in_a_file(self, tmp_path: Path) -> None:
         settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
@@ -38,7 +43,7 @@ def dsn() -> Generator[str]:
         yield address
 
 
-class TestPostgres(MessageRepositoryLaws):
+class TestPostgres(Laws):
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))

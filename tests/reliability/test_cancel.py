@@ -1,10 +1,6 @@
-"""Adds that are cancelled at a random moment are there whole or not at all, and the store goes on as if nothing happened.
-
-``CHATMEMORY_CANCELS`` says how many rounds each case has.
-"""
+"""Adds that are cancelled at a random moment are there whole or not at all, and the store goes on as if nothing happened."""
 
 import asyncio
-import os
 import random
 import sqlite3
 import threading
@@ -28,8 +24,9 @@ from tests.reliability.numbered import (
     numbered_batch,
 )
 from tests.reliability.store import chat_store, finish_history_work, open_store
+from tests.thorough import rounds
 
-ROUNDS = int(os.environ.get("CHATMEMORY_CANCELS", "30"))
+ROUNDS = rounds(8, thorough=60)
 WRITERS = 4
 ADDS = 8  # that one writer makes in the longest round
 LONGEST_OPENING_SECONDS = 0.02

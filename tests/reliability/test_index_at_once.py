@@ -1,5 +1,6 @@
 """``pastchats-memory index`` beside others, in a folder that cannot be written, over a file that goes: whole, or a typed failure."""
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from tests.indexed import Indexed, open_index
-from tests.past_chats_command import ENVIRONMENT, PROGRAM
+from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
 from tests.reliability.mixed_histories import held, write_histories
 
@@ -34,9 +35,7 @@ def undisturbed(histories: Path) -> Sequence[object]:
 
 def start(database: Path, *inputs: Path, shell: str = 'exec "$@"') -> "subprocess.Popen[str]":
     command = ["sh", "-c", shell, "sh", PROGRAM, "index", "--db", database, *inputs]
-    return subprocess.Popen(
-        command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
 def ends(runs: "Sequence[subprocess.Popen[str]]") -> list[int]:
@@ -128,7 +127,7 @@ def test_who_searches_while_another_writes_sees_whole_sources(past: Indexed) -> 
 
 def test_the_program_waits_for_a_lock_and_then_says_that_it_is_busy(past: Indexed) -> None:
     past.write("s2.jsonl", ("user", "second 二"))
-    environment = {**ENVIRONMENT, "CHATMEMORY_MEMORY_PAST_CHATS_BUSY_TIMEOUT_SECONDS": "0.1"}
+    environment = {**os.environ, "CHATMEMORY_MEMORY_PAST_CHATS_BUSY_TIMEOUT_SECONDS": "0.1"}
     with closing(sqlite3.connect(past.database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         ended = subprocess.run(

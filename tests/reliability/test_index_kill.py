@@ -1,7 +1,4 @@
-"""``pastchats-memory index`` is killed (kill -9) at any moment, or the log loses its end: what is there agrees, the next run completes.
-
-``CHATMEMORY_KILLS`` says how often.
-"""
+"""``pastchats-memory index`` is killed (kill -9) at any moment, or the log loses its end: what is there agrees, the next run completes."""
 
 import os
 import random
@@ -16,11 +13,12 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from tests.past_chats_command import ENVIRONMENT, PROGRAM
+from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
 from tests.reliability.mixed_histories import held, write_histories
+from tests.thorough import rounds
 
-KILLS = int(os.environ.get("CHATMEMORY_KILLS", "4"))
+KILLS = rounds(2, thorough=12)
 NEVER_SECONDS = 60.0
 SIGKILL = -9
 
@@ -48,7 +46,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
 def index(histories: Path, database: Path, *, kill_after_seconds: float = NEVER_SECONDS) -> int:
     """Run the command, kill it after a while unless it has ended, and return what it returns."""
     command = [PROGRAM, "index", "--db", database, histories]
-    child = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         return child.wait(kill_after_seconds)
     except subprocess.TimeoutExpired:

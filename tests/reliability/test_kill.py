@@ -1,9 +1,5 @@
-"""A process that is killed (kill -9) loses nothing that it has acknowledged, and leaves no half batch behind.
+"""A process that is killed (kill -9) loses nothing that it has acknowledged, and leaves no half batch behind."""
 
-``CHATMEMORY_KILLS`` says how often each case is killed.
-"""
-
-import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -15,8 +11,9 @@ from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.numbered import check_batches, check_coverage, full_view, ids_of
 from tests.reliability.programs.append_for_ever import names, summarizing
 from tests.reliability.store import finish_history_work, open_store
+from tests.thorough import rounds
 
-KILLS = int(os.environ.get("CHATMEMORY_KILLS", "4"))
+KILLS = rounds(2, thorough=12)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

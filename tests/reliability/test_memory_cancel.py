@@ -1,7 +1,4 @@
-"""Work on memories that is cancelled at a random moment is done whole or not at all, and the store goes on.
-
-``CHATMEMORY_CANCELS`` says how many rounds each case has.
-"""
+"""Work on memories that is cancelled at a random moment is done whole or not at all, and the store goes on."""
 
 import asyncio
 import random

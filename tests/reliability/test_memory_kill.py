@@ -1,9 +1,5 @@
-"""A process that is killed (kill -9) loses no memory that it has acknowledged, and leaves rows, words and vectors that agree.
+"""A process that is killed (kill -9) loses no memory that it has acknowledged, and leaves rows, words and vectors that agree."""
 
-``CHATMEMORY_KILLS`` says how often each case is killed.
-"""
-
-import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -15,8 +11,9 @@ from tests.postgres_server import fresh_database
 from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.store import open_memories
 from tests.reliability.turns import TURNS, check_turns, disagreements
+from tests.thorough import rounds
 
-KILLS = int(os.environ.get("CHATMEMORY_KILLS", "4"))
+KILLS = rounds(2, thorough=12)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

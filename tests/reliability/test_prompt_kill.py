@@ -1,16 +1,13 @@
-"""A process that is killed (kill -9) while it indexes leaves whole sources, and turns, vectors and words that agree.
+"""A process that is killed (kill -9) while it indexes leaves whole sources, and turns, vectors and words that agree."""
 
-``CHATMEMORY_KILLS`` says how often.
-"""
-
-import os
 from pathlib import Path
 
 from tests.past_turns import disagreement, open_past_chats
 from tests.reliability.indexed import check_part_of_round, check_round, index_round
 from tests.reliability.killed import Acknowledged, killed_at_random
+from tests.thorough import rounds
 
-KILLS = int(os.environ.get("CHATMEMORY_KILLS", "4"))
+KILLS = rounds(2, thorough=12)
 
 
 async def test_a_killed_run_leaves_whole_sources_and_the_next_one_completes(tmp_path: Path) -> None:

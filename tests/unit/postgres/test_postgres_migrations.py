@@ -1,7 +1,6 @@
 """A store is made and brought up to date by any number of processes at once, killed or not, and never touched by the wrong one."""
 
 import asyncio
-import os
 import random
 import sys
 from collections.abc import AsyncGenerator
@@ -20,10 +19,11 @@ from chatmemory_layers.postgres.database import open_database
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.migrations import MIGRATIONS, Migration
 from tests.postgres_server import fresh_database, run_on_server
+from tests.thorough import rounds
 from tests.unit.postgres.said import batch, stored_ids
 
 TABLES_AFTER_STEPS = (6, 11, 13)
-KILLS = int(os.environ.get("CHATMEMORY_KILLS", "8"))
+KILLS = rounds(3, thorough=20)
 SCHEMA = Path(__file__).parents[3] / "schemas" / "postgres.sql"
 
 COLUMNS = """
