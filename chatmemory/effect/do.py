@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, Never, final
+from typing import Any, Final, Generic, Never, final
 
 from returns.result import Failure, Success
 from typing_extensions import TypeVar
@@ -16,7 +16,7 @@ from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import Outcome
 from chatmemory.effect.runs import Runs
 
-__all__ = ["Do", "run_do"]
+__all__ = ["Do", "place_of_do", "run_do"]
 
 A = TypeVar("A")
 S = TypeVar("S")
@@ -61,6 +61,39 @@ class _ShortCircuit(BaseException):
     def __init__(self, scope: Do[Any, Any], failure: Failure[Any]) -> None:
         self.scope = scope
         self.failure = failure
+
+
+def place_of_do(function: Any) -> int:
+    """Return the place of the parameter ``do`` of *function*: 0, or 1 in a method.
+
+    Raises:
+        TypeError: *function* is no coroutine function with such a parameter.
+    """
+    name = getattr(function, "__qualname__", repr(function))
+    if isinstance(function, staticmethod | classmethod):
+        decorator = type(function).__name__
+        msg = f"{name}: write @{decorator} above @Effect.gen, not below it"
+        raise TypeError(msg)
+    code = getattr(function, "__code__", None)
+    if code is None or not code.co_flags & _COROUTINE:
+        what = "yields values" if code and code.co_flags & _ASYNC_GENERATOR else "is no coroutine function"
+        msg = f"{name} {what}: write @Effect.gen directly above an `async def` that returns its value"
+        raise TypeError(msg)
+    parameters = code.co_varnames[: code.co_argcount]
+    place = 1 if parameters[:1] in {("self",), ("cls",)} else 0
+    if parameters[place : place + 1] not in _NAMES_OF_DO:
+        others = (name for name in parameters[place:] if (name,) not in _NAMES_OF_DO)
+        written = ", ".join((*parameters[:place], "do: Do[E, R]", *others))
+        method = "" if place else "; in a method `self` comes first, and is called so"
+        msg = f"{name} has no parameter `do` where Effect.gen puts it: write `async def {function.__name__}({written})`{method}"
+        raise TypeError(msg)
+    return place
+
+
+# Flags of a code object; `inspect`, which names them, is slow to import.
+_COROUTINE: Final = 0x80
+_ASYNC_GENERATOR: Final = 0x200
+_NAMES_OF_DO: Final = {("do",), ("_do",), ("_",)}  # with an underscore where it is not used
 
 
 async def run_do(body: Callable[[Do[Any, Any]], Awaitable[A]], context: Context[Any]) -> Outcome[A, Any]:

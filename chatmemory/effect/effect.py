@@ -9,7 +9,7 @@ concurrency and cleaning up in ``concurrent.py`` and ``resource.py``, the contai
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable
 from functools import wraps
 from typing import (
     TYPE_CHECKING,
@@ -30,7 +30,7 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect import concurrent, resource
 from chatmemory.effect.context import Context
-from chatmemory.effect.do import Do, run_do
+from chatmemory.effect.do import Do, place_of_do, run_do
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import (
     Cause,
@@ -185,19 +185,24 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
 
     @overload
     @staticmethod
-    def gen(function: Callable[Concatenate[Do[E, R], P], Awaitable[A]]) -> Callable[P, Effect[A, E, R]]: ...
+    def gen(
+        function: Callable[Concatenate[Do[E, R], P], Coroutine[Any, Any, A]],
+    ) -> Callable[P, Effect[A, E, R]]: ...
     @overload
     @staticmethod
     def gen(
-        function: Callable[Concatenate[S, Do[E, R], P], Awaitable[A]],
+        function: Callable[Concatenate[S, Do[E, R], P], Coroutine[Any, Any, A]],
     ) -> Callable[Concatenate[S, P], Effect[A, E, R]]: ...
     @staticmethod
     def gen(function: Callable[..., Awaitable[Any]]) -> Callable[..., Effect[Any, Any, Any]]:
         """Make effects from a coroutine function ``(do, ...)`` or a method ``(self, do, ...)``; see ``Do``.
 
-        A method is known by its first parameter being called ``self``.
+        The parameters go by these names (``cls`` in a class method, ``_`` for a ``do`` that is not used).
+
+        Raises:
+            TypeError: *function* is no such function; the message shows what to write.
         """
-        place = 1 if function.__code__.co_varnames[:1] == ("self",) else 0
+        place = place_of_do(function)
 
         @wraps(function)
         def make(*args: Any, **kwargs: Any) -> Effect[Any, Any, Any]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import AsyncGenerator
+from functools import partial
+from typing import Any, ClassVar, Never
 
 import anyio
 import pytest
@@ -44,6 +48,88 @@ async def test_steps_unwrap_or_end_the_whole() -> None:
 async def test_a_method_makes_effects_too() -> None:
     assert await Shop(3).total(2) == Success(6)
     assert await Shop(3).total(count=11) == Failure("sold out")
+
+
+async def test_a_method_of_a_class_or_of_none_makes_effects_too() -> None:
+    class Counter:
+        started: ClassVar[int] = 3
+
+        @classmethod
+        @Effect.gen
+        async def start(cls, do: Do[str], *, above: int = 0) -> int:
+            return cls.started if cls.started > above else do.fail("too low")
+
+        @staticmethod
+        @Effect.gen
+        async def add(do: Do[str], *numbers: int) -> int:
+            return sum([await do(Effect.succeed(number)) for number in numbers])
+
+    assert await Counter.start(above=2) == Success(3)
+    assert await Counter().start(above=5) == Failure("too low")
+    assert await Counter.add(1, 2, 3) == await Counter().add(1, 2, 3) == Success(6)
+
+
+async def test_a_program_inside_a_method_sees_its_self() -> None:
+    class Basket:
+        price = 2
+
+        def total(self, count: int) -> Effect[int]:
+            @Effect.gen
+            async def program(_: Do[Never], more: int = 1) -> int:
+                return self.price * (count + more)
+
+            return program()
+
+    assert await Basket().total(2) == Success(6)
+
+
+async def add(left: int, do: Do[str], right: int) -> int:
+    return left + right
+
+
+async def add_keyword(*, do: Do[str]) -> int:
+    return 1
+
+
+async def add_all(*numbers: int) -> int:
+    return 1
+
+
+async def method(self: object, count: int) -> int:
+    return 1
+
+
+async def misnamed(this: object, do: Do[str]) -> int:
+    return 1
+
+
+async def stream(do: Do[str]) -> AsyncGenerator[int]:
+    yield 1
+
+
+def plain(do: Do[str]) -> int:
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("function", "cure"),
+    [
+        (add, "`async def add(do: Do[E, R], left, right)`"),
+        (add_all, "`async def add_all(do: Do[E, R])`"),
+        (add_keyword, "`async def add_keyword(do: Do[E, R])`"),
+        (method, "`async def method(self, do: Do[E, R], count)`"),
+        (misnamed, "in a method `self` comes first, and is called so"),
+        (plain, "plain is no coroutine function: write @Effect.gen directly above an `async def`"),
+        (stream, "stream yields values: "),
+        (partial(add, 1), "is no coroutine function"),
+        (staticmethod(add), "write @staticmethod above @Effect.gen"),
+        (classmethod(add), "write @classmethod above @Effect.gen"),
+        (None, "None is no coroutine function"),
+    ],
+)
+def test_another_function_is_refused_with_the_cure(function: Any, cure: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(cure)):
+        Effect.gen(function)
 
 
 async def test_each_run_is_its_own() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Never, assert_type
 
 from attrs import frozen
@@ -34,6 +34,40 @@ async def count(do: Do[ReadError, ChatTag], conversation_id: str, *, limit: int 
 @Effect.gen
 async def wait(do: Do[Never]) -> None:
     assert_type(do.service(ClockTag), Clock)  # a reference is there without being declared
+
+
+async def ask(conversation_id: str) -> int:
+    return len(conversation_id)
+
+
+async def stream(do: Do[Never]) -> AsyncGenerator[int]:
+    yield 1
+
+
+def plain(do: Do[Never]) -> int:
+    return 1
+
+
+Effect.gen(ask)  # type error: it has no do
+Effect.gen(stream)  # type error: it gives many values
+Effect.gen(plain)  # type error: it is no coroutine function
+
+
+class Counter:
+    @classmethod
+    @Effect.gen
+    async def start(cls, do: Do[NotFound], *, above: int = 0) -> int:
+        return do.fail(NotFound("c1")) if above else 3
+
+    @staticmethod
+    @Effect.gen
+    async def add(_: Do[Never], *numbers: int) -> int:
+        return sum(numbers)
+
+
+assert_type(Counter.start(above=2), Effect[int, NotFound])
+assert_type(Counter().add(1, 2), Effect[int])
+Counter.start(below=2)  # type error: no such parameter
 
 
 @frozen
