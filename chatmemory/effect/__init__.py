@@ -12,6 +12,10 @@ if TYPE_CHECKING:
         catch as catch,
         catch_layer as catch_layer,
     )
+    from chatmemory.effect.concurrency.deferred import Deferred as Deferred
+    from chatmemory.effect.concurrency.queue import Queue as Queue
+    from chatmemory.effect.concurrency.ref import Ref as Ref
+    from chatmemory.effect.concurrency.semaphore import Semaphore as Semaphore
     from chatmemory.effect.context import Context as Context
     from chatmemory.effect.do import Do as Do
     from chatmemory.effect.effect import (
@@ -69,6 +73,10 @@ else:
         {
             "chatmemory.effect.catching": "catch catch_layer",
             "chatmemory.effect.services.clock": "Clock ClockTag SystemClock TestClock",
+            "chatmemory.effect.concurrency.deferred": "Deferred",
+            "chatmemory.effect.concurrency.queue": "Queue",
+            "chatmemory.effect.concurrency.ref": "Ref",
+            "chatmemory.effect.concurrency.semaphore": "Semaphore",
             "chatmemory.effect.context": "Context",
             "chatmemory.effect.key": "MissingServiceError Reference",
             "chatmemory.effect.do": "Do",

@@ -34,7 +34,7 @@ from chatmemory.effect import (
 
 pytestmark = pytest.mark.anyio
 
-INTERRUPTED = Failure(Cause((Interrupt(),)))
+INTERRUPTED: Failure[Any] = Failure(Cause((Interrupt(),)))
 
 
 class Price(Tag[int]): ...
