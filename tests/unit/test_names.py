@@ -11,8 +11,9 @@ import chatmemory
 import chatmemory.contracts
 import chatmemory.effect
 import chatmemory.errors
+import chatmemory.testing
 
-PACKAGES = [chatmemory, chatmemory.contracts, chatmemory.effect, chatmemory.errors]
+PACKAGES = [chatmemory, chatmemory.contracts, chatmemory.effect, chatmemory.errors, chatmemory.testing]
 
 
 def names_for_type_checkers(package: ModuleType) -> set[str]:

@@ -6,30 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias, final
 
 from chatmemory.histories import HistoryFile, HistoryIssue
+from chatmemory.pastchats.path_globs import NO_HISTORIES
 from chatmemory_layers.files.path_names import shown_path
-
-NO_HISTORIES: Final = frozenset(
-    {
-        ".git",
-        ".gradle",
-        ".hg",
-        ".jj",
-        ".mypy_cache",
-        ".nox",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".svn",
-        ".terraform",
-        ".tox",
-        ".venv",
-        "__MACOSX",
-        "__pycache__",
-        "bower_components",
-        "node_modules",
-        "site-packages",
-    }
-)
-"""Folders of version control and of package managers: nobody's chats, and very many files."""
 
 _SIDE_FILES: Final = ("-wal", "-shm", "-journal")  # of a SQLite database, which they are nothing without
 _KINDS: Final = (

@@ -8,12 +8,12 @@ from chatmemory.contracts.history_files import FoundFiles, HistoryFiles, History
 from chatmemory.contracts.history_format import KnownRoot
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.histories import HistoryFile, HistoryIssue
+from chatmemory.pastchats.path_globs import RelativeGlobs, exclusion
 from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.file_reader import FileReader, is_absent, look
 from chatmemory_layers.files.folder_search import FolderSearch, Found
 from chatmemory_layers.files.known_folders import folders_of
-from chatmemory_layers.files.path_globs import RelativeGlobs, exclusion
 from chatmemory_layers.files.path_names import real_path, shown_path
 from chatmemory_layers.files.zip_archive import ARCHIVE, ArchiveReader, is_archive, may_hold, members
 from chatmemory_layers.sqlite.prompt_store import store_path
@@ -78,7 +78,8 @@ class LocalFiles:
         return self._collected(found(), [folder for folder, _ in folders])
 
     def _exclusion(self, globs: Sequence[str]) -> Callable[[str], bool]:
-        is_left_out, confinement = exclusion(globs), self._confinement
+        is_left_out = exclusion([os.path.expanduser(glob) for glob in globs])
+        confinement = self._confinement
         if confinement is None:
             return is_left_out
         return lambda path: confinement.is_outside(path) or is_left_out(path)

@@ -11,7 +11,8 @@ from attrs import evolve, field, frozen
 from chatmemory.contracts.history_format import UnreadableHistoryError
 from chatmemory.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.byte_order import without_mark
-from chatmemory_layers.files.folder_search import NO_HISTORIES, Found
+from chatmemory.pastchats.path_globs import NO_HISTORIES
+from chatmemory_layers.files.folder_search import Found
 
 ARCHIVE: Final = ".zip"
 BLOCK_BYTES: Final = 1 << 18

@@ -76,6 +76,7 @@ class DatabaseTag(Tag[Database]):
     """Where layers provide ``Database``."""
 
 
-database = Layer.acquire_release(
+# pyright takes for Unknown what two variables that are both Never come to
+database: Layer[DatabaseTag] = Layer.acquire_release(  # pyright: ignore[reportUnknownVariableType]
     DatabaseTag, Effect.sync(Database), lambda opened, _: Effect.sync(opened.close)
 )

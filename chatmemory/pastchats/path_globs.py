@@ -1,14 +1,38 @@
-"""Globs of paths: which are left out, and which of a tool's folder are meant."""
+"""Which paths are looked at for histories: the globs that leave some out, those of a tool's folder, and folders that hold none."""
 
 import re
 from collections.abc import Callable, Sequence
 from fnmatch import translate
 from functools import lru_cache
-from os import path as os_path, sep
+from os import sep
+from pathlib import Path
 from re import Pattern
 from typing import Final, final
 
 from attrs import field, frozen
+
+NO_HISTORIES: Final = frozenset(
+    {
+        ".git",
+        ".gradle",
+        ".hg",
+        ".jj",
+        ".mypy_cache",
+        ".nox",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".svn",
+        ".terraform",
+        ".tox",
+        ".venv",
+        "__MACOSX",
+        "__pycache__",
+        "bower_components",
+        "node_modules",
+        "site-packages",
+    }
+)
+"""Folders of version control and of package managers: nobody's chats, and very many files."""
 
 ANY_FOLDERS: Final = "**"
 
@@ -21,8 +45,10 @@ def exclusion(globs: Sequence[str]) -> Callable[[str], bool]:
     """
     if not globs:
         return lambda _: False
-    whole = [os_path.expanduser(glob).replace(sep, "/").removesuffix("/") for glob in globs]
-    anywhere = [glob if glob.startswith(("/", "*")) or os_path.isabs(glob) else f"*/{glob}" for glob in whole]
+    whole = [glob.replace(sep, "/").removesuffix("/") for glob in globs]
+    anywhere = [
+        glob if glob.startswith(("/", "*")) or Path(glob).is_absolute() else f"*/{glob}" for glob in whole
+    ]
     pattern = re.compile("|".join(translate(glob) for glob in [*anywhere, *whole]))
     return lambda path: pattern.match(path.replace(sep, "/")) is not None
 

@@ -1,0 +1,47 @@
+"""``Call``: one call of a service, as a ``Spy`` or a ``Stub`` records it, and ``Calls``, a list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, final
+
+from attrs import define
+
+from chatmemory.effect.outcome import Die, Interrupt, Outcome
+
+__all__ = ["Call", "Calls"]
+
+Ending: TypeAlias = Outcome[Any, Any] | Die | Interrupt
+
+
+@final
+@define
+class Call:
+    """One run of one method.
+
+    Attributes:
+        service: the name of the contract, ``MessageRepository``.
+        method: its name, ``append``.
+        arguments: by their names; those that were left out are not among them.
+        outcome: ``Success`` with the value, ``Failure`` with the error, ``Die`` with the exception, or ``Interrupt``; None
+            while the call is under way.
+    """
+
+    service: str
+    method: str
+    arguments: Mapping[str, Any]
+    outcome: Ending | None = None
+
+
+@final
+class Calls(list[Call]):
+    """Calls in the order in which they began; several parts may record in one list."""
+
+    @property
+    def methods(self) -> list[str]:
+        """The names of what was called."""
+        return [call.method for call in self]
+
+    def of(self, method: str) -> list[Call]:
+        """Return the calls of *method*."""
+        return [call for call in self if call.method == method]

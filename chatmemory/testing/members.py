@@ -1,0 +1,103 @@
+"""``Member``: what a contract says of one of its methods; ``Contract.of`` reads it off the Protocol behind a tag."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias, cast, final, get_args, get_origin, get_type_hints
+
+from attrs import frozen
+
+from chatmemory.effect.key import Key, TagOf
+
+__all__ = ["Contract", "Member"]
+
+Kind: TypeAlias = Literal["effect", "stream", "coroutine", "plain", "attribute"]
+
+_KINDS: Final[Mapping[str, Kind]] = {
+    "Effect": "effect",
+    "AsyncIterator": "stream",
+    "AsyncIterable": "stream",
+    "AsyncGenerator": "stream",
+}
+
+
+@final
+@frozen
+class Member:
+    """A method or an attribute of a contract; *kind* is what a call of it returns."""
+
+    name: str
+    kind: Kind
+    signature: inspect.Signature | None = None
+
+    def bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments of a call by their names.
+
+        Raises:
+            TypeError: the contract has no such call.
+        """
+        if self.signature is None:
+            return {}
+        bound = self.signature.bind(None, *arguments, **named).arguments
+        return dict(list(bound.items())[1:])  # without self
+
+
+@final
+@frozen
+class Contract:
+    """The Protocol that a service obeys, by the names of its members."""
+
+    name: str
+    members: Mapping[str, Member]
+
+    @staticmethod
+    def of(tag: TagOf[Any, Any]) -> Contract:
+        """Read the contract that *tag* names: ``ChatMemory`` of ``class ChatMemoryService(Tag[ChatMemory])``.
+
+        Raises:
+            TypeError: *tag* is no tag.
+        """
+        if not (inspect.isclass(tag) and issubclass(tag, Key)):
+            msg = f"{tag!r} is no tag: services are named by their tags, as ChatMemoryService"
+            raise TypeError(msg)
+        for base in tag.__mro__:
+            for generic in base.__dict__.get("__orig_bases__", ()):
+                interface = get_args(generic)[:1]
+                if interface and inspect.isclass(interface[0]):
+                    return Contract(interface[0].__name__, _members(interface[0]))
+        return Contract(tag.__name__, {})
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise ``AttributeError`` for the first of *names* that the contract does not have."""
+        from chatmemory.effect.config.structuring import did_you_mean  # noqa: PLC0415  needed when it is too late
+
+        for name in names:
+            if name not in self.members:
+                known = ", ".join(sorted(self.members)) or "nothing that can be scripted"
+                msg = f"{self.name} has no {name!r}{did_you_mean(name, self.members)} (it has {known})"
+                raise AttributeError(msg)
+
+
+def _members(interface: type) -> Mapping[str, Member]:
+    names = [name for name in dir(interface) if not name.startswith("_")]
+    attributes = [name for base in interface.__mro__ for name in inspect.get_annotations(base)]
+    members = {name: Member(name, "attribute") for name in attributes if not name.startswith("_")}
+    for name in names:
+        function = inspect.getattr_static(interface, name)
+        if inspect.isfunction(function):
+            members[name] = Member(name, _kind(function), inspect.signature(function))
+        else:
+            members[name] = Member(name, "attribute")
+    return members
+
+
+def _kind(function: Callable[..., Any]) -> Kind:
+    if inspect.iscoroutinefunction(function):
+        return "coroutine"
+    try:
+        returned = get_type_hints(function).get("return")
+        name = getattr(get_origin(returned) or returned, "__name__", "")
+    except NameError:  # a type that is imported for type checkers only
+        name = cast("str", function.__annotations__["return"]).partition("[")[0].rpartition(".")[2]
+    return _KINDS.get(name, "plain")

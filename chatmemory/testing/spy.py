@@ -1,0 +1,72 @@
+"""``Spy``: the real part, watched and disturbed by a script, for every contract."""
+
+from __future__ import annotations
+
+from typing import Generic, Never, cast, final
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.context import Context
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.key import TagOf
+from chatmemory.effect.layers.layer import Layer
+from chatmemory.effect.outcome import Outcome, Success
+from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.testing.call import Calls
+from chatmemory.testing.double import Double, Part
+from chatmemory.testing.step import passes
+
+__all__ = ["Spy"]
+
+Id = TypeVar("Id")
+S = TypeVar("S")
+
+
+@final
+class Spy(Generic[Id, S]):
+    """Stands around the real part: records each call, and does what the script of its method says, or what the part does.
+
+        messages = Spy(MessageRepositoryTag, append=[passes, loses_answer(), hangs])  # the second and third go wrong
+        stack = stacks.testing().replace(messages.layer)
+
+    The layer needs the service that it gives: ``replace`` puts it around that part of a whole stack, and
+    ``my_repository >> messages.layer`` around one layer.
+
+    Attributes:
+        calls: every call so far, in the order in which they began.
+        layer: gives the part at hand, watched; steps wait on the clock that is at hand where it is built.
+    """
+
+    calls: Calls
+    layer: Layer[Id, Never, Id]
+
+    def __init__(self, tag: TagOf[Id, S], calls: Calls | None = None, /, **scripts: object) -> None:
+        """Watch the service of *tag*.
+
+        Args:
+            tag: whose contract is obeyed.
+            calls: the list to record in, perhaps with others; None: one of its own.
+            scripts: by the names of methods, as those of ``Stub``; calls beyond a script pass.  An attribute of the
+                contract that is given takes the place of the part's.
+
+        Raises:
+            AttributeError: the contract has no member of such a name.
+            TypeError: *tag* is no tag, or what is given for a method is no script.
+        """
+        self._part = Part.of(tag, scripts, calls, then=passes)
+
+        async def make(context: Context[Id]) -> Outcome[S, Never]:
+            return Success(self.around(context.get(tag), clock=context.get(ClockTag)))
+
+        self.calls = self._part.calls
+        self.layer = Layer.effect(tag, Effect.in_context(make), needs=[tag])
+
+    def around(self, service: S, *, clock: Clock | None = None) -> S:
+        """Return *service*, watched, where there are no layers.
+
+        Args:
+            service: the real part.
+            clock: on which steps wait; None: that of the effect that calls the service.
+        """
+        # A double has every member of the service, which no checker can see.
+        return cast("S", Double(self._part, service, clock))

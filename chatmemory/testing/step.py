@@ -1,0 +1,103 @@
+"""``Step``: what one call of a service does, in a script; and the steps that the outcome of a call alone cannot say.
+
+A step is a function from the work of the real part to the effect that takes its place.  A script holds plain values and
+outcomes as well: ``"a summary"`` and ``Success("a summary")`` succeed, ``Failure(error)`` fails, neither doing the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Never, TypeAlias, cast, final
+
+from attrs import frozen
+
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.outcome import Failure, Outcome, Success
+from chatmemory.errors import RepositoryError
+
+__all__ = ["Step", "after", "as_step", "forever", "hangs", "loses_answer", "passes", "raises"]
+
+Work: TypeAlias = Callable[[], Effect[Any, Any]]
+"""Makes the effect that the real part does its work in."""
+
+
+@final
+@frozen
+class Step:
+    """What one call does.
+
+    >>> backwards = Step(lambda work: work().map(lambda messages: messages[::-1]))
+
+    Attributes:
+        function: makes, of the work of the real part, the effect that is run in its place.
+        repeats: whether it is the step of every further call, too.
+    """
+
+    function: Callable[[Work], Effect[Any, Any]]
+    repeats: bool = False
+
+
+passes: Final = Step(lambda work: work())
+"""Do the work; only a ``Spy`` has any."""
+
+hangs: Final = Step(lambda _: Effect.never())
+"""Do nothing until the call is cancelled."""
+
+LOST: Final = RepositoryError("the call", "outcome_unknown", "the test lost its answer")
+
+
+def loses_answer(error: object = LOST) -> Step:
+    """Do the work, then fail with *error* whatever it came to, as when a connection breaks at the wrong moment."""
+
+    def lose(_: object) -> Effect[Never, Any]:
+        return Effect.fail(error)
+
+    return Step(lambda work: work().lash(lose).bind(lose))
+
+
+def raises(exception: Exception) -> Step:
+    """Raise *exception*, a defect, without doing the work."""
+
+    def raise_() -> Never:
+        raise exception
+
+    return Step(lambda _: Effect.sync(raise_))
+
+
+def after(seconds: float, step: object = passes) -> Step:
+    """Take *step* after *seconds* of the clock at hand; a ``TestClock`` moves them.
+
+    Args:
+        seconds: to wait; 0 lets others run.
+        step: a step, an outcome or a value.
+    """
+    then = as_step(step)
+    return Step(lambda work: Effect.sleep(seconds).bind(lambda _: then.function(work)))
+
+
+def forever(step: object) -> Step:
+    """Take *step*, a step, an outcome or a value, at this call and at every further one."""
+    return Step(as_step(step).function, repeats=True)
+
+
+def as_step(given: object) -> Step:
+    """Return the step that *given* stands for: a step, an effect, an outcome, or the value of a success.
+
+    Raises:
+        TypeError: *given* is an error, of which nobody can know whether it is meant as a value.
+    """
+    if isinstance(given, Step):
+        return given
+    if isinstance(given, Effect):
+        effect = cast("Effect[object, object]", given)
+        return Step(lambda _: effect)
+    if isinstance(given, Success | Failure):
+        outcome = cast("Outcome[object, object]", given)
+        return Step(lambda _: Effect.from_result(outcome))
+    if isinstance(given, Exception):
+        msg = f"{given!r} stands for nothing: raises({given!r}) raises it, Failure({given!r}) fails with it"
+        raise TypeError(msg)
+    if hasattr(given, "retry_is_safe"):
+        msg = f"{given!r} is an error: Failure({given!r}) fails with it, Success({given!r}) succeeds with it"
+        raise TypeError(msg)
+    return Step(lambda _: Effect.succeed(given))

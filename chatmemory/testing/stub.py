@@ -1,0 +1,84 @@
+"""``Stub``: a service that answers by a script, for every contract."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Never, cast, final
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.context import Context
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.key import TagOf
+from chatmemory.effect.layers.layer import Layer
+from chatmemory.effect.layers.mock import UnimplementedError
+from chatmemory.effect.outcome import Outcome, Success
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.testing.call import Calls
+from chatmemory.testing.double import Double, Part
+
+__all__ = ["Stub"]
+
+Id = TypeVar("Id")
+S = TypeVar("S")
+
+
+@final
+class Stub(Generic[Id, S]):
+    """Answers each call by the next step of its method's script, and records it.
+
+    >>> from chatmemory import Failure, SkillExecutionError, SkillRequest, SkillRunnerTag
+    >>> skills = Stub(SkillRunnerTag, run=["a summary", Failure(SkillExecutionError("s", "timeout"))])
+    >>> run = skills.service.run("s", SkillRequest((), 100))
+    >>> run.run_sync().unwrap(), run.run_sync().failure().problem
+    ('a summary', 'timeout')
+    >>> [call.arguments["skill_id"] for call in skills.calls]
+    ['s', 's']
+
+    A script is a list of steps, outcomes and values, one for each time that the call is run, or a function of the arguments
+    that returns one: ``count=lambda message: len(message.content)``.  A method without a script raises
+    ``UnimplementedError``, one whose script is over ``ScriptUsedUpError``.
+
+    Attributes:
+        calls: every call so far, in the order in which they began.
+        layer: gives the service; steps wait on the clock that is at hand where it is built.
+        service: the same without a layer; steps wait on the clock of the effect that calls it.
+    """
+
+    calls: Calls
+    layer: Layer[Id]
+    service: S
+
+    def __init__(self, tag: TagOf[Id, S], calls: Calls | None = None, /, **scripts: object) -> None:
+        """Stand for the service of *tag*.
+
+        Args:
+            tag: whose contract is obeyed.
+            calls: the list to record in, perhaps with others; None: one of its own.
+            scripts: by the names of methods; the attributes of the contract are given as they are.
+
+        Raises:
+            AttributeError: the contract has no member of such a name.
+            TypeError: *tag* is no tag, or what is given for a method is no script.
+        """
+        part = Part.of(tag, scripts, calls)
+        nobody = _Nobody(part.name)
+
+        async def make(context: Context[Any]) -> Outcome[S, Never]:
+            return Success(cast("S", Double(part, nobody, context.get(ClockTag))))
+
+        self.calls = part.calls
+        # A double has every member of the contract, which no checker can see.
+        self.service = cast("S", Double(part, nobody))
+        self.layer = Layer.effect(tag, Effect.in_context(make))
+
+
+@final
+class _Nobody:
+    """What stands behind a stub."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, member: str) -> Never:
+        msg = f"{self._name}.{member} has nothing real behind it: give the stub a script, {member}=[...], of outcomes"
+        raise UnimplementedError(msg)
