@@ -4,26 +4,30 @@ import asyncio
 import random
 import sys
 from collections import Counter
-from typing import Final
 
-STARTING_SECONDS: Final = 20.0
-LONGEST_LIFE_SECONDS: Final = 0.3  # from the first acknowledgement to the kill
+from tests.patience import PATIENCE_SECONDS
 
 Acknowledged = Counter[str]
 """What was done, by writer."""
 
 
-async def killed_at_random(program: str, *words: str) -> Acknowledged:
+async def killed_at_random(program: str, *words: str, life: range) -> Acknowledged:
     """Run *program* of ``tests.reliability.programs`` with *words*, and kill it in the middle of its work.
 
     It prints ``WRITER NUMBER`` for each piece of work that was acknowledged, numbered from 0 by writer.
+
+    Args:
+        program: a module there.
+        words: of its command line.
+        life: after how many acknowledgements it may be killed.
     """
     command = ["-m", f"tests.reliability.programs.{program}", *words]
     child = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=asyncio.subprocess.PIPE)
     assert child.stdout is not None
-    lines = [await asyncio.wait_for(child.stdout.readline(), STARTING_SECONDS)]
-    asyncio.get_running_loop().call_later(random.uniform(0, LONGEST_LIFE_SECONDS), child.kill)
-    lines += (await child.stdout.read()).splitlines()
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        lines = [await child.stdout.readline() for _ in range(random.choice(life))]
+        child.kill()
+        lines += (await child.stdout.read()).splitlines()
     assert await child.wait() == -9
     acknowledged = Acknowledged()
     for line in lines:

@@ -4,9 +4,9 @@ import asyncio
 import random
 import sqlite3
 import threading
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, closing, suppress
+from itertools import count
 from pathlib import Path
 
 import anyio
@@ -14,6 +14,7 @@ import asyncpg
 import pytest
 
 from chatmemory import ChatMemory, ManagedRuntime, StrategySettings
+from tests.patience import PATIENCE_SECONDS
 from tests.postgres_server import fresh_database
 from tests.reliability.numbered import (
     BATCH_SIZE,
@@ -28,9 +29,9 @@ from tests.thorough import rounds
 
 ROUNDS = rounds(8, thorough=60)
 WRITERS = 4
-ADDS = 8  # that one writer makes in the longest round
-LONGEST_OPENING_SECONDS = 0.02
-SOON_SECONDS = 5.0
+MOST_ADDS = 12  # that are acknowledged before a round is cancelled
+MOST_TURNS = 20  # of the event loop, from the last of them to the cancellation
+MOST_OPENING_SECONDS = 0.02
 POLL_SECONDS = 0.01
 
 # Of those that are not this one.
@@ -41,13 +42,14 @@ WHERE datname = current_database() AND backend_type = 'client backend' AND pid <
 """
 
 Work = Callable[[], Coroutine[object, object, None]]
-Canceller = Callable[[Work, float], Coroutine[object, object, None]]
+Moment = Callable[[], Coroutine[object, object, None]]
+Canceller = Callable[[Work, Moment], Coroutine[object, object, None]]
 
 
-async def cancel_task(work: Work, seconds: float) -> None:
+async def cancel_task(work: Work, until: Moment) -> None:
     """Cancel as asyncio does it, twice in a row."""
     task = asyncio.create_task(work())
-    await asyncio.sleep(seconds)
+    await until()
     task.cancel()
     await asyncio.sleep(0)
     task.cancel()
@@ -55,10 +57,20 @@ async def cancel_task(work: Work, seconds: float) -> None:
         await task
 
 
-async def cancel_scope(work: Work, seconds: float) -> None:
+async def cancel_scope(work: Work, until: Moment) -> None:
     """Cancel as anyio does it: again and again, until the task has left the scope."""
-    with anyio.move_on_after(seconds):
-        await work()
+    async with anyio.create_task_group() as group:
+        group.start_soon(work)
+        await until()
+        group.cancel_scope.cancel()
+
+
+async def so_many(acknowledged: asyncio.Semaphore, times: int) -> None:
+    """Wait until something was acknowledged so many *times*, and for some turns of the event loop."""
+    for _ in range(times):
+        await acknowledged.acquire()
+    for _ in range(random.randrange(MOST_TURNS)):
+        await asyncio.sleep(0)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -95,7 +107,7 @@ async def connections(address: str) -> tuple[int, int]:
 
 async def becomes(is_so: Callable[[], Awaitable[bool]]) -> None:
     """Wait until *is_so*: what was cancelled may still be on its way."""
-    async with asyncio.timeout(SOON_SECONDS):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not await is_so():  # noqa: ASYNC110  threads and servers ring no bell
             await asyncio.sleep(POLL_SECONDS)
 
@@ -119,30 +131,21 @@ async def nothing_is_left(address: str) -> AsyncGenerator[None]:
     await becomes(is_clean)
 
 
-async def add_batches(memory: ChatMemory, round_: int, writer: int) -> None:
-    """Add batches to the conversation of the round until something stops it."""
-    for number in range(1_000_000):
-        await memory.add_messages(f"round{round_}", numbered_batch(f"writer{writer}", number)).or_raise()
+async def cancel_while_adding(memory: ChatMemory, round_: int, cancel: Canceller) -> None:
+    """Let writers add to the conversation of the round, and cancel them after some of their adds."""
+    acknowledged = asyncio.Semaphore(0)
 
+    async def add_batches(writer: int) -> None:
+        for number in count():
+            await memory.add_messages(f"round{round_}", numbered_batch(f"writer{writer}", number)).or_raise()
+            acknowledged.release()
 
-async def seconds_of_adding(memory: ChatMemory) -> float:
-    """Return how long the longest round lasts: a machine that has much to do adds slowly."""
-    await memory.add_messages("before", numbered_batch("before", 0)).or_raise()
-    began = time.perf_counter()
-    for number in range(1, 1 + ADDS):
-        await memory.add_messages("before", numbered_batch("before", number)).or_raise()
-    return time.perf_counter() - began
-
-
-async def cancel_while_adding(
-    memory: ChatMemory, round_: int, cancel: Canceller, longest_seconds: float
-) -> None:
     async def add_all() -> None:
         async with asyncio.TaskGroup() as writers:
             for writer in range(WRITERS):
-                writers.create_task(add_batches(memory, round_, writer))
+                writers.create_task(add_batches(writer))
 
-    await cancel(add_all, random.uniform(0, longest_seconds))
+    await cancel(add_all, lambda: so_many(acknowledged, round_ % MOST_ADDS))
 
 
 async def assert_usable(memory: ChatMemory, address: str) -> None:
@@ -150,7 +153,7 @@ async def assert_usable(memory: ChatMemory, address: str) -> None:
         return (await connections(address))[1] == 0
 
     await becomes(is_unlocked)
-    async with asyncio.timeout(SOON_SECONDS):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         batches = await memory.count("after").or_raise() // BATCH_SIZE
         await memory.add_messages("after", numbered_batch("after", batches)).or_raise()
 
@@ -158,9 +161,8 @@ async def assert_usable(memory: ChatMemory, address: str) -> None:
 async def test_a_cancelled_add_is_whole_or_absent(address: str, cancel: Canceller) -> None:
     stored = 0
     async with nothing_is_left(address), open_store(address) as memory:
-        longest_seconds = await seconds_of_adding(memory)
         for round_ in range(ROUNDS):
-            await cancel_while_adding(memory, round_, cancel, longest_seconds)
+            await cancel_while_adding(memory, round_, cancel)
             await assert_usable(memory, address)
             stored += sum(check_batches(await full_view(memory, f"round{round_}")).values())
         assert check_batches(await full_view(memory, "after")) == {"after": ROUNDS}
@@ -171,9 +173,8 @@ async def test_a_cancelled_add_is_whole_or_absent(address: str, cancel: Cancelle
 async def test_a_cancelled_summary_costs_no_message(address: str, cancel: Canceller, execution: str) -> None:
     strategy = StrategySettings(type="summarize", summarize_every_n=10, keep_last=4, execution=execution)
     async with nothing_is_left(address), open_store(address, strategy) as memory:
-        longest_seconds = await seconds_of_adding(memory)
         for round_ in range(ROUNDS):
-            await cancel_while_adding(memory, round_, cancel, longest_seconds)
+            await cancel_while_adding(memory, round_, cancel)
             await assert_usable(memory, address)
     await finish_history_work(address, strategy)
     summaries = 0
@@ -189,10 +190,13 @@ async def test_a_cancelled_summary_costs_no_message(address: str, cancel: Cancel
 async def test_opening_that_is_cancelled_leaves_nothing_open(address: str, cancel: Canceller) -> None:
     async def open_and_add() -> None:
         async with ManagedRuntime(chat_store(address)):
-            await asyncio.sleep(SOON_SECONDS)
+            await anyio.sleep_forever()
+
+    async def until() -> None:
+        await asyncio.sleep(random.uniform(0, MOST_OPENING_SECONDS))
 
     for _ in range(ROUNDS):
         async with nothing_is_left(address):
-            await cancel(open_and_add, random.uniform(0, LONGEST_OPENING_SECONDS))
+            await cancel(open_and_add, until)
     async with open_store(address) as memory:
         await assert_usable(memory, address)

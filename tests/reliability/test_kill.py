@@ -13,6 +13,7 @@ from tests.reliability.programs.append_for_ever import names, summarizing
 from tests.reliability.store import finish_history_work, open_store
 from tests.thorough import rounds
 
+LONG_ENOUGH = range(30, 100)  # for a summary in each conversation
 KILLS = rounds(2, thorough=12)
 
 
@@ -37,7 +38,9 @@ async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) ->
 async def test_no_acknowledged_batch_is_lost_or_torn(address: str) -> None:
     runs: dict[str, Acknowledged] = {}
     for kill in range(KILLS):
-        runs[f"run{kill}"] = await killed_at_random("append_for_ever", address, f"run{kill}")
+        runs[f"run{kill}"] = await killed_at_random(
+            "append_for_ever", address, f"run{kill}", life=range(1, 200)
+        )
         async with open_store(address) as memory:
             for run, acknowledged in runs.items():
                 await check_run(memory, run, acknowledged)
@@ -52,7 +55,7 @@ async def test_summaries_that_were_interrupted_are_resumed_and_cover_each_messag
     summaries = 0
     for kill in range(KILLS):
         run = f"run{kill}"
-        acknowledged = await killed_at_random("append_for_ever", address, run, *words)
+        acknowledged = await killed_at_random("append_for_ever", address, run, *words, life=LONG_ENOUGH)
         await finish_history_work(address, strategy)
         async with open_store(address) as memory:
             if "deleting" not in words:

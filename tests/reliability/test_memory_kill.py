@@ -29,7 +29,7 @@ async def test_no_acknowledged_memory_is_lost_torn_or_back_again(address: str) -
     runs: dict[str, Acknowledged] = {}
     for kill in range(KILLS):
         user = f"用户{kill}"
-        runs[user] = await killed_at_random("remember_for_ever", address, user)
+        runs[user] = await killed_at_random("remember_for_ever", address, user, life=range(30, 100))
         async with open_memories(address, embedder=hashed) as memory:
             for earlier, acknowledged in runs.items():
                 await check_turns(memory, Namespace(earlier), acknowledged)
