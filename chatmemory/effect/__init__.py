@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         TimeOrderedIds as TimeOrderedIds,
     )
     from chatmemory.effect.services.schedule import Schedule as Schedule
+    from chatmemory.effect.stream.stream import Stream as Stream
     from chatmemory.effect.suspended import SuspendedError as SuspendedError
     from chatmemory.effect.tag import Tag as Tag
 else:
@@ -92,6 +93,7 @@ else:
             "chatmemory.effect.running.runtime": "ManagedRuntime",
             "chatmemory.effect.services.schedule": "Schedule",
             "chatmemory.effect.scope": "Scope ScopeTag",
+            "chatmemory.effect.stream.stream": "Stream",
             "chatmemory.effect.suspended": "SuspendedError",
             "chatmemory.effect.tag": "Tag",
             "chatmemory.effect.running.thread_runtime": "ThreadRuntime",

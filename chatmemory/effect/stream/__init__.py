@@ -1,0 +1,1 @@
+"""Streams: values that come one after the other, pulled by whoever uses them."""

@@ -1,0 +1,167 @@
+"""Stages that need tasks of their own: a buffer, several streams at once, several effects at once, groups by time.
+
+Without an event loop they do one thing after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Never
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.concurrency.deferred import Deferred
+from chatmemory.effect.concurrency.queue import OnFull, Queue
+from chatmemory.effect.context import Context
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.outcome import EffectInterrupted, Outcome, Success
+from chatmemory.effect.scope import Scope
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.effect.stream.conveyor import Conveyor
+from chatmemory.effect.stream.pull import Open, Pull, StreamFailed
+from chatmemory.effect.stream.sources import value_in, values
+from chatmemory.effect.stream.stages import each_value, in_sequence, one_by_one
+from chatmemory.effect.suspended import has_event_loop
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def buffered(open_: Open[A], capacity: int, on_full: OnFull) -> Open[A]:
+    """Give the values, of which up to *capacity* wait until they are asked for."""
+
+    async def open_buffered(context: Context[Any], scope: Scope) -> Pull[A]:
+        if not has_event_loop():
+            return await open_(context, scope)
+        queue: Queue[A] = Queue(capacity, on_full)
+        conveyor = Conveyor(queue)
+        await conveyor.load(open_, lambda chunk: [queue.offer(value) for value in chunk], context, scope)
+        return lambda: conveyor.pull(1)  # what were given in a greater chunk would wait beside the buffer
+
+    return open_buffered
+
+
+def merged(opens: Sequence[Open[A]]) -> Open[A]:
+    """Give the values of all as they come; each runs at most two chunks ahead."""
+
+    async def open_merged(context: Context[Any], scope: Scope) -> Pull[A]:
+        if not has_event_loop():
+            return await in_sequence(values(opens), lambda open_: open_)(context, scope)
+        queue: Queue[Sequence[A]] = Queue(len(opens), "suspend")
+        conveyor = Conveyor(queue)
+        for open_ in opens:
+            await conveyor.load(open_, lambda chunk: [queue.offer(chunk)], context, scope)
+
+        async def pull() -> Sequence[A]:
+            return [value for chunk in await conveyor.pull(1) for value in chunk]
+
+        return pull
+
+    return open_merged
+
+
+def mapped_at_once(
+    open_: Open[A], effect_of: Callable[[A], Effect[B, Any, Any]], concurrency: int
+) -> Open[B]:
+    """Give the values of the effects in the order of the source; at most *concurrency* of them run or wait."""
+
+    async def open_mapped(context: Context[Any], scope: Scope) -> Pull[B]:
+        if not has_event_loop():
+            return await each_value(open_, effect_of)(context, scope)
+        results: Queue[Deferred[B]] = Queue(concurrency - 1, "suspend")  # and one with the one who pulls
+        conveyor = Conveyor(results)
+        unsettled: set[Deferred[B]] = set()
+
+        async def work(value: A, slot: Deferred[B], context: Context[Any]) -> Outcome[None, Never]:
+            try:
+                slot.succeed(await value_in(effect_of(value), context)).run_sync()
+            except Exception as failure:  # noqa: BLE001  raised where it is pulled
+                conveyor.fail(failure)
+                for other in unsettled:
+                    other.interrupt().run_sync()
+            return Success(None)
+
+        def offers_of(chunk: Sequence[A]) -> Sequence[Effect[bool]]:
+            return [begin(value) for value in chunk]
+
+        def begin(value: A) -> Effect[bool]:
+            slot: Deferred[B] = Deferred()
+            unsettled.add(slot)
+            worker: Effect[None] = Effect.in_context(lambda context: work(value, slot, context))
+            begun = worker.fork_in(scope).map(lambda _: True)
+            return results.offer(slot).bind(
+                lambda is_wanted: begun if is_wanted else Effect.succeed(False)  # not after a failure
+            )
+
+        await conveyor.load(open_, offers_of, context, scope)
+
+        async def pull() -> Sequence[B]:
+            for slot in await conveyor.pull(1):
+                try:
+                    return [(await slot.await_()).unwrap()]
+                except EffectInterrupted:
+                    raise conveyor.failure or EffectInterrupted() from None
+                finally:
+                    unsettled.discard(slot)
+            return ()
+
+        return pull
+
+    return open_mapped
+
+
+def grouped(open_: Open[A], size: int) -> Open[list[A]]:
+    """Give lists of *size* values; the last one may have fewer, also before a failure."""
+
+    async def open_grouped(context: Context[Any], scope: Scope) -> Pull[list[A]]:
+        next_value = one_by_one(await open_(context, scope))
+        failure: StreamFailed | None = None
+
+        async def pull() -> Sequence[list[A]]:
+            nonlocal failure
+            if failure is not None:
+                raise failure
+            group: list[A] = []
+            try:
+                while len(group) < size and (value := await next_value()):
+                    group.extend(value)
+            except StreamFailed as failed:
+                if not group:
+                    raise
+                failure = failed
+            return [group] if group else ()
+
+        return pull
+
+    return open_grouped
+
+
+def grouped_within(open_: Open[A], size: int, seconds: float) -> Open[list[A]]:
+    """Give lists of *size* values, or of fewer *seconds* after the first of them came."""
+
+    async def open_grouped(context: Context[Any], scope: Scope) -> Pull[list[A]]:
+        if not has_event_loop():
+            return await grouped(open_, size)(context, scope)
+        queue: Queue[A] = Queue(size, "suspend")
+        conveyor = Conveyor(queue)
+        await conveyor.load(open_, lambda chunk: [queue.offer(value) for value in chunk], context, scope)
+        clock = context.get(ClockTag)
+
+        async def pull() -> Sequence[list[A]]:
+            group = await conveyor.pull(size)
+            closes_at = clock.monotonic() + seconds
+            while group and len(group) < size:
+                left = size - len(group)
+                more = Effect.promise(lambda: conveyor.pull(left))  # noqa: B023  it runs before the next round
+                try:
+                    outcome = await more.timeout(closes_at - clock.monotonic(), list[A]).run_in(context)
+                except Exception:  # noqa: BLE001  the conveyor keeps it for the next pull: this group comes first
+                    break
+                if not (type(outcome) is Success and outcome.unwrap()):
+                    break
+                group += outcome.unwrap()
+            return [group] if group else ()
+
+        return pull
+
+    return open_grouped

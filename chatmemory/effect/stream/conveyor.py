@@ -1,0 +1,78 @@
+"""``Conveyor``: brings the values of streams that run in tasks of their own to the one who pulls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Never, final
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.concurrency.queue import Queue
+from chatmemory.effect.context import Context
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.outcome import Outcome, Success
+from chatmemory.effect.scope import Scope
+from chatmemory.effect.stream.pull import Open, opened
+
+__all__ = ["Conveyor"]
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@final
+class Conveyor(Generic[B]):
+    """A queue with those who fill it; the first of them that fails ends it, after what it holds already."""
+
+    __slots__ = ("_loading", "_queue", "failure")
+
+    def __init__(self, queue: Queue[B]) -> None:
+        self._queue = queue
+        self._loading = 0
+        self.failure: Exception | None = None
+
+    async def load(
+        self,
+        open_: Open[A],
+        offers_of: Callable[[Sequence[A]], Sequence[Effect[bool]]],
+        context: Context[Any],
+        scope: Scope,
+    ) -> None:
+        """Begin to fill the queue with what *offers_of* makes of each chunk, until *scope* is closed.
+
+        The stream is opened, pulled and released in one task: its source may hold a task group.
+        """
+
+        async def run(context: Context[Any]) -> Outcome[None, Never]:
+            try:
+                async with opened(open_, context) as pull:
+                    while chunk := await pull():
+                        for offer in offers_of(chunk):
+                            await offer.run_in(context)
+                            if self.failure is not None:
+                                return Success(None)
+            except Exception as failure:  # noqa: BLE001  raised where it is pulled
+                self.fail(failure)
+            finally:
+                self._loading -= 1
+                if self._loading == 0:
+                    self._end()
+            return Success(None)
+
+        self._loading += 1
+        await Effect.in_context(run).fork_in(scope).run_in(context)
+
+    def fail(self, failure: Exception) -> None:
+        """End the queue, and raise *failure* where it is pulled; only the first one counts."""
+        self.failure = self.failure or failure
+        self._end()
+
+    def _end(self) -> None:
+        self._queue.end().run_sync()
+
+    async def pull(self, limit: int) -> list[B]:
+        """Take between 1 and *limit* values; an empty list is the end."""
+        values = await self._queue.receive(limit)
+        if not values and self.failure is not None:
+            raise self.failure
+        return values

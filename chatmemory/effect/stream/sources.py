@@ -1,0 +1,118 @@
+"""Where the values of a stream come from: Python's iterables, synchronous or not, effects and queues."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from itertools import islice
+from typing import Any, Final
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.concurrency.queue import Queue
+from chatmemory.effect.context import Context
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.outcome import Success
+from chatmemory.effect.scope import Scope
+from chatmemory.effect.stream.pull import Open, Pull, StreamFailed
+
+A = TypeVar("A")
+
+CHUNK_SIZE: Final = 1024
+"""At most so many values of what is there anyway go through the stages at once."""
+
+
+def values(iterable: Iterable[A]) -> Open[A]:
+    """Give the values of *iterable*: one by one, unless they are there already."""
+    chunk_size = CHUNK_SIZE if isinstance(iterable, Sequence) else 1
+
+    async def open_(_: Context[Any], __: Scope) -> Pull[A]:
+        iterator = iter(iterable)
+
+        async def pull() -> Sequence[A]:
+            return tuple(islice(iterator, chunk_size))
+
+        return pull
+
+    return open_
+
+
+def async_values(
+    source: AsyncIterable[A] | Callable[[], AsyncIterable[A]],
+    exceptions: tuple[type[Exception], ...],
+    to: Callable[[Any], object],
+) -> Open[A]:
+    """Give the values of *source* one by one, and close it if it can be closed."""
+
+    async def open_(_: Context[Any], scope: Scope) -> Pull[A]:
+        iterator: AsyncIterator[A] | None = None
+
+        async def release(_: object) -> None:
+            if (close := getattr(iterator, "aclose", None)) is not None:
+                await close()
+
+        await scope.add(release)
+
+        async def pull() -> Sequence[A]:
+            nonlocal iterator
+            try:
+                if iterator is None:
+                    iterator = aiter(source if isinstance(source, AsyncIterable) else source())
+                return (await anext(iterator),)
+            except StopAsyncIteration:
+                return ()
+            except exceptions as exception:
+                raise StreamFailed(to(exception)) from exception
+
+        return pull
+
+    return open_
+
+
+def value_of(effect: Effect[A, Any, Any]) -> Open[A]:
+    """Give the one value of *effect*."""
+
+    async def open_(context: Context[Any], _: Scope) -> Pull[A]:
+        is_over = False
+
+        async def pull() -> Sequence[A]:
+            nonlocal is_over
+            if is_over:
+                return ()
+            is_over = True
+            return (await value_in(effect, context),)
+
+        return pull
+
+    return open_
+
+
+def entered(make: Callable[[], AbstractAsyncContextManager[A]]) -> Open[A]:
+    """Give what entering a context manager gives; leave it at the end."""
+
+    async def open_(context: Context[Any], scope: Scope) -> Pull[A]:
+        enter = Effect.promise(lambda: scope.enter(make()))
+        return await value_of(enter)(context, scope)
+
+    return open_
+
+
+def queued(queue: Queue[A]) -> Open[A]:
+    """Give what *queue* holds, until it has ended."""
+
+    async def open_(_: Context[Any], __: Scope) -> Pull[A]:
+        return lambda: queue.receive(CHUNK_SIZE)
+
+    return open_
+
+
+async def value_in(effect: Effect[A, Any, Any], context: Context[Any]) -> A:
+    """Run *effect* as a step of a stream, and return its value.
+
+    Raises:
+        StreamFailed: the effect failed.
+    """
+    outcome = await effect.run_in(context)
+    if type(outcome) is Success:
+        return outcome.unwrap()
+    raise StreamFailed(outcome.failure())

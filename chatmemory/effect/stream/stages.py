@@ -1,0 +1,187 @@
+"""What a stream does with the values that it is given, one stage at a time and in the task of whoever pulls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.context import Context
+from chatmemory.effect.effect import Effect
+from chatmemory.effect.outcome import Exit
+from chatmemory.effect.scope import Scope
+from chatmemory.effect.stream.pull import Open, Pull, StreamFailed, exit_of_stream
+from chatmemory.effect.stream.sources import value_in
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def each_chunk(open_: Open[A], change: Callable[[Sequence[A]], Sequence[B]]) -> Open[B]:
+    """Give what *change* makes of each chunk; one of which nothing is left is passed over."""
+
+    async def open_changed(context: Context[Any], scope: Scope) -> Pull[B]:
+        pull = await open_(context, scope)
+
+        async def pull_changed() -> Sequence[B]:
+            while chunk := await pull():
+                if changed := change(chunk):
+                    return changed
+            return ()
+
+        return pull_changed
+
+    return open_changed
+
+
+def each_value(open_: Open[A], effect_of: Callable[[A], Effect[B, Any, Any]]) -> Open[B]:
+    """Give the values of the effects, run one after the other and only when they are asked for."""
+
+    async def open_changed(context: Context[Any], scope: Scope) -> Pull[B]:
+        next_value = one_by_one(await open_(context, scope))
+
+        async def pull() -> Sequence[B]:
+            return [await value_in(effect_of(value), context) for value in await next_value()]
+
+        return pull
+
+    return open_changed
+
+
+def one_by_one(pull: Pull[A]) -> Pull[A]:
+    """Return a pull whose chunks have one value each."""
+    waiting: list[A] = []
+
+    async def pull_one() -> Sequence[A]:
+        if not waiting:
+            waiting.extend(reversed(await pull()))
+        return (waiting.pop(),) if waiting else ()
+
+    return pull_one
+
+
+def first(open_: Open[A], count: int) -> Open[A]:
+    """Give *count* values, then release the source."""
+
+    async def open_first(context: Context[Any], scope: Scope) -> Pull[A]:
+        own_scope = scope.fork()
+        pull = await open_(context, own_scope)
+        left = count
+
+        async def pull_first() -> Sequence[A]:
+            nonlocal left
+            chunk = (await pull())[:left] if left > 0 else ()
+            left -= len(chunk)
+            if not chunk:
+                await own_scope.close()
+            return chunk
+
+        return pull_first
+
+    return open_first
+
+
+def scanned(open_: Open[A], initial: B, function: Callable[[B, A], B]) -> Open[B]:
+    """Give *initial*, and then what *function* makes of the result so far and each value."""
+
+    async def open_scanned(context: Context[Any], scope: Scope) -> Pull[B]:
+        pull = await open_(context, scope)
+        result = initial
+        has_begun = False
+
+        async def pull_scanned() -> Sequence[B]:
+            nonlocal result, has_begun
+            if not has_begun:
+                has_begun = True
+                return (initial,)
+            results: list[B] = []
+            for value in await pull():
+                result = function(result, value)
+                results.append(result)
+            return results
+
+        return pull_scanned
+
+    return open_scanned
+
+
+def in_sequence(open_: Open[A], stream_of: Callable[[A], Open[B]]) -> Open[B]:
+    """Give the values of the streams that *stream_of* makes of each value; each is released before the next begins."""
+
+    async def open_all(context: Context[Any], scope: Scope) -> Pull[B]:
+        next_value = one_by_one(await open_(context, scope))
+        inner: tuple[Pull[B], Scope] | None = None
+
+        async def pull() -> Sequence[B]:
+            nonlocal inner
+            while True:
+                if inner is None:
+                    value = await next_value()
+                    if not value:
+                        return ()
+                    inner_scope = scope.fork()
+                    inner = await stream_of(value[0])(context, inner_scope), inner_scope
+                if chunk := await inner[0]():
+                    return chunk
+                await inner[1].close()
+                inner = None
+
+        return pull
+
+    return open_all
+
+
+def caught(open_: Open[A], handler: Callable[[Any], Open[B]]) -> Open[A | B]:
+    """Give the values, and after a failure those of the stream that *handler* makes of it."""
+
+    async def open_caught(context: Context[Any], scope: Scope) -> Pull[A | B]:
+        own_scope = scope.fork()
+        pull: Pull[Any] = await open_(context, own_scope)
+        is_caught = False
+
+        async def pull_caught() -> Sequence[A | B]:
+            nonlocal pull, is_caught
+            try:
+                return await pull()
+            except StreamFailed as failed:
+                if is_caught:
+                    raise
+                is_caught = True
+                await own_scope.close(exit_of_stream(failed))
+                pull = await handler(failed.error)(context, scope)
+            return await pull()
+
+        return pull_caught
+
+    return open_caught
+
+
+def ended_by(open_: Open[A], effect: Effect[Any, Any, Any]) -> Open[A]:
+    """Give the values, and run *effect* between the last one and the end."""
+
+    async def open_ended(context: Context[Any], scope: Scope) -> Pull[A]:
+        pull = await open_(context, scope)
+        is_over = False
+
+        async def pull_ended() -> Sequence[A]:
+            nonlocal is_over
+            chunk = await pull()
+            if not chunk and not is_over:
+                is_over = True
+                await value_in(effect, context)
+            return chunk
+
+        return pull_ended
+
+    return open_ended
+
+
+def finalized(open_: Open[A], finalizer: Callable[[Exit[Any, Any]], Effect[Any, Any, Any]]) -> Open[A]:
+    """Give the values, and run *finalizer* when the source has been released, whatever the end was."""
+
+    async def open_finalized(context: Context[Any], scope: Scope) -> Pull[A]:
+        await scope.add(lambda exit_: finalizer(exit_).run_in(context))
+        return await open_(context, scope)
+
+    return open_finalized
