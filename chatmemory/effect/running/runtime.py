@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
+from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, cast, final
 
 from typing_extensions import TypeVar
 
@@ -31,6 +31,7 @@ __all__ = ["ManagedRuntime"]
 A = TypeVar("A")
 E = TypeVar("E")
 S = TypeVar("S")
+R2 = TypeVar("R2")
 R_contra = TypeVar("R_contra", contravariant=True)
 
 NOT_OPENED: Final = (
@@ -50,13 +51,25 @@ class ManagedRuntime(Generic[R_contra]):
     defect.
     """
 
-    __slots__ = ("_context", "_idle", "_is_closed", "_layer", "_memo", "_running", "_scope")
+    __slots__ = (
+        "_context",
+        "_given",
+        "_home",
+        "_idle",
+        "_is_closed",
+        "_layer",
+        "_memo",
+        "_running",
+        "_scope",
+    )
 
     def __init__(self, layer: Layer[R_contra, Any, Never], memo: MemoMap | None = None) -> None:
         """Share with other runtimes what *memo* holds; without one, share with nobody."""
         self._layer = layer
         self._memo = memo or MemoMap()
         self._scope = Scope()
+        self._given: Context[Any] = Context.empty()  # a child's parent gives more, and its scope
+        self._home: Scope | None = None
         self._context: Context[R_contra] | None = None
         self._is_closed = False
         self._running: set[anyio.CancelScope] = set()
@@ -94,23 +107,46 @@ class ManagedRuntime(Generic[R_contra]):
         """Return one of the services."""
         return self._services().get(tag)
 
+    def child(self, layer: Layer[R2, Any, R_contra]) -> ManagedRuntime[R_contra | R2]:
+        """Return a runtime for one request: ``async with runtime.child(request_layer) as request: ...``.
+
+        It runs effects with the services of this runtime and those of *layer*.  Layers that this runtime has built are
+        shared; what *layer* adds is built for this child alone and released when it is left, or before this runtime
+        releases its own if that is closed first.
+
+        Raises:
+            EffectInterrupted: this runtime is not open.
+        """
+        child: ManagedRuntime[Any] = ManagedRuntime(cast("Layer[Any, Any, Never]", layer), self._memo.fork())
+        child._given, child._home = self._services(), self._scope
+        return child
+
     def _services(self) -> Context[R_contra]:
         if self._context is None:
             raise EffectInterrupted if self._is_closed else EffectInterrupted(NOT_OPENED)
         return self._context
 
     async def _open(self) -> None:
+        if self._home is not None:
+            self._scope = self._home.fork()
         try:
-            self._context = Context(await build(self._layer.shape, Context.empty(), self._memo, self._scope))
-        except LayerFailed as failed:
-            raise (
-                failed.error if isinstance(failed.error, Exception) else EffectFailed(failed.error)
-            ) from None
+            services = await build(self._layer.shape, self._given, self._memo, self._scope)
+        except BaseException as exception:
+            if self._home is not None:
+                self._home.forget(self._scope)
+            if not isinstance(exception, LayerFailed):
+                raise
+            error = exception.error
+            raise (error if isinstance(error, Exception) else EffectFailed(error)) from None
+        self._context = self._given.merge(Context[Any](services))
+        # Last in, first out: the effects end before the services, also when the parent is closed first.
+        await self._scope.add(self._interrupt)
 
     async def _close(self, exception: BaseException | None) -> None:
         await self._scope.close(Success(None) if exception is None else exit_from_exception(exception))
 
-    async def _interrupt(self) -> None:
+    async def _interrupt(self, _: object) -> None:
+        self._context, self._is_closed = None, True
         if not self._running:
             return
         import anyio  # noqa: PLC0415  see suspended.py
@@ -131,11 +167,7 @@ class ManagedRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._context, self._is_closed = None, True
-        try:
-            await self._interrupt()
-        finally:
-            await self._close(exception)
+        await self._close(exception)
 
     def __enter__(self) -> Self:
         run_without_waiting(self._open())
@@ -147,5 +179,4 @@ class ManagedRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._context, self._is_closed = None, True
         run_without_waiting(self._close(exception))
