@@ -12,10 +12,13 @@ PLAIN: Final = ("MEMORY_RETRIEVAL_LIMIT",)
 CONFIG: Final = "CHATMEMORY_CONFIG"
 """Where the file of the settings is; no setting itself."""
 
+TEST_DSN: Final = "CHATMEMORY_TEST_DSN"
+"""The PostgreSQL server on which tests may create databases; no setting either."""
+
 
 def is_set(name: str) -> bool:
     """Tell whether a variable of this name is, or would be, a setting."""
-    return (name.startswith(f"{PREFIX}_") and name != CONFIG) or name in PLAIN
+    return (name.startswith(f"{PREFIX}_") and name not in {CONFIG, TEST_DSN}) or name in PLAIN
 
 
 def is_anything_set(environment: Mapping[str, str]) -> bool:

