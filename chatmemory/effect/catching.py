@@ -7,7 +7,7 @@ Classes and not functions, because only a type variable that is already fixed ca
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, final, overload
+from typing import Any, Generic, TypeVar, cast, final
 
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.layers.layer import Layer
@@ -38,17 +38,13 @@ class catch(Generic[E3, B, E2, R2]):  # noqa: N801  read as a verb: effect.pipe(
         self._error = error
         self._handler = handler
 
-    @overload
-    def __call__(self, effect: Effect[A, E3, R]) -> Effect[A | B, E2, R | R2]: ...
-    @overload
-    def __call__(self, effect: Difference[Effect[A, E | E3, R], E]) -> Effect[A | B, E | E2, R | R2]: ...
-    def __call__(self, effect: Any) -> Any:
+    def __call__(self, effect: Difference[Effect[A, E | E3, R], E]) -> Effect[A | B, E | E2, R | R2]:
         """Return *effect* with the handler in place; other errors go through."""
 
         def recover(error: object) -> Effect[Any, Any, Any]:
             return self._handler(error) if isinstance(error, self._error) else Effect.fail(error)
 
-        return effect.lash(recover)
+        return cast("Effect[A, E | E3, R]", effect).lash(recover)
 
 
 @final
@@ -61,17 +57,13 @@ class catch_layer(Generic[E3, Out, E2, In2]):  # noqa: N801  read as a verb, lik
         self._error = error
         self._handler = handler
 
-    @overload
-    def __call__(self, layer: Layer[Out, E3, In]) -> Layer[Out, E2, In | In2]: ...
-    @overload
-    def __call__(self, layer: Difference[Layer[Out, E | E3, In], E]) -> Layer[Out, E | E2, In | In2]: ...
-    def __call__(self, layer: Any) -> Any:
+    def __call__(self, layer: Difference[Layer[Out, E | E3, In], E]) -> Layer[Out, E | E2, In | In2]:
         """Return *layer* with the handler in place; other errors go through."""
 
         def run(error: object) -> Layer[Any, Any, Any]:
             return self._handler(error) if isinstance(error, self._error) else _failing(error)
 
-        return layer.or_else(run)
+        return cast("Layer[Out, E | E3, In]", layer).or_else(run)
 
 
 def _failing(error: object) -> Layer[Any, Any, Any]:

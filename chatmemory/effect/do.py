@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from types import CodeType
 from typing import Any, Final, Generic, Never, final
 
 from returns.result import Failure, Success
@@ -63,18 +64,17 @@ class _ShortCircuit(BaseException):
         self.failure = failure
 
 
-def place_of_do(function: Any) -> int:
+def place_of_do(function: object) -> int:
     """Return the place of the parameter ``do`` of *function*: 0, or 1 in a method.
 
     Raises:
         TypeError: *function* is no coroutine function with such a parameter.
     """
     name = getattr(function, "__qualname__", repr(function))
-    if isinstance(function, staticmethod | classmethod):
-        decorator = type(function).__name__
-        msg = f"{name}: write @{decorator} above @Effect.gen, not below it"
+    if (decorator := type(function)) in {staticmethod, classmethod}:
+        msg = f"{name}: write @{decorator.__name__} above @Effect.gen, not below it"
         raise TypeError(msg)
-    code = getattr(function, "__code__", None)
+    code: CodeType | None = getattr(function, "__code__", None)
     if code is None or not code.co_flags & _COROUTINE:
         what = "yields values" if code and code.co_flags & _ASYNC_GENERATOR else "is no coroutine function"
         msg = f"{name} {what}: write @Effect.gen directly above an `async def` that returns its value"
@@ -85,7 +85,7 @@ def place_of_do(function: Any) -> int:
         others = (name for name in parameters[place:] if (name,) not in _NAMES_OF_DO)
         written = ", ".join((*parameters[:place], "do: Do[E, R]", *others))
         method = "" if place else "; in a method `self` comes first, and is called so"
-        msg = f"{name} has no parameter `do` where Effect.gen puts it: write `async def {function.__name__}({written})`{method}"
+        msg = f"{name} has no parameter `do` where Effect.gen puts it: write `async def {code.co_name}({written})`{method}"
         raise TypeError(msg)
     return place
 

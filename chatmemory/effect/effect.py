@@ -41,7 +41,7 @@ from chatmemory.effect.outcome import (
     exit_from_outcome,
     outcome_from_exit,
 )
-from chatmemory.effect.subtraction import Subtractable
+from chatmemory.effect.subtraction import Difference, Subtractable
 from chatmemory.effect.supervised import run_supervised
 from chatmemory.effect.suspended import run_without_waiting
 
@@ -56,6 +56,12 @@ if TYPE_CHECKING:
 __all__ = ["Do", "Effect", "Fiber"]
 
 A = TypeVar("A")
+A1 = TypeVar("A1")
+A2 = TypeVar("A2")
+A3 = TypeVar("A3")
+A4 = TypeVar("A4")
+A5 = TypeVar("A5")
+A6 = TypeVar("A6")
 B = TypeVar("B")
 E = TypeVar("E")
 E2 = TypeVar("E2")
@@ -213,14 +219,83 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
 
         return make
 
+    # Difference makes mypy join the errors, and the services, of all of them to a union; see subtraction.py.
+    @overload
     @staticmethod
-    def all(effects: Iterable[Effect[A, E, R]], *, concurrency: int | None = 1) -> Effect[list[A], E, R]:
-        """Run *effects*, at most *concurrency* at once (``None``: all), and succeed with their values in order.
+    def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
+        effects: tuple[Difference[Effect[A1, E, R], E], Difference[Effect[A2, E, R], R]],
+        *,
+        concurrency: int | None = 1,
+    ) -> Effect[tuple[A1, A2], E, R]: ...
+    @overload
+    @staticmethod
+    def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
+        effects: tuple[Difference[Effect[A1, E, R], E], Difference[Effect[A2, E, R], R], Effect[A3, E, R]],
+        *,
+        concurrency: int | None = 1,
+    ) -> Effect[tuple[A1, A2, A3], E, R]: ...
+    @overload
+    @staticmethod
+    def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
+        effects: tuple[
+            Difference[Effect[A1, E, R], E],
+            Difference[Effect[A2, E, R], R],
+            Effect[A3, E, R],
+            Effect[A4, E, R],
+        ],
+        *,
+        concurrency: int | None = 1,
+    ) -> Effect[tuple[A1, A2, A3, A4], E, R]: ...
+    @overload
+    @staticmethod
+    def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
+        effects: tuple[
+            Difference[Effect[A1, E, R], E],
+            Difference[Effect[A2, E, R], R],
+            Effect[A3, E, R],
+            Effect[A4, E, R],
+            Effect[A5, E, R],
+        ],
+        *,
+        concurrency: int | None = 1,
+    ) -> Effect[tuple[A1, A2, A3, A4, A5], E, R]: ...
+    @overload
+    @staticmethod
+    def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
+        effects: tuple[
+            Difference[Effect[A1, E, R], E],
+            Difference[Effect[A2, E, R], R],
+            Effect[A3, E, R],
+            Effect[A4, E, R],
+            Effect[A5, E, R],
+            Effect[A6, E, R],
+        ],
+        *,
+        concurrency: int | None = 1,
+    ) -> Effect[tuple[A1, A2, A3, A4, A5, A6], E, R]: ...
+    @overload
+    @staticmethod
+    def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
+        effects: tuple[Effect[A, E, R], ...], *, concurrency: int | None = 1
+    ) -> Effect[tuple[A, ...], E, R]: ...
+    @overload
+    @staticmethod
+    def all(effects: Iterable[Effect[A, E, R]], *, concurrency: int | None = 1) -> Effect[list[A], E, R]: ...
+    @staticmethod
+    def all(effects: Iterable[Any], *, concurrency: int | None = 1) -> Effect[Any, Any, Any]:
+        """Run *effects* and succeed with their values in order: those of a tuple as a tuple, others as a list.
 
         The first failure or defect cancels those under way, waits for their finalizers, and is the outcome.
+
+        Args:
+            effects: what to run.
+            concurrency: how many may be under way at once; ``None``: all.
         """
-        steps = tuple(effects)  # now: an iterator could not be run twice
-        return Effect.in_context(lambda context: concurrent.run_all(steps, concurrency, context))
+        steps: tuple[Effect[Any, Any, Any], ...] = tuple(effects)  # now: an iterator could not be run twice
+        values: Effect[Any, Any, Any] = Effect.in_context(
+            lambda context: concurrent.run_all(steps, concurrency, context)
+        )
+        return values.map(tuple) if isinstance(effects, tuple) else values
 
     @staticmethod
     def race_all(effects: Iterable[Effect[A, E, R]]) -> Effect[A, E, R]:
@@ -248,6 +323,34 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
 
         return Effect(None, _AWAIT, wait_forever)
 
+    @overload  # pyright makes a union of type variables Unknown where each of them is Never
+    @staticmethod
+    def acquire_use_release(
+        acquire: Effect[A],
+        use: Callable[[A], Effect[B]],
+        release: Callable[[A, Exit[B, Never]], Effect[Any]],
+    ) -> Effect[B]: ...
+    @overload
+    @staticmethod
+    def acquire_use_release(  # type: ignore[overload-overlap]  # where the next one fits too, the first did
+        acquire: Effect[A, E],
+        use: Callable[[A], Effect[B, E2]],
+        release: Callable[[A, Exit[B, E2]], Effect[Any]],
+    ) -> Effect[B, E | E2]: ...
+    @overload
+    @staticmethod
+    def acquire_use_release(
+        acquire: Effect[A, Never, R],
+        use: Callable[[A], Effect[B, Never, R2]],
+        release: Callable[[A, Exit[B, Never]], Effect[Any, Never, R3]],
+    ) -> Effect[B, Never, R | R2 | R3]: ...
+    @overload
+    @staticmethod
+    def acquire_use_release(
+        acquire: Effect[A, E, R],
+        use: Callable[[A], Effect[B, E2, R2]],
+        release: Callable[[A, Exit[B, E2]], Effect[Any, Never, R3]],
+    ) -> Effect[B, E | E2, R | R2 | R3]: ...
     @staticmethod
     def acquire_use_release(
         acquire: Effect[A, E, R],
@@ -373,8 +476,7 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
             other: the effect that gives the second value.
             concurrent: run both at once; otherwise *other* begins when this one has succeeded.
         """
-        pair: list[Effect[Any, Any, Any]] = [self, other]
-        return Effect.all(pair, concurrency=2 if concurrent else 1).map(_pair)
+        return Effect.all((self, other), concurrency=2 if concurrent else 1)
 
     def race(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
         """Run both at once; end as the first that succeeds, interrupt the other and wait for its finalizers.
@@ -527,11 +629,6 @@ def _at_least_one(effects: Iterable[Effect[A, E, R]]) -> tuple[Effect[A, E, R], 
     if not steps:
         raise ValueError("a race of no effects would never end")
     return steps
-
-
-def _pair(values: list[Any]) -> tuple[Any, Any]:
-    first, second = values
-    return first, second
 
 
 def _raise(error: object) -> Never:

@@ -9,9 +9,7 @@ nothing says what they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Self
-
-from typing_extensions import TypeVar
+from typing import TYPE_CHECKING, Any, Never, Protocol, Self, TypeVar
 
 __all__ = ["Difference", "Subtractable"]
 
@@ -40,4 +38,6 @@ class Subtractable:
         _Free1 = TypeVar("_Free1", bound=_Anything)
         _Free2 = TypeVar("_Free2", bound=_Anything)
 
-        def _difference(self) -> tuple[Self, _Free1 | _Free2]: ...
+        # Of two definitions mypy takes the first, and every other checker the last.
+        def _difference(self) -> tuple[Self, _Free1 | _Free2]: ...  # pyright: ignore[reportRedeclaration]
+        def _difference(self) -> tuple[Self, Never]: ...

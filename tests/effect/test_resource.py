@@ -190,6 +190,15 @@ async def test_all_keeps_the_order_of_the_values() -> None:
     assert await Effect.all([]) == Success([])
 
 
+@pytest.mark.parametrize("concurrency", [1, 2, None])
+async def test_all_of_a_tuple_gives_a_tuple(concurrency: int | None) -> None:
+    pair = Effect.all((Effect.succeed(1), Effect.succeed("two")), concurrency=concurrency)
+    assert await pair == await pair == Success((1, "two"))
+    nothing: tuple[Effect[int], ...] = ()
+    assert await Effect.all(nothing, concurrency=concurrency) == Success(())
+    assert await Effect.all((Effect.succeed(1), Effect.fail("no")), concurrency=concurrency) == Failure("no")
+
+
 async def test_all_can_run_twice() -> None:
     effect = Effect.all(Effect.succeed(number) for number in range(3))
     assert await effect == await effect == Success([0, 1, 2])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Generic, Never, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, cast, final, overload
 
 from typing_extensions import TypeVar
 
@@ -104,6 +104,20 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """
         return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: service}), needs)
 
+    @overload  # pyright makes a union of type variables Unknown where each of them is Never
+    @staticmethod
+    def acquire_release(
+        tag: TagOf[Id, S], acquire: Effect[S, E], release: Callable[[S, Exit[Any, Any]], Effect[Any]]
+    ) -> Layer[Id, E]: ...
+    @overload
+    @staticmethod
+    def acquire_release(
+        tag: TagOf[Id, S],
+        acquire: Effect[S, E, R],
+        release: Callable[[S, Exit[Any, Any]], Effect[Any, Never, R2]],
+        *,
+        needs: Sequence[TagOf[R | R2, Any]] = (),
+    ) -> Layer[Id, E, R | R2]: ...
     @staticmethod
     def acquire_release(
         tag: TagOf[Id, S],
@@ -228,30 +242,20 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """Give the services of both; those of *other* win where they meet."""
         return Layer(Merge(self.shape, other.shape))
 
-    @overload
-    def __rshift__(self, consumer: Layer[Out2, E2, Out_contra]) -> Layer[Out2, Err_co | E2, In_co]: ...
-    @overload
     def __rshift__(
         self, consumer: Difference[Layer[Out2, E2, In2 | Out_contra], In2]
-    ) -> Layer[Out2, Err_co | E2, In_co | In2]: ...
-    def __rshift__(self, consumer: Any) -> Layer[Any, Any, Any]:
+    ) -> Layer[Out2, Err_co | E2, In_co | In2]:
         """Feed *consumer*, and give only its services.
 
         The dependency stands first, because only so can a type checker take what it gives from what is needed.
         """
-        return Layer(Feed(self.shape, consumer.shape, keeps=False))
+        return Layer(Feed(self.shape, cast("Layer[Any, Any, Any]", consumer).shape, keeps=False))
 
-    @overload
-    def feed_keep(
-        self, consumer: Layer[Out2, E2, Out_contra]
-    ) -> Layer[Out_contra | Out2, Err_co | E2, In_co]: ...
-    @overload
     def feed_keep(
         self, consumer: Difference[Layer[Out2, E2, In2 | Out_contra], In2]
-    ) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]: ...
-    def feed_keep(self, consumer: Any) -> Layer[Any, Any, Any]:
+    ) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]:
         """Feed *consumer*, and give the services of both."""
-        return Layer(Feed(self.shape, consumer.shape, keeps=True))
+        return Layer(Feed(self.shape, cast("Layer[Any, Any, Any]", consumer).shape, keeps=True))
 
     def fresh(self) -> Layer[Out_contra, Err_co, In_co]:
         """Build this layer, and all under it, anew wherever it stands."""
