@@ -18,12 +18,11 @@ from typing import Any
 import anyio
 from attrs import frozen
 from returns.future import FutureResult
-from returns.result import Success
 
 from chatmemory.effect.effect import Do, Effect
 from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.layers.wiring import wire
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.running.runtime import ManagedRuntime
 from chatmemory.effect.services.ids import TimeOrderedIds
 from chatmemory.effect.tag import Tag

@@ -17,7 +17,6 @@ import attrs
 from cattrs import Converter
 from cattrs.errors import IterableValidationError, IterableValidationNote
 from cattrs.gen import make_dict_unstructure_fn, override
-from returns.result import Failure, Success
 
 from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, MissingKey
 from chatmemory.effect.config.structuring import (
@@ -26,7 +25,7 @@ from chatmemory.effect.config.structuring import (
     new_converter,
     structure as structure_settings,
 )
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.memories import Unchanged
 from chatmemory.message_rules import instant_problem

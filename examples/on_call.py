@@ -8,15 +8,16 @@ from pathlib import Path
 from textwrap import fill, indent
 
 from on_screen import COLUMNS, headline, named, print_message
-from returns.result import Failure, Success
 
 from chatmemory import (
     ChatMemory,
     ChatMemoryService,
     ChatMessage,
+    Failure,
     ManagedRuntime,
     NewMessage,
     StrategySettings,
+    Success,
 )
 from chatmemory.structure import read_json
 from chatmemory_layers import stacks

@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from attrs import evolve, frozen
-from returns.result import Success
 
 from chatmemory.contracts import Embedder, EmbedderTag
 from chatmemory.contracts.past_chats import PastChatsIndexService
-from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome
+from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.errors import DataValidationError, PastChatsError
 from chatmemory.messages import Json
 from chatmemory.past_chats import IndexReport, IndexRequest

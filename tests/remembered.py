@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from attrs import define, field
-from returns.result import Failure, Success
 
 from chatmemory.contracts import LongTermMemoryService
-from chatmemory.effect import Effect, Layer
+from chatmemory.effect import Effect, Failure, Layer, Success
 from chatmemory.errors import RecallError
 from chatmemory.memories import Memory, Namespace, Provenance, UseReport
 from chatmemory.recall import Coverage, Recall, RecallHit, Signals

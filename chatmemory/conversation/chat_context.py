@@ -9,7 +9,6 @@ from random import Random
 from typing import Never, final
 
 from attrs import evolve, frozen
-from returns.result import Failure
 
 from chatmemory.chat_context import NO_INSTRUCTIONS, ChatContext, ContextMessage, Instructions
 from chatmemory.contracts import (
@@ -23,7 +22,7 @@ from chatmemory.contracts import (
     TokenCounterTag,
 )
 from chatmemory.conversation.context_assembly import ContextAssembly, Materials
-from chatmemory.effect import Do, Effect, Layer, catch
+from chatmemory.effect import Do, Effect, Failure, Layer, catch
 from chatmemory.effect.services.ids import Ids, IdsTag
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import (

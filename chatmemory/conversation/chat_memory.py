@@ -10,7 +10,6 @@ from functools import partial
 from typing import final
 
 from attrs import frozen
-from returns.result import Failure, Success
 
 from chatmemory.contracts import (
     Append,
@@ -28,7 +27,7 @@ from chatmemory.contracts import (
 )
 from chatmemory.conversation.history_strategy import KeepEverything
 from chatmemory.conversation.history_work import IDLE, HistoryKeeper
-from chatmemory.effect import Do, Effect, Layer, Outcome
+from chatmemory.effect import Do, Effect, Failure, Layer, Outcome, Success
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.services.ids import Ids, IdsTag
 from chatmemory.errors import (

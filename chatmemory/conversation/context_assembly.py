@@ -20,12 +20,11 @@ from random import Random
 from typing import Final, Literal, final
 
 from attrs import frozen
-from returns.result import Failure, Success
 
 from chatmemory.chat_context import ChatContext, ContextMessage, Instructions, LeftOut
 from chatmemory.contracts import TokenCounter
 from chatmemory.conversation.token_window import token_window
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.memories import Memory
 from chatmemory.messages import ChatMessage, NewMessage

@@ -13,10 +13,9 @@ from typing import Final, Self, TypeAlias, final
 
 import anyio
 from attrs import define, evolve, field, frozen
-from returns.result import Failure, Success
 
 from chatmemory.contracts import Appended, HistoryStrategy, HistoryWork, MessageRepository, WorkIsDue
-from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Outcome
+from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Failure, Outcome, Success
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError, VersionConflictError

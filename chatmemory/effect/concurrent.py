@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.supervised import run_supervised
 from chatmemory.effect.suspended import has_event_loop

@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Never
 
-from returns.result import Failure, Result, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success, as_outcome
 from chatmemory.effect.suspended import run_without_waiting
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from returns.future import Future, FutureResult
     from returns.io import IO, IOResult
     from returns.maybe import Maybe
+    from returns.result import Result
 
 A = TypeVar("A")
 E = TypeVar("E")
@@ -97,7 +97,7 @@ def from_context_result(reader: RequiresContextResult[A, E, Context[R]]) -> Effe
     """End as *reader* does, given the services."""
 
     async def run(context: Context[R]) -> Outcome[A, E]:
-        return _outcome(reader(context))
+        return as_outcome(reader(context))
 
     return Effect.in_context(run)
 
@@ -207,11 +207,6 @@ def to_context_future_result(effect: Effect[A, E, R]) -> RequiresContextFutureRe
     from returns.future import FutureResult
 
     return RequiresContextFutureResult(lambda context: FutureResult(effect.run_in(context)))
-
-
-def _outcome(result: Result[A, E]) -> Outcome[A, E]:
-    """Narrow to the closed union: ``Result`` has no other subclasses, but no checker knows."""
-    return result if isinstance(result, Success | Failure) else Failure(result.failure())
 
 
 def _outcome_of_io(result: IOResult[A, E]) -> Outcome[A, E]:

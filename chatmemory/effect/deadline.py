@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Never
 
 import anyio
-from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.services.clock import ClockTag, SystemClock
 from chatmemory.effect.supervised import run_supervised

@@ -9,12 +9,11 @@ from collections.abc import Awaitable, Callable
 from types import CodeType
 from typing import Any, Final, Generic, Never, final
 
-from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
 from chatmemory.effect.key import TagOf
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.runs import Runs
 
 __all__ = ["Do", "place_of_do", "run_do"]

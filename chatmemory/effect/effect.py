@@ -25,7 +25,6 @@ from typing import (
     overload,
 )
 
-from returns.result import Failure, Result, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect import concurrent, resource
@@ -36,7 +35,10 @@ from chatmemory.effect.outcome import (
     Cause,
     EffectFailed,
     Exit,
+    Failure,
     Outcome,
+    Success,
+    as_outcome,
     exit_from_exception,
     exit_from_outcome,
     outcome_from_exit,
@@ -48,6 +50,7 @@ from chatmemory.effect.suspended import run_without_waiting
 if TYPE_CHECKING:
     from returns.future import FutureResult
     from returns.io import IOResult
+    from returns.result import Result
 
     from chatmemory.effect.fibers.forked import Forked
     from chatmemory.effect.scope import Scope, ScopeTag
@@ -87,6 +90,8 @@ _BIND: Final = 6
 _ALT: Final = 7
 _LASH: Final = 8
 
+_OURS: Final = (Success, Failure)
+
 
 @final
 class Effect(Subtractable, Generic[A_co, E_co, R_co]):
@@ -123,7 +128,8 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
     @staticmethod
     def fail_cause(cause: Cause[E]) -> Effect[Never, E]:
         """End as *cause* says: a defect is raised, and comes before a typed failure."""
-        return Effect(None, _CALL, lambda: outcome_from_exit(Failure(cause)))
+        failed: Exit[Never, E] = Failure(cause)
+        return Effect(None, _CALL, lambda: outcome_from_exit(failed))
 
     @staticmethod
     def sync(function: Callable[[], A]) -> Effect[A]:
@@ -173,7 +179,7 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
     @staticmethod
     def from_result(result: Result[A, E]) -> Effect[A, E]:
         """End as *result* did."""
-        return Effect(None, _OUTCOME, result)
+        return Effect(None, _OUTCOME, as_outcome(result))
 
     @staticmethod
     def in_context(function: Callable[[Context[R]], Awaitable[Outcome[A, E]]]) -> Effect[A, E, R]:
@@ -557,9 +563,11 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
                     outcome = effect._function()
                 else:
                     outcome = await effect._function(context)
+                if type(outcome) not in _OURS:
+                    outcome = cast("Any", as_outcome(outcome))
+                succeeded = type(outcome) is Success
                 if not steps:
                     return cast("Outcome[A, E]", outcome)
-                succeeded = type(outcome) is Success
                 value = outcome._inner_value
             while steps:
                 step = steps.pop()
@@ -567,11 +575,15 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
                 if succeeded:
                     if kind == _BIND:
                         effect = step._function(value)
+                        if type(effect) is not Effect:
+                            _check_effect(effect, step._function)
                         break
                     if kind == _MAP:
                         value = step._function(value)
                 elif kind == _LASH:
                     effect = step._function(value)
+                    if type(effect) is not Effect:
+                        _check_effect(effect, step._function)
                     break
                 elif kind == _ALT:
                     value = step._function(value)
@@ -579,9 +591,8 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
                 return Success(value) if succeeded else Failure(value)
 
     def __await__(self: Effect[A, E]) -> Generator[Any, Any, Outcome[A, E]]:
-        if self._kind == _AWAIT:  # a leaf alone needs no loop around it
-            outcome: Awaitable[Outcome[A, E]] = self._function()
-            return outcome.__await__()
+        if self._kind == _AWAIT:  # a leaf alone needs no loop around it, and has no context to fork with
+            return _run_leaf(self._function).__await__()
         return run_supervised(self, _NOTHING).__await__()
 
     async def or_raise(self: Effect[A, E]) -> A:
@@ -619,6 +630,21 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
     async def __aiter__(self: Effect[A, E]) -> AsyncGenerator[A, None]:
         """Yield the value: ``async for`` in ``FutureResult.do``."""
         yield (await self.run_in(_NOTHING)).unwrap()
+
+
+async def _run_leaf(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Outcome[A, E]:
+    outcome = await function()
+    return outcome if type(outcome) in _OURS else as_outcome(outcome)
+
+
+def _check_effect(effect: object, made_by: Callable[..., object]) -> None:
+    """Refuse what is no effect; asking it for its parts would fail later, or never if it is a mock."""
+    if not isinstance(effect, Effect):
+        name = getattr(made_by, "__qualname__", None) or repr(made_by)
+        raise TypeError(
+            f"{name} has returned {effect!r}, which is no effect: "
+            "return Effect.succeed(value), or use map where a function returns a plain value"
+        )
 
 
 _NOTHING: Context[Never] = Context.empty()

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Never
 
-from returns.result import Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
-from chatmemory.effect.outcome import Exit, Outcome, exit_from_exception, exit_from_outcome
+from chatmemory.effect.outcome import Exit, Outcome, Success, exit_from_exception, exit_from_outcome
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.scope import Scope, ScopeTag
 from chatmemory.effect.suspended import shield

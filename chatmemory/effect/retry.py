@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from returns.result import Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.random import RandomTag

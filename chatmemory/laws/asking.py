@@ -4,9 +4,8 @@ from typing import ClassVar, Final, TypeVar
 
 import anyio
 from attrs import field, frozen
-from returns.result import Success
 
-from chatmemory.effect import Effect, Outcome
+from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.effect.services.ids import TimeOrderedIds
 from chatmemory.laws.law import LawBrokenError
 

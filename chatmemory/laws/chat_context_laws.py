@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias, final
 
 from attrs import frozen
-from returns.result import Failure
 
 from chatmemory.chat_context import ChatContext, Instructions
 from chatmemory.contracts import (
@@ -19,7 +18,7 @@ from chatmemory.contracts import (
     TokenCounter,
     TokenCounterTag,
 )
-from chatmemory.effect import Layer, ManagedRuntime, Outcome
+from chatmemory.effect import Failure, Layer, ManagedRuntime, Outcome
 from chatmemory.errors import RecallError
 from chatmemory.laws.law import expect, expect_one_of, law
 from chatmemory.laws.samples import TEXTS

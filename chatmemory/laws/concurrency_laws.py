@@ -3,10 +3,9 @@
 from functools import partial
 
 from anyio.lowlevel import checkpoint
-from returns.result import Failure, Success
 
 from chatmemory.contracts import Append, Appended, MessageDraft
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AppendError, VersionConflictError
 from chatmemory.laws.cancellation import Cancellation
 from chatmemory.laws.law import expect, expect_one_of, law

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from returns.result import Failure
 
+from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.item_repository_under_test import ItemRepositoryUnderTest
 from chatmemory.laws.item_samples import (

@@ -8,10 +8,9 @@ from typing import Final, final
 
 import numpy as np
 from attrs import define
-from returns.result import Failure, Success
 
 from chatmemory.contracts import Matrix
-from chatmemory.effect import Effect, Outcome
+from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import EmbeddingError
 
 _NUMBER: Final = re.compile(r"\d+")

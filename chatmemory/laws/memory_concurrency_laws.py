@@ -3,10 +3,9 @@
 from functools import partial
 
 from anyio.lowlevel import checkpoint
-from returns.result import Failure, Success
 
 from chatmemory.contracts import MemoryDraft
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryNotFoundError, MemoryStoreError
 from chatmemory.laws.cancellation import Cancellation
 from chatmemory.laws.law import expect, expect_one_of, law

@@ -10,10 +10,9 @@ from datetime import datetime
 from typing import final
 
 from attrs import evolve
-from returns.result import Failure, Success
 
 from chatmemory.contracts import Attachment, Forgetting, MemoryDraft
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.memory_reading_model import Entry, ReadingModel, newest_first
 from chatmemory.memories import (

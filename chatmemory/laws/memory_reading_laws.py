@@ -5,9 +5,9 @@ from itertools import product
 from typing import Any
 
 import pytest
-from returns.result import Failure
 
 from chatmemory.contracts import MemoryRepository
+from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.memory_repository_under_test import MemoryRepositoryUnderTest

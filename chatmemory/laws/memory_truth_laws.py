@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from attrs import evolve
-from returns.result import Failure
 
+from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryChangedError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.memory_repository_under_test import MemoryRepositoryUnderTest

@@ -3,9 +3,9 @@
 from itertools import chain
 
 from attrs import evolve
-from returns.result import Failure
 
 from chatmemory.contracts import Attachment, Forgetting, MemoryDraft
+from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.memory_repository_under_test import MemoryRepositoryUnderTest

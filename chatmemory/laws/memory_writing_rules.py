@@ -8,9 +8,9 @@ from typing import Any
 from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
-from returns.result import Success
 
 from chatmemory.contracts import Attachment, Forgetting, MemoryDraft, Vector
+from chatmemory.effect.outcome import Success
 from chatmemory.laws.law import expect
 from chatmemory.laws.memory_samples import (
     INSTANTS,

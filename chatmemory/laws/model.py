@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import final
 
 from attrs import define, evolve, field, frozen
-from returns.result import Failure, Success
 
 from chatmemory.contracts import (
     Append,
@@ -20,7 +19,7 @@ from chatmemory.contracts import (
     Summary,
     WorkIsDue,
 )
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
 from chatmemory.laws.witness import Observation
 from chatmemory.messages import (

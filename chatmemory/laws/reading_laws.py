@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 from attrs import evolve
-from returns.result import Failure
 
 from chatmemory.contracts import ConversationListing, PageQuery
+from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from returns.result import Success
 
 from chatmemory.contracts import ConversationListing, MessageDraft, PageQuery
+from chatmemory.effect.outcome import Success
 from chatmemory.laws.host import Host
 from chatmemory.laws.law import expect
 from chatmemory.laws.model import ModelRepository

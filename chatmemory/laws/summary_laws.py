@@ -2,10 +2,9 @@
 
 import anyio
 from anyio.lowlevel import checkpoint
-from returns.result import Failure, Success
 
 from chatmemory.contracts import PageQuery, Summary
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
 from chatmemory.laws.cancellation import Cancellation
 from chatmemory.laws.law import LawBrokenError, expect, expect_one_of, law

@@ -3,9 +3,8 @@
 import json
 from itertools import chain
 
-from returns.result import Failure, Success
-
 from chatmemory.contracts import PageQuery
+from chatmemory.effect.outcome import Failure, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest

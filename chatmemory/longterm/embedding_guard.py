@@ -10,10 +10,9 @@ from datetime import timedelta
 from typing import Any, Final, Never, final
 
 from attrs import define, evolve, field
-from returns.result import Failure
 
 from chatmemory.contracts import Embedder, EmbedderTag, Matrix
-from chatmemory.effect import Do, Effect, Layer, Outcome
+from chatmemory.effect import Do, Effect, Failure, Layer, Outcome
 from chatmemory.effect.context import Context
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import EmbeddingError

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from returns.result import Failure, Success
-
 from chatmemory.contracts import Matrix, Vector
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
 from chatmemory.memories import Embedding
 from chatmemory.memory_rules import MAX_DIMENSIONS

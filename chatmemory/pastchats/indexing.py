@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from typing import Never, TypeAlias, final
 
 from attrs import frozen
-from returns.result import Failure
 
 from chatmemory.contracts import (
     EmbedderTag,
@@ -19,7 +18,7 @@ from chatmemory.contracts import (
     PastChatsIndexService,
     PromptRepositoryTag,
 )
-from chatmemory.effect import Do, Effect, Layer, Outcome
+from chatmemory.effect import Do, Effect, Failure, Layer, Outcome
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
 from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest

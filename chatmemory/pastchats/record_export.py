@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 
-from returns.result import Failure, Success
-
 from chatmemory.contracts import PromptRepository
 from chatmemory.effect import Effect, EffectFailed
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.messages import JsonObject
 from chatmemory.pastchats.prompt_record_json import record_object

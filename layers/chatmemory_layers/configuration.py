@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, final
 
 from attrs import frozen
-from returns.result import Failure, Success
 
-from chatmemory.effect import EffectFailed, Layer, Outcome
+from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success
 from chatmemory.effect.config.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
 from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.effect.config.structuring import did_you_mean, fields_of, named_tables_of

@@ -12,9 +12,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Protocol, final
 
 from attrs import field, frozen
-from returns.result import Failure
 
-from chatmemory.effect import Effect, EffectFailed, Outcome
+from chatmemory.effect import Effect, EffectFailed, Failure, Outcome
 from chatmemory.effect.config.config import ConfigError, InvalidValue
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.services.schedule import Moment, Run, Schedule

@@ -12,9 +12,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final, Literal, TypeAlias, cast, final
 
 from attrs import field, frozen
-from returns.result import Failure, Success
 
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 
 JsonMapping: TypeAlias = Mapping[str, Any]
 

@@ -150,8 +150,7 @@ class CommandHost:
 
 
 def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
-    from returns.result import Failure, Success  # noqa: PLC0415  --help needs no kernel
-
+    from chatmemory.effect.outcome import Failure, Success  # noqa: PLC0415  --help needs no kernel
     from chatmemory.programs.pastchats.host import CommandError  # noqa: PLC0415  see main()
 
     match outcome:

@@ -10,8 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from returns.result import Success
-
+from chatmemory.effect.outcome import Success
 from chatmemory.embedding_settings import EmbeddingSettings
 from chatmemory.past_chats_settings import PastChatsSettings
 from chatmemory_layers.setting_names import is_anything_set

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Literal, Never, TypeAlias, assert_never
 
-from returns.result import Failure, Success
-
 from chatmemory.contracts import (
     ChatContextService,
     ChatMemoryService,
@@ -30,7 +28,7 @@ from chatmemory.conversation.chat_context import chat_context
 from chatmemory.conversation.chat_memory import chat_memory
 from chatmemory.conversation.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
-from chatmemory.effect import EffectFailed, Layer
+from chatmemory.effect import EffectFailed, Failure, Layer, Success
 from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.effect.services.ids import IdsTag, SequentialIds

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import pytest
-from returns.result import Failure, Success
 
 from chatmemory.contracts import ChatMemory
+from chatmemory.effect import Failure, Success
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import (
     ConversationNotFoundError,

@@ -4,9 +4,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from returns.result import Success
 
 from chatmemory.contracts import ChatMemory, ConversationListing, MessageRepository
+from chatmemory.effect import Success
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.laws.samples import START, batch, said
 from chatmemory.messages import ConversationOrder, ConversationPage, NewMessage

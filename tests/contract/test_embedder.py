@@ -8,10 +8,9 @@ import anyio
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
-from returns.result import Failure, Success
 
 from chatmemory.contracts import Embedder, EmbedderTag, Matrix
-from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.hashed import hashed

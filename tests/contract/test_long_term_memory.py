@@ -5,10 +5,9 @@ from datetime import timedelta
 
 import anyio
 import pytest
-from returns.result import Failure, Success
 
 from chatmemory.contracts import LongTermMemory, LongTermMemoryService
-from chatmemory.effect import Layer, ManagedRuntime
+from chatmemory.effect import Failure, Layer, ManagedRuntime, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import (
     DataValidationError,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from returns.result import Failure
 
 from chatmemory.contracts import Attachment, MemoryRepository, MemorySearch
+from chatmemory.effect import Failure
 from chatmemory.errors import MemoryChangedError
 from chatmemory.laws.memory_samples import OTHER_SPACES, SPACE, VECTORS, dedup_key, remembered
 from chatmemory.laws.samples import START

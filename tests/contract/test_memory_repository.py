@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from returns.result import Failure
 
 from chatmemory.contracts import MemoryDraft, MemoryListing, MemoryRepository
+from chatmemory.effect import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.memory_samples import CONTENTS, SPACE, VALUES, VECTORS, dedup_key, remembered
 from chatmemory.laws.samples import START

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from returns.result import Failure
 
 from chatmemory.contracts import ConversationListing, MessageRepository, PageQuery
+from chatmemory.effect import Failure
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory.laws.samples import START, TEXTS, batch, said, summary_of
 from chatmemory.messages import ChatMessage, ClearReport, Conversation

@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from returns.result import Failure, Success
 
 from chatmemory.contracts import MessageRepository, PageQuery, Summary
+from chatmemory.effect import Failure, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
 from chatmemory.laws.samples import START, batch, said, summary_of
 from chatmemory.messages import SummarizationMetadata, TimestampRange, View

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from attrs import frozen
-from returns.result import Failure
 
 from chatmemory.contracts.past_chats import PastChats, PastChatsService
-from chatmemory.effect import ManagedRuntime
+from chatmemory.effect import Failure, ManagedRuntime
 from chatmemory.errors import DataValidationError, PromptNotFoundError
 from chatmemory.messages import JsonObject
 from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from returns.result import Failure
 
 from chatmemory.contracts import (
     Claim,
@@ -20,7 +19,7 @@ from chatmemory.contracts import (
     Matrix,
     UnreadableHistoryError,
 )
-from chatmemory.effect import Effect
+from chatmemory.effect import Effect, Failure
 from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemoryError
 from chatmemory.histories import Parsed, PromptTurn
 from chatmemory.past_chats import IndexProgress, IndexRequest

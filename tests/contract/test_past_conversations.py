@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from returns.result import Failure
 
 from chatmemory.contracts.past_chats import PastChats, PastChatsService
-from chatmemory.effect import ManagedRuntime
+from chatmemory.effect import Failure, ManagedRuntime
 from chatmemory.errors import DataValidationError, PromptNotFoundError
 from chatmemory.past_chats import PastConversation
 from chatmemory.prompt import EVERYTHING, PromptFilter

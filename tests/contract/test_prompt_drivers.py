@@ -8,10 +8,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from returns.result import Failure
 
 from chatmemory.contracts.prompt_repository import PromptSearch
-from chatmemory.effect import EffectFailed
+from chatmemory.effect import EffectFailed, Failure
 from chatmemory.prompt import EVERYTHING, PromptFilter
 from chatmemory.prompt_drafts import SourceChanges
 from chatmemory.settings import PastChatsSettings

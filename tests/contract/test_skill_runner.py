@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import anyio
 import pytest
-from returns.result import Failure, Success
 
 from chatmemory.contracts import SkillRequest, SkillRunner, SkillRunnerTag
-from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory.message_rules import text_problem
 from chatmemory.messages import ChatMessage, Role
 from chatmemory.settings import SkillSettings, SkillSettingsTag

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import anyio
 import pytest
 from anyio.abc import TaskGroup
-from returns.result import Success
 
+from chatmemory.effect import Success
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.services.clock import Clock, ClockTag, SystemClock, TestClock

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import pytest
 from attrs import field, frozen, validators
-from returns.result import Failure, Success
 
 from chatmemory.effect.config.config import (
     Config,
@@ -25,7 +24,7 @@ from chatmemory.effect.config.config import (
     UnreadableSource,
     structure,
 )
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success
 
 
 def failed(*problems: ConfigProblem) -> Failure[ConfigError]:

@@ -8,8 +8,8 @@ from random import Random
 from uuid import RFC_4122, UUID
 
 import pytest
-from returns.result import Success
 
+from chatmemory.effect import Success
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.services.ids import Ids, IdsTag, SequentialIds, TimeOrderedIds

@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 import anyio
 import pytest
-from returns.result import Failure, Success
 
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.effect.services.schedule import Schedule

@@ -8,8 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from returns.result import Success
 
+from chatmemory.effect import Success
 from chatmemory.effect.config.structuring import structure
 from chatmemory.programs.pastchats.program import COMMANDS
 from chatmemory.settings import Settings

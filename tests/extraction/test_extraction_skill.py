@@ -8,10 +8,9 @@ from typing import Never
 import anyio
 import pytest
 from attrs import define, field
-from returns.result import Failure, Success
 
 from chatmemory.contracts import MemoryExtractor, MemoryExtractorTag, SkillRequest, SkillRunnerTag
-from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory.errors import SkillExecutionError
 from chatmemory.longterm.extraction.answer import (
     MAX_CONTENT_CHARACTERS,

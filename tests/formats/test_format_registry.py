@@ -6,8 +6,8 @@ from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
 
+from chatmemory.effect import Failure, Success
 from chatmemory.histories import PromptTurn
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.registry import GROUP, Formats, formats_of, installed_formats

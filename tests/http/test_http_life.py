@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
 
+from chatmemory.effect import Failure, Success
 from chatmemory_layers.server.listening import open_listener, url_of
 from chatmemory_layers.server.serving import CANCEL_SECONDS, DRAIN_SECONDS
 from tests.http.served import SECONDS, Client, Server, behind_the_door, served

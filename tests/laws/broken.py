@@ -11,7 +11,6 @@ from typing import Any
 import anyio
 from anyio.lowlevel import checkpoint
 from attrs import evolve
-from returns.result import Failure
 
 from chatmemory.contracts import (
     Append,
@@ -22,7 +21,7 @@ from chatmemory.contracts import (
     Summary,
     WorkIsDue,
 )
-from chatmemory.effect import Do, Effect
+from chatmemory.effect import Do, Effect, Failure
 from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
 from chatmemory.messages import ChatMessage, ClearReport, Conversation, MessagePage
 from chatmemory_layers.in_memory.history import History

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from anyio.lowlevel import checkpoint
 from attrs import evolve
-from returns.result import Failure
 
 from chatmemory.contracts import (
     Attachment,
@@ -20,7 +19,7 @@ from chatmemory.contracts import (
     MemoryListing,
     MemorySearch,
 )
-from chatmemory.effect import Do, Effect
+from chatmemory.effect import Do, Effect, Failure
 from chatmemory.errors import MemoryConflictError, MemoryStoreError
 from chatmemory.memories import (
     Duplicate,

@@ -9,14 +9,13 @@ from typing import final
 
 from attrs import evolve, frozen
 from hypothesis import given, settings, strategies as st
-from returns.result import Failure, Success
 
 from chatmemory.chat_context import ChatContext, ContextMessage, Instructions
 from chatmemory.contracts import TokenCounter
 from chatmemory.conversation.context_assembly import ContextAssembly, Materials
 from chatmemory.conversation.token_count import EstimatedTokens
 from chatmemory.conversation.token_window import exchanges, is_whole
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError
 from chatmemory.laws.samples import TEXTS
 from chatmemory.messages import ChatMessage, JsonObject, NewMessage, Role

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from returns.result import Failure, Success
 
-from chatmemory import ChatMemoryService, EffectFailed, ManagedRuntime, NewMessage, Settings
+from chatmemory import ChatMemoryService, EffectFailed, Failure, ManagedRuntime, NewMessage, Settings, Success
 from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.effect.config.structuring import structure
 from chatmemory.json_schema import json_schema

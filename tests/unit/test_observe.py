@@ -14,12 +14,12 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
-from returns.result import Failure
 
 from chatmemory import (
     ChatMemory,
     ChatMemoryService,
     Effect,
+    Failure,
     IndexRequest,
     Layer,
     ManagedRuntime,

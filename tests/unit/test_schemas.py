@@ -8,9 +8,9 @@ from typing import Any, Literal
 import attrs
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
-from returns.result import Success
 
 from chatmemory.chat_context import ChatContext, ContextMessage
+from chatmemory.effect import Success
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, strategies as st
-from returns.result import Failure, Success
 
+from chatmemory.effect import Failure, Success
 from chatmemory.effect.config.structuring import MOST_PROBLEMS
 from chatmemory.errors import (
     DataValidationError,

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, TypeAlias, cast, final
 
 from attrs import frozen
-from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.config.config_error import (
@@ -22,7 +21,7 @@ from chatmemory.effect.config.config_error import (
     UnreadableSource,
 )
 from chatmemory.effect.config.structuring import Redacted, fields_of, structure
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success
 
 __all__ = [
     "Config",

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Union, cast, final, get
 
 import attrs
 from attrs import frozen
-from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
 from chatmemory.effect.config.config_error import (
@@ -26,7 +25,7 @@ from chatmemory.effect.config.config_error import (
     MissingKey,
     UnreadableSource,
 )
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome, Success
 
 if TYPE_CHECKING:
     from cattrs import Converter

@@ -7,10 +7,9 @@ import logging
 from typing import Final, final
 
 from attrs import evolve, frozen
-from returns.result import Success
 
 from chatmemory.contracts import MemoryExtractor, SkillRequest, SkillRunner
-from chatmemory.effect import Do, Effect
+from chatmemory.effect import Do, Effect, Success
 from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import DataValidationError, SkillExecutionError, SkillProblem
 from chatmemory.longterm.extraction.answer import proposals_of, read_answer

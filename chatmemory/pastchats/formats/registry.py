@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, cast, final
 
 from attrs import frozen
-from returns.result import Failure, Success
 
 from chatmemory.contracts.history_format import HistoryFormat
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.histories import HistoryIssue
 

@@ -2,11 +2,10 @@
 
 from typing import Any, Final
 
-from returns.result import Success
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from chatmemory.effect import Outcome
+from chatmemory.effect import Outcome, Success
 from chatmemory.memories import Memory
 from chatmemory.messages import Conversation, MessagePage
 from chatmemory.programs.http.operation import EventStream, Operation

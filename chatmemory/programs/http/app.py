@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 import anyio
-from returns.result import Failure, Success
 from starlette.requests import Request
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,7 +16,7 @@ from chatmemory.contracts import (
     LongTermMemoryService,
 )
 from chatmemory.contracts.past_chats import PastChatsService
-from chatmemory.effect import Runner
+from chatmemory.effect import Failure, Runner, Success
 from chatmemory.errors import GenericMemoryError
 from chatmemory.programs.http.access import NOBODY, Access
 from chatmemory.programs.http.answering import answer

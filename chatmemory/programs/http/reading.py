@@ -11,11 +11,10 @@ from urllib.parse import unquote
 
 import anyio
 from attrs import evolve
-from returns.result import Failure, Success
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.operation import Call, Empty, Operation

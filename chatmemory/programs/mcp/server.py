@@ -14,11 +14,10 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from returns.result import Failure, Success
 
 from chatmemory.contracts import ChatContextService, ChatMemoryService, LongTermMemoryService
 from chatmemory.contracts.past_chats import PastChatsIndexService, PastChatsService
-from chatmemory.effect import Effect, Outcome, Runner
+from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.guards.unforeseen import REFUSED, described
 from chatmemory.programs.http.problems import ApiError, Refusal, problem_document

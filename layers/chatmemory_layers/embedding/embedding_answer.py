@@ -6,10 +6,9 @@ from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from returns.result import Failure
 
 from chatmemory.contracts import Matrix
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.longterm.unit_vectors import read_rows
 from chatmemory_layers.endpoint_answer import JsonMapping

@@ -5,10 +5,9 @@ from threading import Lock
 from typing import Final, TypeAlias, final
 
 from attrs import define, field
-from returns.result import Success
 
 from chatmemory.contracts import USUAL_THRESHOLD, Matrix
-from chatmemory.effect import Effect, Outcome
+from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.effect.suspended import has_event_loop
 from chatmemory.errors import EmbeddingError
 

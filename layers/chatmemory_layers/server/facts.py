@@ -5,9 +5,7 @@ from importlib.metadata import version
 from typing import Final, Never, assert_never
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from returns.result import Success
-
-from chatmemory.effect import Effect, Outcome
+from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.programs.http.operations.description import ServerFacts, StoreDescription
 from chatmemory.settings import Settings, SkillSettings, StoreSettings
 from chatmemory_layers.sqlite.prompt_store import store_path

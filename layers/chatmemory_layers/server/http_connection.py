@@ -12,7 +12,7 @@ from typing import Any, Final, cast, final
 
 from attrs import frozen
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from chatmemory.programs.http.guards.headers import HEADERS
@@ -74,7 +74,8 @@ class HttpConnection(HttpToolsProtocol):
     @property
     def is_idle(self) -> bool:
         """Tell whether no request of this connection is being answered."""
-        return not self.cycle or self.cycle.response_complete
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # uvicorn sets it with the first request
+        return cycle is None or cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Begin; another connection may have to go for it."""

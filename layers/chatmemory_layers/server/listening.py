@@ -9,9 +9,7 @@ import socket
 from ipaddress import ip_address
 from typing import Any, Final
 
-from returns.result import Failure, Success
-
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 
 HOST: Final = "server.host"

@@ -9,9 +9,8 @@ from typing import Final, NoReturn, cast, final
 
 import anyio
 import click
-from returns.result import Failure, Success
 
-from chatmemory.effect import EffectFailed, ManagedRuntime
+from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Success
 from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import RepositoryError, memory_error
 from chatmemory.programs.pastchats.exit_codes import INTERRUPTED, exit_code

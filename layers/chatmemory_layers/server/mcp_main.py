@@ -14,9 +14,8 @@ from typing import Final, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
-from returns.result import Failure, Success
 
-from chatmemory.effect import EffectFailed, ManagedRuntime, Outcome
+from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Success
 from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.http.access import Grant

@@ -11,10 +11,18 @@ from threading import Event
 from typing import Any, TypeVar, final
 
 import anyio
-from returns.result import Failure, Success
 
 from chatmemory.contracts.past_chats import PastChatsIndex, PastChatsIndexService
-from chatmemory.effect import Effect, EffectFailed, EffectInterrupted, Layer, Outcome, ThreadRuntime
+from chatmemory.effect import (
+    Effect,
+    EffectFailed,
+    EffectInterrupted,
+    Failure,
+    Layer,
+    Outcome,
+    Success,
+    ThreadRuntime,
+)
 from chatmemory.embedding_settings import EmbeddingSettings
 from chatmemory.errors import DataValidationError, PastChatsError, Problem
 from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest

@@ -7,9 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Final, TypeAlias, cast
 
-from returns.result import Failure, Success
-
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import SkillExecutionError, SkillProblem
 from chatmemory.message_rules import clean_text
 from chatmemory.messages import ChatMessage, Json

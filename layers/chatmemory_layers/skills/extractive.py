@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import Final, final
 
 from anyio import to_thread
-from returns.result import Failure, Success
 
 from chatmemory.contracts import SkillRequest, SkillRunnerTag
-from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
 from chatmemory.errors import SkillExecutionError
 from chatmemory.messages import ChatMessage
 from chatmemory_layers.skills.transcript import read_transcript, shorten, write_transcript

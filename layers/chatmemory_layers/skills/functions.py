@@ -6,10 +6,9 @@ from typing import Any, TypeAlias, cast, final
 
 from anyio import to_thread
 from attrs import frozen
-from returns.result import Failure, Success
 
 from chatmemory.contracts import SkillRequest, SkillRunnerTag
-from chatmemory.effect import Effect, EffectFailed, Layer, Outcome
+from chatmemory.effect import Effect, EffectFailed, Failure, Layer, Outcome, Success
 from chatmemory.errors import SkillExecutionError
 
 SkillFunction: TypeAlias = Callable[[SkillRequest], str | Awaitable[str] | Effect[str, Any]]

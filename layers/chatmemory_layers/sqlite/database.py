@@ -12,10 +12,8 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final, TypeVar, final
 
-from returns.result import Failure
-
 from chatmemory.effect import Layer, Outcome, Tag
-from chatmemory.effect.outcome import EffectFailed
+from chatmemory.effect.outcome import EffectFailed, Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.settings import SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.sqlite.file_connection import find_again

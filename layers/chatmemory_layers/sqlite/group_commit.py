@@ -7,9 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast, final
 
-from returns.result import Failure
-
-from chatmemory.effect.outcome import Outcome
+from chatmemory.effect.outcome import Failure, Outcome
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.job_groups import Job
 from chatmemory_layers.sqlite.sqlite_problem import repository_error

@@ -7,8 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from returns.result import Failure, Success
-
+from chatmemory.effect.outcome import Failure, Success
 from chatmemory_layers.sqlite.job_groups import Job
 from chatmemory_layers.sqlite.sqlite_problem import repository_error
 

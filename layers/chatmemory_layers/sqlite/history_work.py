@@ -4,10 +4,9 @@ from datetime import datetime
 from typing import Never, final
 
 from attrs import frozen
-from returns.result import Success
 
 from chatmemory.contracts import HistoryWork, WorkIsDue
-from chatmemory.effect import Outcome
+from chatmemory.effect import Outcome, Success
 from chatmemory_layers.columns import to_us
 from chatmemory_layers.sqlite.conversation_row import ConversationRow, load_conversation
 from chatmemory_layers.sqlite.group_commit import Transaction

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Final, final
 
 from attrs import define
-from returns.result import Failure, Success
 
 from chatmemory.contracts import LongTermMemoryService
-from chatmemory.effect import Do, Effect, EffectFailed, ManagedRuntime, Outcome
+from chatmemory.effect import Do, Effect, EffectFailed, Failure, ManagedRuntime, Outcome, Success
 from chatmemory.errors import RememberError
 from chatmemory.memories import Duplicate, Namespace
 from chatmemory.memory_rules import memory_problems, namespace_problems

@@ -11,10 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Final, Never
 
-from returns.result import Success
-
 from chatmemory.contracts import Forgetting
-from chatmemory.effect import Outcome
+from chatmemory.effect import Outcome, Success
 from chatmemory.memories import ForgetReceipt
 from chatmemory_layers.columns import END_US, to_us
 from chatmemory_layers.memory_requests import Expiry

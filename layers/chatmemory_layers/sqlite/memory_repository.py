@@ -9,7 +9,6 @@ from functools import partial
 from typing import TypeVar, final
 
 from attrs import field, frozen
-from returns.result import Success
 
 from chatmemory.contracts import (
     Attachment,
@@ -20,7 +19,7 @@ from chatmemory.contracts import (
     MemoryRepositoryTag,
     MemorySearch,
 )
-from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
 from chatmemory.memories import (
     Duplicate,

@@ -7,10 +7,8 @@ reason.  A batch that is refused takes back what it has done, for the transactio
 import json
 from collections.abc import Sequence
 
-from returns.result import Failure, Success
-
 from chatmemory.contracts import MemoryDraft
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.memories import Duplicate, Stored
 from chatmemory_layers.columns import US_PER_SECOND, same_json, to_json, to_us

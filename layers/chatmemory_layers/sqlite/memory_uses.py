@@ -2,9 +2,7 @@
 
 from typing import Never
 
-from returns.result import Success
-
-from chatmemory.effect import Outcome
+from chatmemory.effect import Outcome, Success
 from chatmemory.memories import UseReport
 from chatmemory_layers.columns import to_us
 from chatmemory_layers.memory_requests import Use

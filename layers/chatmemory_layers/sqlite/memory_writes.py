@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Never
 
-from returns.result import Failure, Success
-
 from chatmemory.contracts import Vector
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryChangedError
 from chatmemory.memories import EmbeddingSpace, Memory, MemoryType, Namespace
 from chatmemory_layers.columns import to_us

@@ -5,10 +5,9 @@ from datetime import datetime
 from typing import Final, Never, final
 
 from attrs import frozen
-from returns.result import Failure, Success
 
 from chatmemory.contracts import Append, Appended, MessageDraft, Summary
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.messages import OPEN_ROLES, ClearReport, Conversation
 from chatmemory_layers.columns import same_json, to_json, to_us

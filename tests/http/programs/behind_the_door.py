@@ -11,14 +11,13 @@ from pathlib import Path
 
 import anyio
 from attrs import frozen
-from returns.result import Failure, Success
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Scope
 
-from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage
+from chatmemory import ChatMemory, ChatMemoryService, Failure, ManagedRuntime, NewMessage, Success
 from chatmemory.programs.http.guards.content import ContentGuard, Room
 from chatmemory.programs.http.guards.crowd import AtMost, Places
 from chatmemory.programs.http.guards.door import behind_the_door

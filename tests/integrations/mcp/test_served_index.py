@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from returns.result import Success
 
+from chatmemory.effect import Success
 from chatmemory.past_chats import IndexProgress, IndexRequest
 from chatmemory.settings import PastChatsSettings
 from chatmemory_layers.past_chats_stacks import OFFLINE

@@ -3,11 +3,10 @@
 from typing import Any
 
 import pytest
-from returns.result import Failure
 
 from chatmemory.chat_context import ContextMessage, Instructions, LeftOut
 from chatmemory.contracts import ChatMemory
-from chatmemory.effect import Effect
+from chatmemory.effect import Effect, Failure
 from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemoryError, RepositoryError
 from chatmemory.memories import Namespace
 from chatmemory.messages import NewMessage

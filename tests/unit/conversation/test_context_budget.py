@@ -1,9 +1,8 @@
 """What falls when a context has not enough room, in which order, and what never does."""
 
-from returns.result import Failure
-
 from chatmemory.chat_context import Instructions, LeftOut
 from chatmemory.contracts import ChatMemory
+from chatmemory.effect import Failure
 from chatmemory.errors import DataValidationError
 from chatmemory.messages import NewMessage
 from tests.remembered import USER, Remembered, memory_of

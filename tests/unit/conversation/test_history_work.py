@@ -6,11 +6,10 @@ from typing import Any
 
 import anyio
 import pytest
-from returns.result import Success
 
 from chatmemory.contracts import Append, ChatMemory, HistoryWork, MessageDraft
 from chatmemory.conversation.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS
-from chatmemory.effect import Effect, Outcome
+from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.messages import AddReport, ChatMessage, Conversation, HistoryReport, NewMessage
 from chatmemory.settings import StrategySettings

@@ -7,10 +7,9 @@ import anyio
 import numpy as np
 import pytest
 from attrs import Factory, define, evolve
-from returns.result import Failure, Success
 
 from chatmemory.contracts import Embedder, EmbedderTag, Matrix
-from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome
+from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.longterm.embedding_guard import GuardedEmbedder, guarded

@@ -9,10 +9,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from returns.result import Failure, Success
 
 from chatmemory.contracts import Embedder, EmbedderTag, Matrix
-from chatmemory.effect import EffectFailed, Layer, ManagedRuntime, Outcome
+from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.config.config import ConfigError
 from chatmemory.effect.context import Context
 from chatmemory.effect.services.clock import ClockTag

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from returns.result import Failure
 
 from chatmemory.contracts import Embedder, EmbedderTag
-from chatmemory.effect import Effect, EffectFailed, Layer, ManagedRuntime
+from chatmemory.effect import Effect, EffectFailed, Failure, Layer, ManagedRuntime
 from chatmemory.errors import EmbeddingError
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.sentence_transformers import sentence_transformers

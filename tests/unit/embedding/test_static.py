@@ -7,10 +7,9 @@ from threading import Barrier, Thread, current_thread, main_thread
 
 import numpy as np
 import pytest
-from returns.result import Success
 
 from chatmemory.contracts import EmbedderTag, Matrix
-from chatmemory.effect import ManagedRuntime
+from chatmemory.effect import ManagedRuntime, Success
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.hashed_features import hashed_rows

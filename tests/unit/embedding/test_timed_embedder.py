@@ -6,11 +6,10 @@ import anyio
 import numpy as np
 import pytest
 from attrs import define
-from returns.result import Failure, Success
 
 from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
 from chatmemory.contracts import EmbedderTag, Matrix
-from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingError
 from chatmemory.longterm.timed_embedder import TimedEmbedder

@@ -4,11 +4,10 @@ from collections.abc import AsyncGenerator, Sequence
 
 import numpy as np
 import pytest
-from returns.result import Failure
 
 from chatmemory import EmbedderTag, Layer, LongTermMemory, LongTermMemoryService, ManagedRuntime, Namespace
 from chatmemory.contracts import Matrix
-from chatmemory.effect import Effect
+from chatmemory.effect import Effect, Failure
 from chatmemory.errors import EmbeddingError, GenericMemoryError
 from chatmemory.memories import NewMemory
 from chatmemory_layers import stacks

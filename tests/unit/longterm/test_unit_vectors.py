@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from returns.result import Failure, Success
 
+from chatmemory.effect import Failure, Success
 from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
 from chatmemory.longterm.memory_drafts import text_to_embed
 from chatmemory.longterm.unit_vectors import MAX_DIMENSIONS, read_rows, unit_vector, usable_rows

@@ -7,10 +7,9 @@ from typing import Any, cast
 
 import anyio
 import pytest
-from returns.result import Failure, Success
 
 from chatmemory.contracts import SkillRequest
-from chatmemory.effect import Effect, Outcome
+from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import SkillExecutionError
 from chatmemory.messages import ChatMessage
 from chatmemory_layers.skills.functions import FunctionSkills, SkillFunction

@@ -10,10 +10,9 @@ from random import Random
 
 import anyio
 import pytest
-from returns.result import Failure, Success
 
 from chatmemory.contracts import SkillRequest, SkillRunner, SkillRunnerTag
-from chatmemory.effect import EffectFailed, Layer, ManagedRuntime, Outcome
+from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.config.config import ConfigError
 from chatmemory.effect.context import Context
 from chatmemory.effect.services.clock import ClockTag

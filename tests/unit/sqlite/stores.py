@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from returns.result import Failure
 
 from chatmemory.contracts import Append, MessageDraft
-from chatmemory.effect import EffectFailed
+from chatmemory.effect import EffectFailed, Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.messages import Conversation
 from chatmemory.settings import SqliteSettings

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
 
 from chatmemory.contracts import PageQuery
-from chatmemory.effect import Outcome
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory.messages import Conversation
 from chatmemory_layers.sqlite.database import open_database

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from returns.result import Success
 
 from chatmemory.contracts import PageQuery
+from chatmemory.effect import Success
 from chatmemory_layers.sqlite.database import open_database
 from chatmemory_layers.sqlite.group_read import read_group
 from chatmemory_layers.sqlite.job_groups import Job

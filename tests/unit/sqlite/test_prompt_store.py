@@ -9,9 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from returns.result import Failure
 
-from chatmemory.effect import EffectFailed, Layer, ManagedRuntime
+from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime
 from chatmemory.errors import RepositoryError
 from chatmemory.prompt import EVERYTHING
 from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag, SqliteSettings

@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from returns.result import Success
 
 from chatmemory.contracts import PageQuery
+from chatmemory.effect import Success
 from chatmemory_layers.sqlite.database import open_database
 from tests.unit.sqlite.desktop_files import add_rows, desktop_file
 from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, problem, refusal
@@ -145,7 +145,7 @@ import asyncio, json, os, sys
 import urllib.parse  # which pathlib imports when it first makes an address
 from pathlib import Path
 from chatmemory.contracts import PageQuery
-from returns.result import Success
+from chatmemory.effect import Success
 from tests.unit.sqlite.desktop_files import add_rows, desktop_file
 from tests.unit.sqlite.stores import batch, open_repository, refusal
 

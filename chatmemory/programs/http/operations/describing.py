@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import Final, Never, TypeAlias
 
-from returns.result import Failure, Success
-
 from chatmemory.contracts import EmbedderTag
 from chatmemory.contracts.past_chats import PastChatsService
-from chatmemory.effect import Do, Effect
+from chatmemory.effect import Do, Effect, Failure, Success
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.operation import Call, NoParameters, Operation

@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 import anyio
-from returns.result import Failure, Success
 
 from chatmemory.contracts import ChatMemory
-from chatmemory.effect import Effect
+from chatmemory.effect import Effect, Failure, Success
 from chatmemory.errors import ConversationNotFoundError, ReadError
 from chatmemory.messages import ChatMessage, Conversation
 from chatmemory.structure import write_json
