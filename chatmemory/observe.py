@@ -9,23 +9,23 @@ they happen, in ``history_work.py``.
 
 import inspect
 import logging
-import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sized
-from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Never, TypeAlias, TypeVar, cast, final
 
 from chatmemory.contracts import ChatMemory, ChatMemoryService, LongTermMemory, LongTermMemoryService
-from chatmemory.effect import Context, Do, Effect, Failure, Layer, Outcome
+from chatmemory.effect import Context, CurrentSpan, Do, Effect, Exit, Failure, Layer, Outcome
+from chatmemory.effect.outcome import exit_from_exception, exit_from_outcome
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import AddError, MemoryChangeError, PastChatsError, ReadError
 from chatmemory.memories import ForgetReceipt, MemoryPage, ReEmbedReport, RememberReport, UseReport
 from chatmemory.messages import AddReport, ClearReport, Conversation, ConversationPage, MessagePage
 from chatmemory.recall import Recall
+from chatmemory.tracing import NAME, OpenTelemetrySpan, OpenTelemetryTracer, active_tracer
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer
+    from opentelemetry.trace import Tracer
 
 S = TypeVar("S")
 
@@ -33,12 +33,9 @@ ServiceError: TypeAlias = AddError | ReadError | MemoryChangeError | PastChatsEr
 Facts: TypeAlias = Mapping[str, str | int]
 NumbersOf: TypeAlias = Callable[[object], Facts]
 
-NAME: Final = "chatmemory"
-
-# Of OpenTelemetry's conventions for generative AI, as is error.type.
+# Of OpenTelemetry's conventions for generative AI.
 CONVERSATION: Final = "gen_ai.conversation.id"
 OPERATION: Final = "gen_ai.operation.name"
-ERROR: Final = "error.type"
 
 CONVENTIONAL: Final = {
     "remember": "create_memory",
@@ -80,7 +77,7 @@ class Observed:
         self._service = service
         self._contract = contract
         self._clock = clock
-        self._tracer = tracer
+        self._tracer = None if tracer is None else OpenTelemetryTracer(tracer)
         self._numbers_of = numbers_of
 
     def __getattr__(self, operation: str) -> Callable[..., Any]:
@@ -121,29 +118,24 @@ class Observed:
     ) -> Outcome[object, ServiceError]:
         started = self._clock.monotonic()
 
-        def tell(facts: Facts) -> None:
+        def tell(facts: Facts, exit_: Exit[object, ServiceError]) -> None:
             spent = {"duration_ms": round((self._clock.monotonic() - started) * 1000, 3)}
             fields = {"operation": operation, "conversation_id": conversation_id, **spent, **facts}
             log.debug("%s: %s in %s ms", operation, facts["outcome"], spent["duration_ms"], extra=fields)
             if span is not None:
                 _describe(span, operation, conversation_id, facts)
+                span.end(exit_)
 
-        with self._span(operation) as span:
-            try:
-                outcome = await effect.run_in(context)
-            except BaseException as exception:
-                tell({"outcome": type(exception).__name__})
-                raise
-            tell(_facts_of(outcome, self._numbers_of))
-            return outcome
-
-    def _span(self, operation: str) -> "AbstractContextManager[Span | None]":
-        if self._tracer is None:
-            return nullcontext()
-        # Left to itself a span records the text of an exception, which may quote what was said.
-        return self._tracer.start_as_current_span(
-            f"{NAME}.{operation}", record_exception=False, set_status_on_exception=False
-        )
+        # Left to itself a span would record the text of an exception, which may quote what was said.
+        span = None if self._tracer is None else self._tracer.start(f"{NAME}.{operation}", {})
+        try:
+            outcome = await effect.run_in(context if span is None else context.add(CurrentSpan, span))
+            facts = _facts_of(outcome, self._numbers_of)
+        except BaseException as exception:
+            tell({"outcome": type(exception).__name__}, exit_from_exception(exception))
+            raise
+        tell(facts, exit_from_outcome(outcome))
+        return outcome
 
 
 def _facts_of(outcome: Outcome[object, ServiceError], numbers_of: NumbersOf) -> Facts:
@@ -191,30 +183,12 @@ def numbers_of(value: object) -> Facts:  # noqa: PLR0912  one for each kind of r
             return {}
 
 
-def _describe(span: "Span", operation: str, conversation_id: str | None, facts: Facts) -> None:
-    from opentelemetry.trace import StatusCode  # noqa: PLC0415  there is a span, so it is imported
-
+def _describe(span: OpenTelemetrySpan, operation: str, conversation_id: str | None, facts: Facts) -> None:
     span.set_attributes({f"{NAME}.{name}": fact for name, fact in facts.items()})
     if conversation_id is not None:
-        span.set_attribute(CONVERSATION, conversation_id)
+        span.set_attributes({CONVERSATION: conversation_id})
     if operation in CONVENTIONAL:
-        span.set_attribute(OPERATION, CONVENTIONAL[operation])
-    if facts["outcome"] != "ok":
-        span.set_attribute(ERROR, facts["outcome"])
-        span.set_status(StatusCode.ERROR)
-
-
-def active_tracer() -> "Tracer | None":
-    """Return a tracer, if tracing was set up before; None without OpenTelemetry, or with nobody to send spans to."""
-    # Whoever has set it up has imported it; looking there first spares everybody else the import.
-    if "opentelemetry.trace" not in sys.modules:
-        return None
-    from opentelemetry import trace  # noqa: PLC0415  optional
-
-    provider = trace.get_tracer_provider()
-    if isinstance(provider, trace.ProxyTracerProvider | trace.NoOpTracerProvider):
-        return None
-    return provider.get_tracer(NAME)
+        span.set_attributes({OPERATION: CONVENTIONAL[operation]})
 
 
 def observe(service: S, contract: type, clock: Clock, numbers_of: NumbersOf) -> S:

@@ -65,6 +65,12 @@ if TYPE_CHECKING:
         TimeOrderedIds as TimeOrderedIds,
     )
     from chatmemory.effect.services.schedule import Schedule as Schedule
+    from chatmemory.effect.services.tracer import (
+        CurrentSpan as CurrentSpan,
+        Span as Span,
+        Tracer as Tracer,
+        TracerTag as TracerTag,
+    )
     from chatmemory.effect.stream.stream import Stream as Stream
     from chatmemory.effect.suspended import SuspendedError as SuspendedError
     from chatmemory.effect.tag import Tag as Tag
@@ -93,6 +99,7 @@ else:
             "chatmemory.effect.running.runtime": "ManagedRuntime",
             "chatmemory.effect.services.schedule": "Schedule",
             "chatmemory.effect.scope": "Scope ScopeTag",
+            "chatmemory.effect.services.tracer": "CurrentSpan Span Tracer TracerTag",
             "chatmemory.effect.stream.stream": "Stream",
             "chatmemory.effect.suspended": "SuspendedError",
             "chatmemory.effect.tag": "Tag",

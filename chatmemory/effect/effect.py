@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from chatmemory.effect.fibers.forked import Forked
     from chatmemory.effect.scope import Scope, ScopeTag
     from chatmemory.effect.services.schedule import Schedule
+    from chatmemory.effect.services.tracer import Attributes
 
 __all__ = ["Do", "Effect", "Fiber"]
 
@@ -445,6 +446,17 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
     def or_die(self: Effect[A, E, R]) -> Effect[A, Never, R]:
         """Turn a typed failure into a defect: it is raised, as by ``or_raise``, and no type names it any more."""
         return self.lash(lambda error: Effect.sync(lambda: _raise(error)))
+
+    def with_span(self, name: str, attributes: Attributes | None = None) -> Effect[A_co, E_co, R_co]:
+        """Show this effect to the tracer at hand as a span, which knows the span around it and how the effect ended.
+
+        Args:
+            name: what is done.
+            attributes: what else is to be known of it; nothing that somebody said.
+        """
+        from chatmemory.effect.spanned import run_in_span  # noqa: PLC0415  see suspended.py
+
+        return Effect.in_context(lambda context: run_in_span(self, name, attributes or {}, context))
 
     def exit(self) -> Effect[Exit[A_co, E_co], Never, R_co]:
         """Succeed with how the effect ended, a defect included; cancellation passes through."""

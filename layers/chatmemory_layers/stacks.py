@@ -48,6 +48,7 @@ from chatmemory.settings import (
     StoreSettings,
     StrategySettings,
 )
+from chatmemory.tracing import traced
 from chatmemory_layers.configuration import SettingsTags, read_settings, settings_given
 from chatmemory_layers.embedding.chosen import chosen_embedder
 from chatmemory_layers.skills.chosen import chosen_skills
@@ -151,7 +152,7 @@ def configured(
         embedder: in the place of the configured one; timed, and guarded like it.
         surroundings: a clock, ids or other references in the place of the real ones.
     """
-    given = settings_given(settings) | token_counter
+    given = settings_given(settings) | token_counter | traced
     if surroundings is not None:
         given |= surroundings
     memory = settings.memory
