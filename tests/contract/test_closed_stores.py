@@ -34,7 +34,7 @@ from chatmemory.laws.samples import START, batch, never, said, summary_of
 from chatmemory.memories import EmbeddingSpace, Namespace
 from chatmemory.messages import ChatMessage, NewMessage
 from chatmemory_layers import stacks
-from tests.postgres_server import fresh_database
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 
 MEI = Namespace("梅")
 SPACE = EmbeddingSpace("law", 2)

@@ -11,8 +11,8 @@ import pytest
 
 from chatmemory.contracts import ItemChange, ItemName, ItemPut, ItemRepository, ItemRepositoryTag, StoredItem
 from chatmemory.effect import ManagedRuntime
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.stacks import embedded, postgres, testing as in_memory
-from tests.postgres_server import fresh_database
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 COUNT = ItemName(("用户", "安娜"), "次数")

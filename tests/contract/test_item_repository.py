@@ -24,9 +24,9 @@ from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSet
 from chatmemory_layers.in_memory.item_repository import item_repository as in_memory_items
 from chatmemory_layers.postgres.database import database as postgres_database
 from chatmemory_layers.postgres.item_repository import item_repository as postgres_items
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.database import database as sqlite_database
 from chatmemory_layers.sqlite.item_repository import item_repository as sqlite_items
-from tests.postgres_server import fresh_database
 
 NOW = datetime(2026, 11, 22, 9, 30, 0, 123456, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from chatmemory_layers import stacks
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.http_api import api
-from tests.postgres_server import fresh_database
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from chatmemory_layers import stacks
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.stacks import Stack
-from tests.postgres_server import fresh_database
 
 pytest.register_assert_rewrite("tests.integrations.adapter_endurance")
 

@@ -22,7 +22,7 @@ from chatmemory import (
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.settings import MemorySettings, PostgresSettings, SqliteSettings, StoreSettings
 from chatmemory_layers import stacks
-from tests.postgres_server import fresh_database
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 
 LEGACY_USER = SqliteSettings().legacy_user
 USER = Namespace("小王", "Excel")

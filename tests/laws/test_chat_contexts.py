@@ -18,7 +18,7 @@ from chatmemory.settings import (
     StoreSettings,
 )
 from chatmemory_layers import stacks
-from tests.postgres_server import fresh_database
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 
 
 def stack_over(store: StoreSettings, context: ContextSettings) -> Layer[Any, Any]:

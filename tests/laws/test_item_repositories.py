@@ -11,8 +11,8 @@ from chatmemory.laws import ItemRepositoryLaws
 from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.in_memory import item_repository as in_memory
 from chatmemory_layers.postgres import database as postgres_database, item_repository as postgres
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite import database as sqlite_database, item_repository as sqlite
-from tests.postgres_server import fresh_database
 from tests.thorough import rounds
 
 

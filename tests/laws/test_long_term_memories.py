@@ -28,8 +28,8 @@ from chatmemory.settings import (
 )
 from chatmemory_layers.in_memory import memory_repository as in_memory
 from chatmemory_layers.postgres import database as postgres_database, memory_repository as postgres
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite import database as sqlite_database, memory_repository as sqlite
-from tests.postgres_server import fresh_database
 
 SETTINGS = (
     Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings())

@@ -18,12 +18,12 @@ from chatmemory_layers.postgres import (
     memory_repository as postgres,
     message_repository as postgres_messages,
 )
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite import (
     database as sqlite_database,
     memory_repository as sqlite,
     message_repository as sqlite_messages,
 )
-from tests.postgres_server import fresh_database
 from tests.thorough import rounds
 
 

@@ -11,8 +11,8 @@ from chatmemory.laws import MessageRepositoryLaws
 from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.in_memory import message_repository as in_memory
 from chatmemory_layers.postgres import database as postgres_database, message_repository as postgres
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite import database as sqlite_database, message_repository as sqlite
-from tests.postgres_server import fresh_database
 from tests.thorough import rounds
 
 

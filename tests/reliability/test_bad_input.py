@@ -19,7 +19,7 @@ from chatmemory import (
     Success,
 )
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_METADATA_DEPTH, clean_text
-from tests.postgres_server import fresh_database
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.reliability.store import open_store
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)

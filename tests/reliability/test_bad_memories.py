@@ -32,7 +32,7 @@ from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.hashed import hashed
-from tests.postgres_server import fresh_database
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.reliability.store import chat_store, open_memories
 
 MEI = Namespace("小梅", "harbor")

@@ -14,8 +14,8 @@ import asyncpg
 import pytest
 
 from chatmemory import ChatMemory, ManagedRuntime, StrategySettings
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.patience import PATIENCE_SECONDS
-from tests.postgres_server import fresh_database
 from tests.reliability.numbered import (
     BATCH_SIZE,
     check_batches,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chatmemory import ChatMemory
-from tests.postgres_server import fresh_database
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.numbered import check_batches, check_coverage, full_view, ids_of
 from tests.reliability.programs.append_for_ever import names, summarizing

@@ -10,7 +10,7 @@ import pytest
 
 from chatmemory import LongTermMemory, Namespace
 from chatmemory_layers.embedding.hashed import hashed
-from tests.postgres_server import fresh_database
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.reliability.store import open_memories
 from tests.reliability.test_cancel import (
     ROUNDS,

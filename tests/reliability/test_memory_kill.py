@@ -7,7 +7,7 @@ import pytest
 
 from chatmemory import Namespace
 from chatmemory_layers.embedding.hashed import hashed
-from tests.postgres_server import fresh_database
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.store import open_memories
 from tests.reliability.turns import TURNS, check_turns, disagreements

@@ -8,8 +8,8 @@ import pytest
 
 from chatmemory.contracts import Condition
 from chatmemory_layers.postgres import item_filters as postgres
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite import item_filters as sqlite
-from tests.postgres_server import fresh_database
 
 VALUES = [
     *(f'{{"n": {number}, "城市": "城{number}", "deep": {{"er": {number}}}}}' for number in range(100)),

@@ -34,9 +34,9 @@ from chatmemory_layers.configuration import settings_given
 from chatmemory_layers.embedding.hashed import hashed
 from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
 from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.functions import skills
-from tests.postgres_server import fresh_database
 
 SOON = StrategySettings(type="summarize", summarize_every_n=3, keep_last=1)
 SAID = [NewMessage("user", text, text) for text in ("一", "二", "三")]

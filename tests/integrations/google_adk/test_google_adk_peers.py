@@ -21,6 +21,7 @@ from google.genai import types
 from chatmemory import ThreadRuntime
 from chatmemory.integrations.google_adk import ChatMemoryMemoryService
 from chatmemory_layers import stacks
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.integrations.google_adk.adk_parts import (
     APP,
     NOON,
@@ -33,7 +34,6 @@ from tests.integrations.google_adk.adk_parts import (
     text_of,
     texts,
 )
-from tests.postgres_server import fresh_database
 
 SERVICES: Final = ("InMemory", "SQLite of ADK", "ours in memory", "ours in SQLite", "ours in PostgreSQL")
 

@@ -7,7 +7,7 @@ import pytest
 from chatmemory.settings import PostgresSettings
 from chatmemory_layers.postgres.database import Database, open_database
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
-from tests.postgres_server import fresh_database
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from chatmemory_layers.postgres.database import (
     open_database,
 )
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
-from tests.postgres_server import postgres_dsn, run_on_server
+from chatmemory_layers.postgres.throwaway_server import postgres_dsn, run_on_server
 from tests.unit.postgres.said import batch, stored_ids
 from tests.unit.postgres.wire import wire_to
 

@@ -18,7 +18,7 @@ from chatmemory_layers.postgres import migrations
 from chatmemory_layers.postgres.database import open_database
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.migrations import MIGRATIONS, Migration
-from tests.postgres_server import fresh_database, run_on_server
+from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.thorough import rounds
 from tests.unit.postgres.said import batch, stored_ids
 

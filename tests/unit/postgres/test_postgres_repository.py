@@ -10,7 +10,7 @@ from chatmemory.contracts import MessageRepository, PageQuery
 from chatmemory.settings import PostgresSettings
 from chatmemory_layers.postgres.database import open_database
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
-from tests.postgres_server import fresh_database, run_on_server
+from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids, summary
 
 WRITERS, BATCHES, SIZE = 8, 25, 4

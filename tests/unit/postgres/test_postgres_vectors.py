@@ -18,7 +18,7 @@ from chatmemory_layers.postgres import memory_search
 from chatmemory_layers.postgres.connection import Connection, Row
 from chatmemory_layers.postgres.database import Database, open_database
 from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository
-from tests.postgres_server import fresh_database, run_on_server
+from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 
 MING = Namespace("小明")
 SPACE = EmbeddingSpace("模型", 3)
