@@ -1,7 +1,8 @@
-"""``Json``: what JSON can say, as Python sees it; and where the JSON of others stands in it."""
+"""``Json``: what JSON can say, as Python sees it and as text; and where the JSON of others stands in it."""
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias, Union
+from typing import Any, Final, TypeAlias, Union
 
 Json: TypeAlias = Union[bool, int, float, str, Sequence["Json"], Mapping[str, "Json"], None]  # noqa: UP007  "Json" is a string
 JsonObject: TypeAlias = Mapping[str, Json]
@@ -11,3 +12,27 @@ AS_GIVEN: Final = "asGiven"
 
 The content says it a second time: it costs no tokens, and nothing is found by it.
 """
+
+# dumps would make an encoder each time, and loads look for space around the value: twice the time.
+_write: Final = json.JSONEncoder(ensure_ascii=False, default=dict).encode
+_read: Final = json.JSONDecoder().raw_decode
+
+
+def to_json(value: Json) -> str | None:
+    """Write *value*, whatever mappings it is made of, with Chinese readable; None stays None."""
+    return None if value is None else _write(value)
+
+
+def from_json(text: str | None) -> Any:
+    """Read a value back."""
+    if text is None:
+        return None
+    value, end = _read(text)
+    return value if end == len(text) else json.loads(text)
+
+
+def same_json(one: str | None, other: str | None) -> bool:
+    """Tell whether two texts mean one value: the order of keys does not matter, ``1``, ``1.0`` and ``true`` differ."""
+    if one is None or other is None or one == other:
+        return one == other
+    return json.dumps(json.loads(one), sort_keys=True) == json.dumps(json.loads(other), sort_keys=True)

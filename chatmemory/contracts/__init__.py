@@ -85,7 +85,7 @@ if TYPE_CHECKING:
         MessageRepositoryTag as MessageRepositoryTag,
         PageQuery as PageQuery,
         Summary as Summary,
-        WorkIsDue as WorkIsDue,
+        WorkThreshold as WorkThreshold,
     )
     from chatmemory.contracts.past_chats import (
         PastChats as PastChats,
@@ -149,7 +149,7 @@ else:
             ),
             "chatmemory.contracts.message_repository": (
                 "Append Appended ConversationListing HistoryWork MessageDraft MessageRepository "
-                "MessageRepositoryTag PageQuery Summary WorkIsDue"
+                "MessageRepositoryTag PageQuery Summary WorkThreshold"
             ),
             "chatmemory.contracts.past_chats": (
                 "PastChats PastChatsIndex PastChatsIndexService PastChatsService SearchMode"

@@ -2,16 +2,23 @@
 
 from typing import Protocol
 
+from chatmemory.contracts.message_repository import WorkThreshold
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import GenericMemoryError, VersionConflictError
-from chatmemory.messages import Conversation, HistoryReport
+from chatmemory.messages import HistoryReport
 
 
 class HistoryStrategy(Protocol):
     """Decides when a history is too long, and shortens it."""
 
-    def is_due(self, conversation: Conversation, /) -> bool:
-        """Tell whether there is work; pure and quick, see ``WorkIsDue``."""
+    @property
+    def threshold(self) -> WorkThreshold | None:
+        """From what size on a conversation has work; None: never.  An attribute will do.
+
+        The repository compares it with the size of the conversation in the transaction of each change.  A strategy that
+        goes by something else (the hour, what was said) gives ``WorkThreshold()``, which is always reached, and
+        answers ``HistoryReport("idle")`` when it finds nothing to do.
+        """
         ...
 
     def after_add(

@@ -1,8 +1,7 @@
 """``MessageRepository``: what keeps conversations, and the values that go in and out of it."""
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import Protocol, TypeAlias, final
+from typing import Protocol, final
 
 from attrs import frozen
 
@@ -34,8 +33,31 @@ class MessageDraft:
     tokens: int
 
 
-WorkIsDue: TypeAlias = Callable[[Conversation], bool]
-"""Pure and quick: asked inside a transaction, after the change, whether the history strategy has work now."""
+@final
+@frozen
+class WorkThreshold:
+    """The size from which on a conversation has work for its history strategy: it reaches all three numbers.
+
+    They are counted as those of ``Conversation``; every conversation reaches 0, so that ``WorkThreshold()`` is reached
+    by each change.  A strategy that never has work gives None in the place of a threshold.
+
+    Attributes:
+        open_count: user, assistant and tool messages that no summary covers.
+        view_count: messages of the model's view.
+        view_tokens: tokens of the model's view.
+    """
+
+    open_count: int = 0
+    view_count: int = 0
+    view_tokens: int = 0
+
+    def is_reached_by(self, conversation: Conversation) -> bool:
+        """Tell whether *conversation* has work."""
+        return (
+            conversation.open_count >= self.open_count
+            and conversation.view_count >= self.view_count
+            and conversation.view_tokens >= self.view_tokens
+        )
 
 
 @final
@@ -48,12 +70,13 @@ class Append:
         expected_version: the version before the change; None: whatever it is.  A batch of nothing but duplicates
             changes nothing, and passes at any version.
         now: the instant of the write, UTC.
+        threshold: history work is queued when the conversation reaches it by this change; None: never.
     """
 
     conversation_id: str
     drafts: tuple[MessageDraft, ...]
     now: datetime
-    is_due: WorkIsDue
+    threshold: WorkThreshold | None = None
     expected_version: int | None = None
 
 
@@ -113,6 +136,7 @@ class Summary:
         planned_at_version: the version at which *covers* was read.
         starts_at: the earliest timestamp that it covers.
         delete_covered: delete the covered messages in the same transaction; their ids stay known.
+        threshold: queued history work goes unless the conversation still reaches it; None: it goes.
     """
 
     conversation_id: str
@@ -125,7 +149,7 @@ class Summary:
     skill_id: str
     delete_covered: bool
     now: datetime
-    is_due: WorkIsDue
+    threshold: WorkThreshold | None
 
 
 @final
@@ -150,7 +174,7 @@ class MessageRepository(Protocol):
     """
 
     def append(self, batch: Append) -> Effect[Appended, AppendError]:
-        """Store the new drafts of *batch* and, when ``is_due`` says so, queue history work in the same transaction.
+        """Store the new drafts of *batch*, and queue history work in the same transaction when its threshold is reached.
 
         An id that is stored, or was covered by a summary that deleted it, is a duplicate.  One that is stored with
         another role, content or metadata refuses the batch.
@@ -166,13 +190,13 @@ class MessageRepository(Protocol):
         ...
 
     def remove_newest(
-        self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
+        self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
     ) -> Effect[ChatMessage | None, RepositoryError]:
         """Delete the newest message of the model's view and return it; None when there is none.
 
         A summary that stands there is undone first: what it stands for comes back into view, and the newest of that
         is deleted.  One that has deleted all that it stood for is itself the newest message; the ids of the deleted
-        are free again.  Counts as rewriting the history.  Queued work goes when ``is_due`` no longer holds.
+        are free again.  Counts as rewriting the history.  Queued work goes unless *threshold* is still reached.
         """
         ...
 
@@ -190,7 +214,7 @@ class MessageRepository(Protocol):
         """Put *summary* in the place of what it covers: message, metadata, coverage and deletion in one transaction.
 
         Guarded by version: fails when the history was rewritten (summarized, shortened or cleared) after ``planned_at_version``;
-        appends since then do no harm.  Queued work goes when ``is_due`` no longer holds.
+        appends since then do no harm.  Queued work goes unless its threshold is still reached.
         """
         ...
 
@@ -213,11 +237,15 @@ class MessageRepository(Protocol):
         ...
 
     def settle_work(
-        self, work: HistoryWork, *, is_due: WorkIsDue, retry_at: datetime | None = None
+        self,
+        work: HistoryWork,
+        *,
+        threshold: WorkThreshold | None,
+        retry_at: datetime | None = None,
     ) -> Effect[None, RepositoryError]:
         """Give a lease back.
 
-        With *retry_at* the work waits until then; without, it is done and goes, unless ``is_due`` holds (again).
+        With *retry_at* the work waits until then; without, it is done and goes, unless *threshold* is reached (again).
         Does nothing when the lease has passed to another.
         """
         ...

@@ -95,7 +95,7 @@ class ChatMemoryLive:
             return await self._add_nothing(conversation_id)
         now = self.clock.now()
         drafts = tuple([self._draft(message, now) for message in messages])
-        batch = Append(conversation_id, drafts, now, self.history.is_due, expected_version)
+        batch = Append(conversation_id, drafts, now, self.history.threshold, expected_version)
         outcome = await self.repository.append(batch)
         if type(outcome) is Failure:
             return Failure(memory_error(outcome.failure()))
@@ -153,7 +153,7 @@ class ChatMemoryLive:
         """See ``contracts.ChatMemory``."""
         refuse(do, id_problems("$.conversation_id", conversation_id))
         removing = self.repository.remove_newest(
-            conversation_id, now=self.clock.now(), is_due=self.history.is_due
+            conversation_id, now=self.clock.now(), threshold=self.history.threshold
         )
         removed = await do(removing.alt(GenericMemoryError))
         return removed or do.fail(ConversationNotFoundError(conversation_id))

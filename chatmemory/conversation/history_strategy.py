@@ -3,7 +3,7 @@
 A strategy of a user's own is a layer that provides ``HistoryStrategyTag`` in this one's place.
 """
 
-from typing import Never, assert_never, final
+from typing import Final, Never, assert_never, final
 
 from attrs import frozen
 
@@ -20,7 +20,7 @@ from chatmemory.conversation.token_budget import TokenBudget
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.ids import IdsTag
-from chatmemory.messages import Conversation, HistoryReport
+from chatmemory.messages import HistoryReport
 from chatmemory.settings import StrategySettingsTag
 
 
@@ -29,9 +29,7 @@ from chatmemory.settings import StrategySettingsTag
 class KeepEverything:
     """Strategy ``none``: every message stays in view."""
 
-    def is_due(self, _conversation: Conversation) -> bool:
-        """Answer no."""
-        return False
+    threshold: Final = None
 
     def after_add(self, _conversation_id: str) -> Effect[HistoryReport]:
         """Do nothing."""

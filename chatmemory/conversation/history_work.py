@@ -14,12 +14,12 @@ from typing import Final, Self, TypeAlias, final
 import anyio
 from attrs import define, evolve, field, frozen
 
-from chatmemory.contracts import Appended, HistoryStrategy, HistoryWork, MessageRepository, WorkIsDue
+from chatmemory.contracts import Appended, HistoryStrategy, HistoryWork, MessageRepository, WorkThreshold
 from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Failure, Outcome, Success
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError, VersionConflictError
-from chatmemory.messages import Conversation, HistoryReport
+from chatmemory.messages import HistoryReport
 from chatmemory.settings import StrategySettings
 
 LEASE_MARGIN_SECONDS: Final = (
@@ -85,9 +85,9 @@ class HistoryKeeper:
     _bell: _Bell = field(factory=_Bell, init=False)
 
     @property
-    def is_due(self) -> WorkIsDue:
-        """The strategy's own test, for the repository to ask in its transactions."""
-        return self.strategy.is_due
+    def threshold(self) -> WorkThreshold | None:
+        """The strategy's own, for the repository to compare with in its transactions."""
+        return self.strategy.threshold
 
     async def after_append(self, appended: Appended) -> HistoryReport:
         """Do the work that an append has queued, or leave it to the background, as configured.
@@ -209,20 +209,16 @@ class HistoryKeeper:
         elif report is OVERTAKEN:
             # At once, a replica that lags behind would show the same again.
             pause = self.settings.retry_seconds
-        # A strategy that finds nothing to do is not asked again before the next add, whatever its test says.
-        is_due = _never if report.status == "idle" else self.is_due
+        # A strategy that finds nothing to do is not asked again before the next add, whatever its threshold says.
+        threshold = None if report.status == "idle" else self.threshold
         retry_at = None if pause is None else self.clock.now() + timedelta(seconds=pause)
-        return self.repository.settle_work(work, is_due=is_due, retry_at=retry_at).lash(_leave_to_lease)
+        return self.repository.settle_work(work, threshold=threshold, retry_at=retry_at).lash(_leave_to_lease)
 
     def _pause(self, attempts: int, failure: GenericMemoryError) -> float:
         """Return the seconds until the next attempt: doubling, and never sooner than the endpoint asks for."""
         doubled = self.settings.retry_seconds * 2.0 ** min(attempts - 1, 30)
         asked = getattr(failure.reason, "retry_after_seconds", None) or 0.0
         return max(min(doubled, LONGEST_RETRY_SECONDS), asked)
-
-
-def _never(_conversation: Conversation) -> bool:
-    return False
 
 
 def _leave_to_lease(error: RepositoryError) -> Effect[None]:

@@ -4,6 +4,7 @@ from typing import final
 
 from attrs import frozen
 
+from chatmemory.contracts import WorkThreshold
 from chatmemory.conversation.summary_range import Stretch
 from chatmemory.conversation.summary_writer import SummaryWriter
 from chatmemory.effect import Effect
@@ -22,15 +23,16 @@ class SummarizeEveryN:
 
     writer: SummaryWriter
 
-    def is_due(self, conversation: Conversation, /) -> bool:
-        """Tell whether N messages without a summary have gathered."""
-        return conversation.open_count >= self.writer.settings.summarize_every_n
+    @property
+    def threshold(self) -> WorkThreshold:
+        """N messages without a summary."""
+        return WorkThreshold(open_count=self.writer.settings.summarize_every_n)
 
     def after_add(
         self, conversation_id: str, /
     ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
         """Write one summary, if one is due."""
-        return self.writer.shorten(conversation_id, self.is_due, self._stretch)
+        return self.writer.shorten(conversation_id, self.threshold, self._stretch)
 
     def _stretch(self, conversation: Conversation) -> Stretch:
         settings = self.writer.settings

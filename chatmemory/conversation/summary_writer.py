@@ -17,7 +17,7 @@ from chatmemory.contracts import (
     SkillRunner,
     Summary,
     TokenCounter,
-    WorkIsDue,
+    WorkThreshold,
 )
 from chatmemory.conversation.summary_range import Stretch, summary_range
 from chatmemory.effect import Do, Effect
@@ -52,7 +52,7 @@ class SummaryWriter:
         self,
         do: Do[VersionConflictError | GenericMemoryError],
         conversation_id: str,
-        is_due: WorkIsDue,
+        threshold: WorkThreshold,
         stretch_of: Callable[[Conversation], Stretch],
     ) -> HistoryReport:
         """Put a summary in the place of the oldest stretch of the view, if the conversation is due for one.
@@ -61,7 +61,7 @@ class SummaryWriter:
         its text is missing, empty or too long; then nothing has changed.
         """
         conversation = await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
-        if conversation is None or not is_due(conversation):
+        if conversation is None or not threshold.is_reached_by(conversation):
             return HistoryReport("idle")
         stretch = stretch_of(conversation)
         oldest = PageQuery(conversation_id, "model", newer_than=0, limit=stretch.entries)
@@ -70,7 +70,9 @@ class SummaryWriter:
         if page is None or not covers:
             return HistoryReport("idle")
         text = await do(self._text(covers, stretch.max_characters))
-        summary = await do(self._summary(conversation_id, covers, text, version=page.version, is_due=is_due))
+        summary = await do(
+            self._summary(conversation_id, covers, text, version=page.version, threshold=threshold)
+        )
         await do(self.repository.summarize(summary).alt(memory_error))
         return HistoryReport("done", (summary.draft.id,))
 
@@ -95,7 +97,7 @@ class SummaryWriter:
         text: str,
         *,
         version: int,
-        is_due: WorkIsDue,
+        threshold: WorkThreshold,
     ) -> Summary:
         draft = MessageDraft(
             id=self.ids.message_id(),
@@ -116,7 +118,7 @@ class SummaryWriter:
             skill_id=self.settings.skill_id,
             delete_covered=self.settings.delete_summarized_messages,
             now=self.clock.now(),
-            is_due=is_due,
+            threshold=threshold,
         )
 
     @Effect.gen

@@ -4,6 +4,7 @@ from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.contracts import WorkThreshold
 from chatmemory.conversation.summary_range import Stretch
 from chatmemory.conversation.summary_writer import SummaryWriter
 from chatmemory.effect import Effect
@@ -27,18 +28,17 @@ class TokenBudget:
 
     writer: SummaryWriter
 
-    def is_due(self, conversation: Conversation, /) -> bool:
-        """Tell whether the view is too large and holds something to summarize."""
+    @property
+    def threshold(self) -> WorkThreshold:
+        """A view that exceeds the budget and holds something to summarize."""
         settings = self.writer.settings
-        return (
-            conversation.view_tokens > settings.token_budget and conversation.open_count > settings.keep_last
-        )
+        return WorkThreshold(open_count=settings.keep_last + 1, view_tokens=settings.token_budget + 1)
 
     def after_add(
         self, conversation_id: str, /
     ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
         """Write one summary, if one is due."""
-        return self.writer.shorten(conversation_id, self.is_due, self._stretch)
+        return self.writer.shorten(conversation_id, self.threshold, self._stretch)
 
     def _stretch(self, conversation: Conversation) -> Stretch:
         settings = self.writer.settings

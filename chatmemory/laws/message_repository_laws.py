@@ -1,6 +1,7 @@
 """``MessageRepositoryLaws``: everything that a ``MessageRepository`` has to obey, as one class of tests."""
 
 from chatmemory.laws.concurrency_laws import ConcurrencyLaws
+from chatmemory.laws.counting_laws import CountingLaws
 from chatmemory.laws.host import Host
 from chatmemory.laws.programs import run_programs
 from chatmemory.laws.reading_laws import ReadingLaws
@@ -10,7 +11,7 @@ from chatmemory.laws.work_laws import WorkLaws
 from chatmemory.laws.writing_laws import WritingLaws
 
 
-class MessageRepositoryLaws(WritingLaws, ReadingLaws, ConcurrencyLaws, SummaryLaws, WorkLaws):
+class MessageRepositoryLaws(WritingLaws, CountingLaws, ReadingLaws, ConcurrencyLaws, SummaryLaws, WorkLaws):
     """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""
 
     def test_l21_equivalence(self) -> None:

@@ -10,7 +10,7 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.samples import INSTANTS, START, always, batch, said, summary_of
+from chatmemory.laws.samples import ALWAYS, INSTANTS, START, batch, said, summary_of
 from chatmemory.laws.witness import Witness
 from chatmemory.messages import ChatMessage, ConversationOrder, View
 
@@ -27,7 +27,7 @@ class ReadingLaws(RepositoryUnderTest):
             pytest.skip("is_durable is False: nothing is promised to outlive a release")
         async with self.open() as before:
             talk = await _talk_with_summary(before)
-            await before.get(before.repository.append(batch(talk, said("last"), is_due=always)))
+            await before.get(before.repository.append(batch(talk, said("last"), threshold=ALWAYS)))
             seen = await before.observe(talk)
             chain = await before.get(before.repository.summarizations_of(talk, "1"))
         async with self.open(space=before.space) as after:

@@ -12,21 +12,21 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from chatmemory.contracts import ConversationListing, MessageDraft, PageQuery
-from chatmemory.effect.outcome import Success
+from chatmemory.contracts import ConversationListing, MessageDraft, PageQuery, WorkThreshold
+from chatmemory.conversation.conversations import Conversations
+from chatmemory.effect import Success
 from chatmemory.laws.host import Host
 from chatmemory.laws.law import expect
-from chatmemory.laws.model import ModelRepository
 from chatmemory.laws.samples import (
+    ALWAYS,
     START,
     TEXTS,
-    always,
     batch,
     batches,
     instants,
     names,
-    never,
     said,
+    size_of,
     summary_of,
 )
 from chatmemory.laws.witness import Observation, Witness
@@ -45,16 +45,20 @@ REMOVE = (
     "L24 remove: what is removed is the newest in view, and what a summary stood for comes back into view"
 )
 COVERAGE = "L14 coverage: every message is in view, or one summary stands for it"
+COUNTS = "L25 counts: what a conversation says of its size is what can be read of it"
+VIEWS: tuple[View, ...] = ("full", "model")
 
 
 which = st.integers(0, 2)
 cursors = st.none() | st.integers(0, 8)
-due = st.sampled_from((always, never))
+thresholds = st.sampled_from(
+    (ALWAYS, None, WorkThreshold(open_count=3), WorkThreshold(view_count=5), WorkThreshold(view_tokens=20))
+)
 lags = st.sampled_from((None, None, None, 0, 1))
 CHANGES: tuple[dict[str, Any], ...] = (
     {},
     {"timestamp": START},
-    {"content": "changed"},
+    {"content": "changed", "tokens": size_of("changed")},
     {"metadata": {"changed": True}},
 )
 
@@ -71,7 +75,7 @@ class RepositoryMachine(RuleBasedStateMachine):
         super().__init__()
         self.host = host
         self.is_durable = is_durable
-        self.model = ModelRepository()
+        self.model = Conversations()
         self.space = Witness(host.witness.repository).space
         self.ids: list[str] = []
         self.sent: dict[str, list[MessageDraft]] = {}
@@ -86,16 +90,16 @@ class RepositoryMachine(RuleBasedStateMachine):
             if size:
                 self._append(conversation_id, [said(f"{index}", TEXTS[index]) for index in range(size)])
 
-    @rule(which=which, drafts=batches, is_due=due, lag=lags)
+    @rule(which=which, drafts=batches, threshold=thresholds, lag=lags)
     def append(
-        self, which: int, drafts: list[MessageDraft], is_due: Callable[[Conversation], bool], lag: int | None
+        self, which: int, drafts: list[MessageDraft], threshold: WorkThreshold | None, lag: int | None
     ) -> None:
         """Add new messages, perhaps with an expectation about the version that may be wrong."""
         conversation_id = self.ids[which]
         number = self.minutes
         new = [evolve(draft, id=f"{number}.{index}{draft.id}") for index, draft in enumerate(drafts)]
         version = self._version(conversation_id, lag)
-        self._append(conversation_id, new, is_due=is_due, expected_version=version)
+        self._append(conversation_id, new, threshold=threshold, expected_version=version)
 
     @rule(
         which=which,
@@ -115,19 +119,19 @@ class RepositoryMachine(RuleBasedStateMachine):
             self._append(conversation_id, drafts, expected_version=self._version(conversation_id, lag))
 
     def _version(self, conversation_id: str, lag: int | None) -> int | None:
-        return None if lag is None else abs(self.model.version(conversation_id) - lag)
+        return None if lag is None else abs(self._state(conversation_id).version - lag)
 
     def _append(
         self,
         conversation_id: str,
         drafts: list[MessageDraft],
         *,
-        is_due: Callable[[Conversation], bool] = never,
+        threshold: WorkThreshold | None = None,
         expected_version: int | None = None,
     ) -> None:
         self.sent[conversation_id] += drafts
         appending = batch(
-            conversation_id, *drafts, expected_version=expected_version, is_due=is_due, now=self._now()
+            conversation_id, *drafts, expected_version=expected_version, threshold=threshold, now=self._now()
         )
         predicted = self.model.append(appending)
         law = ATOMIC
@@ -147,14 +151,14 @@ class RepositoryMachine(RuleBasedStateMachine):
         expect(answered, predicted, "the clear answered", law=CLEAR)
         self._agree(CLEAR, conversation_id)
 
-    @rule(which=which, is_due=due)
-    def remove_newest(self, which: int, is_due: Callable[[Conversation], bool]) -> None:
+    @rule(which=which, threshold=thresholds)
+    def remove_newest(self, which: int, threshold: WorkThreshold | None) -> None:
         """Remove the newest message of a conversation, which may be a summary, or empty."""
         conversation_id, now = self.ids[which], self._now()
-        predicted = self.model.remove_newest(conversation_id, now=now, is_due=is_due)
+        predicted = self.model.remove_newest(conversation_id, now=now, threshold=threshold)
         answered = self._ask(
             lambda witness: witness.get(
-                witness.repository.remove_newest(conversation_id, now=now, is_due=is_due)
+                witness.repository.remove_newest(conversation_id, now=now, threshold=threshold)
             )
         )
         expect(answered, predicted, "the removing answered", law=REMOVE)
@@ -166,7 +170,7 @@ class RepositoryMachine(RuleBasedStateMachine):
         size=st.integers(1, 6),
         delete=st.booleans(),
         lag=st.sampled_from((0, 0, 1, 2)),
-        is_due=due,
+        threshold=thresholds,
     )
     def summarize(
         self,
@@ -175,20 +179,20 @@ class RepositoryMachine(RuleBasedStateMachine):
         size: int,
         delete: bool,
         lag: int,
-        is_due: Callable[[Conversation], bool],
+        threshold: WorkThreshold | None,
     ) -> None:
         """Summarize a stretch of the view, perhaps planned before it was last rewritten."""
         conversation_id = self.ids[which]
-        covered = self.model.observe(conversation_id).model[start : start + size]
+        covered = self._predicted(conversation_id).model[start : start + size]
         if not covered:
             return
         summary = summary_of(
             conversation_id,
             covered,
             message_id=f"summary {self.minutes}",
-            planned_at_version=max(0, self.model.version(conversation_id) - lag),
+            planned_at_version=max(0, self._state(conversation_id).version - lag),
             delete_covered=delete,
-            is_due=is_due,
+            threshold=threshold,
             now=self._now(),
         )
         predicted = self.model.summarize(summary)
@@ -238,7 +242,7 @@ class RepositoryMachine(RuleBasedStateMachine):
         prefix = self.space if shared is None else self.ids[shared]
         listing = ConversationListing(limit, place, order, prefix)
         listed = self._ask(lambda witness: witness.get(witness.repository.conversations(listing)))
-        expect(listed, self.model.listed(listing), f"the conversations of {listing}", law=WINDOW)
+        expect(listed, self.model.conversations(listing), f"the conversations of {listing}", law=WINDOW)
 
     @precondition(lambda self: self.is_durable)
     @rule()
@@ -246,6 +250,17 @@ class RepositoryMachine(RuleBasedStateMachine):
         """Close the repository and open it again."""
         self.host.reopen()
         self._agree(REOPEN, *self.ids)
+
+    def _state(self, conversation_id: str) -> Conversation:
+        return self.model.history(conversation_id).state.conversation
+
+    def _predicted(self, conversation_id: str) -> Observation:
+        full, model = (self.model.page(PageQuery(conversation_id, view)) for view in VIEWS)
+        return Observation(
+            self.model.conversation(conversation_id),
+            full.messages if full else (),
+            model.messages if model else (),
+        )
 
     def _now(self) -> datetime:
         self.minutes += 1
@@ -260,10 +275,11 @@ class RepositoryMachine(RuleBasedStateMachine):
         for conversation_id, observation in observed.items():
             expect(
                 observation,
-                self.model.observe(conversation_id),
+                self._predicted(conversation_id),
                 f"what is read of {conversation_id!r}",
                 law=law if conversation_id in touched else ISOLATION,
             )
+            observation.expect_counts(conversation_id, law=COUNTS)
         chains = self._ask(self._chains)
         for (conversation_id, message_id), chain in chains.items():
             expect(

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from chatmemory.contracts import Append, MessageDraft, Summary, WorkIsDue
-from chatmemory.messages import ChatMessage, Conversation, JsonObject, Role
+from chatmemory.contracts import Append, MessageDraft, Summary, WorkThreshold
+from chatmemory.messages import ChatMessage, JsonObject, Role
 
 START = datetime(2026, 2, 17, 9, 30, tzinfo=UTC)
 
@@ -46,6 +46,9 @@ METADATA: tuple[JsonObject | None, ...] = (
     {"tool_calls": [{"id": "call_1", "function": {"name": "search", "arguments": '{"q": "%"}'}}]},
 )
 
+ALWAYS = WorkThreshold()
+"""Every conversation has history work."""
+
 INSTANTS = (
     START,
     START + timedelta(microseconds=1),
@@ -56,14 +59,9 @@ INSTANTS = (
 """When messages were said: ties, a clock that was set back, and the ends of time."""
 
 
-def never(_conversation: Conversation) -> bool:
-    """Answer that no history work is due."""
-    return False
-
-
-def always(_conversation: Conversation) -> bool:
-    """Answer that history work is due."""
-    return True
+def size_of(content: str) -> int:
+    """Return the tokens of a sample: as many as it has characters, and one."""
+    return len(content) + 1
 
 
 def said(
@@ -74,19 +72,19 @@ def said(
     timestamp: datetime = START,
     metadata: JsonObject | None = None,
 ) -> MessageDraft:
-    """Return a message on its way in; its size is its length."""
-    return MessageDraft(message_id, role, content, timestamp, metadata, tokens=len(content) + 1)
+    """Return a message on its way in."""
+    return MessageDraft(message_id, role, content, timestamp, metadata, tokens=size_of(content))
 
 
 def batch(
     conversation_id: str,
     *drafts: MessageDraft,
     expected_version: int | None = None,
-    is_due: WorkIsDue = never,
+    threshold: WorkThreshold | None = None,
     now: datetime = START,
 ) -> Append:
     """Return an append of *drafts*."""
-    return Append(conversation_id, drafts, now, is_due, expected_version)
+    return Append(conversation_id, drafts, now, threshold, expected_version)
 
 
 def summary_of(
@@ -96,7 +94,7 @@ def summary_of(
     message_id: str,
     planned_at_version: int,
     delete_covered: bool = False,
-    is_due: WorkIsDue = never,
+    threshold: WorkThreshold | None = None,
     now: datetime = START,
 ) -> Summary:
     """Return a summary that takes the place of *covered*."""
@@ -118,7 +116,7 @@ def summary_of(
         skill_id="conversation-summary",
         delete_covered=delete_covered,
         now=now,
-        is_due=is_due,
+        threshold=threshold,
     )
 
 

@@ -10,7 +10,7 @@ from chatmemory.laws.cancellation import Cancellation
 from chatmemory.laws.law import LawBrokenError, expect, expect_one_of, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
 from chatmemory.laws.samples import INSTANTS, START, batch, said, summary_of
-from chatmemory.laws.witness import Observation, Witness
+from chatmemory.laws.witness import Witness
 from chatmemory.messages import Conversation
 
 RIVALS = 4
@@ -59,6 +59,19 @@ class SummaryLaws(RepositoryUnderTest):
                 )
 
     @law
+    async def test_l14_coverage_keeps_its_place(self) -> None:
+        """L14 coverage: a summary stands where the last message that it covers stood, behind what it leaves in view."""
+        async with self.open() as witness:
+            talk, repository = await _talk(witness), witness.repository
+            page = await witness.get(repository.page(PageQuery(talk, "model")))
+            covered = page.messages[0:5:2] if page else ()
+            await witness.get(
+                repository.summarize(summary_of(talk, covered, message_id="s", planned_at_version=2))
+            )
+            view = [kept.id for kept in await witness.read(talk, "model")]
+            expect(view, ["1", "3", "s", "5"], "the view around a summary of every other message")
+
+    @law
     async def test_l14_coverage_is_guarded(self) -> None:
         """L14 coverage: a summary planned before the history was rewritten is refused; messages since then do no harm."""
         async with self.open() as witness:
@@ -76,7 +89,12 @@ class SummaryLaws(RepositoryUnderTest):
             conflict = Failure(VersionConflictError(talk, summarized.version, summarized.version))
             expect(await witness.ask(repository.summarize(unread)), conflict, "covering a message twice")
             expect(await witness.observe(talk), before, "what is read after both")
-            plan = await _plan(witness, talk, 0, 2, message_id="fourth")
+            late = await _plan(witness, talk, 1, 2, message_id="late")  # of what the next one leaves alone
+            await witness.get(repository.summarize(await _plan(witness, talk, 2, 4, message_id="between")))
+            version = late.planned_at_version
+            conflict = Failure(VersionConflictError(talk, version, version + 1))
+            expect(await witness.ask(repository.summarize(late)), conflict, "planned before another summary")
+            plan = await _plan(witness, talk, 1, 2, message_id="fourth")
             await witness.get(repository.clear(talk, now=START))
             await witness.get(repository.append(batch(talk, *(said(f"{index}") for index in range(6)))))
             answer = await witness.ask(repository.summarize(plan))
@@ -147,15 +165,7 @@ async def _watch_and_cancel(
     observed = await witness.observe(talk)
     view = [message.id for message in observed.model]
     expect_one_of(view, ([*whole, "next"], [*short, "next"]), f"the view after a summary and {cancellation}")
-    _consistent(observed)
-
-
-def _consistent(observed: Observation) -> None:
-    """Check that the counts are those of what is read."""
-    conversation = observed.conversation
-    counts = conversation and (conversation.message_count, conversation.view_count, conversation.open_count)
-    spoken = sum(message.role != "summary" for message in observed.model)
-    expect(counts, (len(observed.full), len(observed.model), spoken), "the counts")
+    observed.expect_counts(talk)
 
 
 async def _talk(witness: Witness, talk: str | None = None) -> str:

@@ -10,6 +10,8 @@ from chatmemory.contracts import MessageRepository, MessageRepositoryTag, PageQu
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.laws.asking import Asker
+from chatmemory.laws.law import expect
+from chatmemory.laws.samples import size_of
 from chatmemory.messages import ChatMessage, Conversation, View
 
 
@@ -21,6 +23,22 @@ class Observation:
     conversation: Conversation | None
     full: tuple[ChatMessage, ...]
     model: tuple[ChatMessage, ...]
+
+    def expect_counts(self, conversation_id: str, *, law: str = "") -> None:
+        """Break the law unless the conversation counts what was read; its messages are of ``samples.said``."""
+        described = self.conversation
+        counted = described and (
+            described.message_count,
+            described.view_count,
+            described.view_tokens,
+            described.open_count,
+        )
+        tokens = sum(size_of(message.content) for message in self.model)
+        spoken = sum(message.role in {"user", "assistant", "tool"} for message in self.model)
+        read = (len(self.full), len(self.model), tokens, spoken) if self.full else None
+        expect(
+            counted, read, f"messages, those in view, their tokens, open ones of {conversation_id!r}", law=law
+        )
 
 
 @final

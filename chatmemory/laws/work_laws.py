@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import anyio
 
-from chatmemory.contracts import HistoryWork
+from chatmemory.contracts import HistoryWork, WorkThreshold
 from chatmemory.laws.law import LawBrokenError, expect, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.samples import START, always, batch, never, said, summary_of
+from chatmemory.laws.samples import ALWAYS, START, batch, said, summary_of
 from chatmemory.laws.witness import Witness
 
 CLAIMANTS = 6
@@ -28,13 +28,13 @@ class WorkLaws(RepositoryUnderTest):
                 (answer.work_is_due, await _claim(witness, talk)), (False, None), "without work that is due"
             )
             answer = await witness.get(
-                repository.append(batch(talk, said("2"), is_due=lambda now: now.open_count > 1))
+                repository.append(batch(talk, said("2"), threshold=WorkThreshold(open_count=2)))
             )
             expect(answer.work_is_due, True, "work is due after the second message")
             expect(await _claim(witness, talk), HistoryWork(talk, 1, "lease"), "the work")
-            for minutes, is_due, expected in (
-                (10, always, HistoryWork(talk, 2, "lease")),
-                (20, never, None),
+            for minutes, threshold, expected in (
+                (10, ALWAYS, HistoryWork(talk, 2, "lease")),
+                (20, None, None),
             ):
                 conversation = await witness.observe(talk)
                 summary = summary_of(
@@ -42,11 +42,11 @@ class WorkLaws(RepositoryUnderTest):
                     conversation.model[:1],
                     message_id=f"summary {expected}",
                     planned_at_version=conversation.conversation.version if conversation.conversation else 0,
-                    is_due=is_due,
+                    threshold=threshold,
                 )
                 await witness.get(repository.summarize(summary))
                 expect(await _claim(witness, talk, minutes=minutes), expected, "the work after a summary")
-            await witness.get(repository.append(batch(talk, said("3"), is_due=always)))
+            await witness.get(repository.append(batch(talk, said("3"), threshold=ALWAYS)))
             await witness.get(repository.clear(talk, now=START))
             expect(await _claim(witness, talk, minutes=30), None, "the work after a clear")
 
@@ -55,7 +55,7 @@ class WorkLaws(RepositoryUnderTest):
         """W2 lease: of many that claim at once one gets the work, and nobody else until its lease expires."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
-            await witness.get(repository.append(batch(talk, said("1"), is_due=always)))
+            await witness.get(repository.append(batch(talk, said("1"), threshold=ALWAYS)))
             claims: list[HistoryWork | None] = []
 
             async def claim(number: int) -> None:
@@ -66,11 +66,11 @@ class WorkLaws(RepositoryUnderTest):
                     claimants.start_soon(claim, number)
             held = [work for work in claims if work is not None]
             expect(len(held), 1, "those who got the work")
-            await witness.get(repository.append(batch(talk, said("2"), is_due=always)))
+            await witness.get(repository.append(batch(talk, said("2"), threshold=ALWAYS)))
             expect(await _claim(witness, talk), None, "a claim during the lease, also after another add")
             late = await _claim(witness, talk, lease_id="late", minutes=1)
             expect(late, HistoryWork(talk, 2, "late"), "a claim after the lease")
-            await witness.get(repository.settle_work(held[0], is_due=never))
+            await witness.get(repository.settle_work(held[0], threshold=None))
             expect(
                 await _claim(witness, talk, minutes=1),
                 None,
@@ -87,16 +87,16 @@ class WorkLaws(RepositoryUnderTest):
         """W3 settle: work that is done goes, unless more is due; work that failed waits for its time, whatever is added."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
-            await witness.get(repository.append(batch(talk, said("1"), is_due=always, now=START)))
+            await witness.get(repository.append(batch(talk, said("1"), threshold=ALWAYS, now=START)))
             work = await _held(witness, talk)
-            await witness.get(repository.settle_work(work, is_due=always))
+            await witness.get(repository.settle_work(work, threshold=ALWAYS))
             work = await _held(witness, talk)
-            await witness.get(repository.settle_work(work, is_due=never, retry_at=SOON))
-            await witness.get(repository.append(batch(talk, said("2"), is_due=always, now=START)))
+            await witness.get(repository.settle_work(work, threshold=None, retry_at=SOON))
+            await witness.get(repository.append(batch(talk, said("2"), threshold=ALWAYS, now=START)))
             expect(await _claim(witness, talk), None, "a claim before the time of the retry")
             work = await _held(witness, talk, minutes=1)
             expect(work.attempts, 2, "attempts since work was done last")
-            await witness.get(repository.settle_work(work, is_due=never))
+            await witness.get(repository.settle_work(work, threshold=None))
             expect(await _claim(witness, talk, minutes=60), None, "a claim after the work was done")
 
 

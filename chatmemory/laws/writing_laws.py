@@ -8,7 +8,7 @@ from chatmemory.effect.outcome import Failure, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory.laws.law import expect, law
 from chatmemory.laws.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.samples import ALIKE, INSTANTS, METADATA, START, TEXTS, always, batch, said, summary_of
+from chatmemory.laws.samples import ALIKE, ALWAYS, INSTANTS, METADATA, START, TEXTS, batch, said, summary_of
 from chatmemory.laws.witness import Observation
 from chatmemory.messages import Json, Role
 
@@ -145,7 +145,7 @@ class WritingLaws(RepositoryUnderTest):
             for question in (
                 repository.conversation(talk),
                 repository.clear(talk, now=START),
-                repository.remove_newest(talk, now=START, is_due=always),
+                repository.remove_newest(talk, now=START, threshold=ALWAYS),
                 repository.summarization(talk, "1"),
                 repository.claim_work(now=START, lease_id="l", lease_until=START, conversation_id=talk),
             ):
@@ -225,7 +225,7 @@ class WritingLaws(RepositoryUnderTest):
                 for version, number in enumerate(order, start=3):
                     last = (await witness.read(talk, "model"))[-1]
                     removed = await witness.get(
-                        repository.remove_newest(talk, now=INSTANTS[-1], is_due=always)
+                        repository.remove_newest(talk, now=INSTANTS[-1], threshold=ALWAYS)
                     )
                     expect(removed and removed.id, number, "the message removed")
                     if last.id == number:
@@ -235,7 +235,7 @@ class WritingLaws(RepositoryUnderTest):
                     kept = await witness.get(repository.conversation(talk))
                     if kept is not None:
                         expect(kept.version, version, "the version afterwards")
-                again = await witness.get(repository.remove_newest(talk, now=START, is_due=always))
+                again = await witness.get(repository.remove_newest(talk, now=START, threshold=ALWAYS))
                 expect(again, None, "what is removed where nothing is left")
                 answer = await witness.get(repository.append(batch(talk, *drafts)))
                 expect(answer.stored, tuple("1234"), "the ids, which are free again")

@@ -30,7 +30,7 @@ from chatmemory.contracts import (
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.laws.memory_samples import remembered
-from chatmemory.laws.samples import START, batch, never, said, summary_of
+from chatmemory.laws.samples import START, batch, said, summary_of
 from chatmemory.memories import EmbeddingSpace, Namespace
 from chatmemory.messages import ChatMessage, NewMessage
 from chatmemory_layers import stacks
@@ -60,14 +60,14 @@ def of_messages(repository: MessageRepository) -> Iterator[tuple[str, Effect[Any
     yield "append messages", repository.append(batch("c", said("m")))
     yield "read messages", repository.page(PageQuery("c", "model"))
     yield "clear messages", repository.clear("c", now=START)
-    yield "remove the newest message", repository.remove_newest("c", now=START, is_due=never)
+    yield "remove the newest message", repository.remove_newest("c", now=START, threshold=None)
     yield "read conversation", repository.conversation("c")
     yield "list conversations", repository.conversations(ConversationListing(1))
     yield "summarize", repository.summarize(summary)
     yield "read summarization", repository.summarization("c", "s")
     yield "read summarizations", repository.summarizations_of("c", "m")
     yield "claim history work", claim
-    yield "settle history work", repository.settle_work(HistoryWork("c", 1, "l"), is_due=never)
+    yield "settle history work", repository.settle_work(HistoryWork("c", 1, "l"), threshold=None)
 
 
 def of_memories(repository: MemoryRepository) -> Iterator[tuple[str, Effect[Any, Any]]]:

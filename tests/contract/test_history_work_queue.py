@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 import anyio
 import pytest
 
-from chatmemory.contracts import HistoryWork, MessageRepository, PageQuery
-from chatmemory.laws.samples import START, always, batch, never, said, summary_of
+from chatmemory.contracts import HistoryWork, MessageRepository, PageQuery, WorkThreshold
+from chatmemory.laws.samples import ALWAYS, START, batch, said, summary_of
 
 MINUTE = timedelta(minutes=1)
 
@@ -33,29 +33,29 @@ async def held(repository: MessageRepository, *, at: datetime = START) -> Histor
 @pytest.fixture
 async def talk(repository: MessageRepository) -> str:
     """A conversation with work in the queue."""
-    answer = await repository.append(batch("会议", said("1"), is_due=always)).or_raise()
+    answer = await repository.append(batch("会议", said("1"), threshold=ALWAYS)).or_raise()
     assert answer.work_is_due
     return "会议"
 
 
-async def test_an_append_asks_what_is_due_after_the_change(repository: MessageRepository) -> None:
+async def test_an_append_that_reaches_the_threshold_queues_work(repository: MessageRepository) -> None:
     for number, expected in (("1", False), ("2", False), ("3", True)):
-        append = batch("c", said(number), is_due=lambda now: now.open_count == 3 and now.version == 3)
+        append = batch("c", said(number), threshold=WorkThreshold(open_count=3))
         assert (await repository.append(append).or_raise()).work_is_due is expected
     assert await claim(repository) == HistoryWork("c", attempts=1, lease_id="lease")
 
 
 async def test_an_append_that_is_refused_queues_nothing(repository: MessageRepository) -> None:
     await repository.append(batch("c", said("1"))).or_raise()
-    await repository.append(batch("c", said("2"), expected_version=0, is_due=always))
-    await repository.append(batch("c", said("1", "别的"), is_due=always))
+    await repository.append(batch("c", said("2"), expected_version=0, threshold=ALWAYS))
+    await repository.append(batch("c", said("1", "别的"), threshold=ALWAYS))
     assert await claim(repository) is None
 
 
 async def test_a_repeated_append_tells_of_the_work_that_is_queued(
     repository: MessageRepository, talk: str
 ) -> None:
-    again = await repository.append(batch(talk, said("1"), is_due=never)).or_raise()
+    again = await repository.append(batch(talk, said("1"), threshold=None)).or_raise()
     assert (again.stored, again.work_is_due) == ((), True)
 
 
@@ -77,12 +77,12 @@ async def test_a_lease_that_expired_passes_to_another(repository: MessageReposit
     assert await claim(repository, at=just_before) is None
     second = await claim(repository, at=START + MINUTE, lease_id="second")
     assert second == HistoryWork(talk, attempts=2, lease_id="second")
-    await repository.settle_work(first, is_due=never).or_raise()
-    await repository.settle_work(first, is_due=never, retry_at=START).or_raise()
+    await repository.settle_work(first, threshold=None).or_raise()
+    await repository.settle_work(first, threshold=None, retry_at=START).or_raise()
     assert await claim(repository, at=START + MINUTE) is None
     third = await claim(repository, at=START + 2 * MINUTE, lease_id="second")
     assert third == HistoryWork(talk, attempts=3, lease_id="second")  # it was never settled by the first
-    await repository.settle_work(second, is_due=never).or_raise()
+    await repository.settle_work(second, threshold=None).or_raise()
     assert await claim(repository, at=START + 9 * MINUTE) is None
 
 
@@ -90,8 +90,8 @@ async def test_work_that_failed_waits_for_its_time_whatever_is_added(
     repository: MessageRepository, talk: str
 ) -> None:
     work = await held(repository)
-    await repository.settle_work(work, is_due=never, retry_at=START + 5 * MINUTE).or_raise()
-    answer = await repository.append(batch(talk, said("2"), is_due=always)).or_raise()
+    await repository.settle_work(work, threshold=None, retry_at=START + 5 * MINUTE).or_raise()
+    answer = await repository.append(batch(talk, said("2"), threshold=ALWAYS)).or_raise()
     assert answer.work_is_due
     assert await claim(repository, at=START + 4 * MINUTE) is None
     again = await claim(repository, at=START + 5 * MINUTE)
@@ -99,10 +99,10 @@ async def test_work_that_failed_waits_for_its_time_whatever_is_added(
 
 
 async def test_work_that_is_done_goes_unless_more_is_due(repository: MessageRepository, talk: str) -> None:
-    await repository.settle_work(await held(repository), is_due=always).or_raise()
+    await repository.settle_work(await held(repository), threshold=ALWAYS).or_raise()
     work = await held(repository)
     assert work.attempts == 1  # another piece of work
-    await repository.settle_work(work, is_due=lambda now: now.open_count > 1).or_raise()
+    await repository.settle_work(work, threshold=WorkThreshold(open_count=2)).or_raise()
     assert await claim(repository, at=START + 9 * MINUTE) is None
 
 
@@ -110,17 +110,17 @@ async def test_what_is_added_while_work_is_held_is_work_for_later(
     repository: MessageRepository, talk: str
 ) -> None:
     work = await held(repository)
-    await repository.append(batch(talk, said("2"), is_due=always)).or_raise()
+    await repository.append(batch(talk, said("2"), threshold=ALWAYS)).or_raise()
     assert await claim(repository) is None
-    await repository.settle_work(work, is_due=lambda now: now.open_count > 1).or_raise()
+    await repository.settle_work(work, threshold=WorkThreshold(open_count=2)).or_raise()
     assert await claim(repository) is not None
 
 
 async def test_a_summary_takes_the_work_away_when_nothing_is_due_any_more(
     repository: MessageRepository, talk: str
 ) -> None:
-    await repository.append(batch(talk, said("2"), is_due=always)).or_raise()
-    for minutes, is_due, remains in ((10, always, True), (20, never, False)):
+    await repository.append(batch(talk, said("2"), threshold=ALWAYS)).or_raise()
+    for minutes, threshold, remains in ((10, ALWAYS, True), (20, None, False)):
         page = await repository.page(PageQuery(talk, "model")).or_raise()
         assert page is not None
         summary = summary_of(
@@ -128,7 +128,7 @@ async def test_a_summary_takes_the_work_away_when_nothing_is_due_any_more(
             page.messages[:1],
             message_id=f"summary {remains}",
             planned_at_version=page.version,
-            is_due=is_due,
+            threshold=threshold,
         )
         await repository.summarize(summary).or_raise()
         work = await claim(repository, at=START + minutes * MINUTE)
@@ -140,13 +140,13 @@ async def test_a_clear_takes_the_work_away_and_its_holder_settles_nothing(
 ) -> None:
     work = await held(repository)
     await repository.clear(talk, now=START).or_raise()
-    await repository.settle_work(work, is_due=always).or_raise()
+    await repository.settle_work(work, threshold=ALWAYS).or_raise()
     assert await claim(repository, at=START + 9 * MINUTE) is None
 
 
 async def test_the_longest_waiting_work_comes_first(repository: MessageRepository) -> None:
     for minutes, conversation_id in ((3, "丙"), (1, "甲"), (2, "乙")):
-        append = batch(conversation_id, said("1"), is_due=always, now=START + minutes * MINUTE)
+        append = batch(conversation_id, said("1"), threshold=ALWAYS, now=START + minutes * MINUTE)
         await repository.append(append).or_raise()
     assert await claim(repository) is None
     found = [await claim(repository, at=START + 3 * MINUTE, lease_id=f"{index}") for index in range(4)]
@@ -155,7 +155,7 @@ async def test_the_longest_waiting_work_comes_first(repository: MessageRepositor
 
 async def test_work_of_one_conversation_can_be_asked_for(repository: MessageRepository) -> None:
     for conversation_id in ("a", "A"):
-        await repository.append(batch(conversation_id, said("1"), is_due=always)).or_raise()
+        await repository.append(batch(conversation_id, said("1"), threshold=ALWAYS)).or_raise()
     assert await claim(repository, conversation_id="nobody") is None
     assert await claim(repository, conversation_id="A") == HistoryWork("A", attempts=1, lease_id="lease")
     assert await claim(repository, conversation_id="A") is None

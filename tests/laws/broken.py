@@ -19,12 +19,13 @@ from chatmemory.contracts import (
     HistoryWork,
     PageQuery,
     Summary,
-    WorkIsDue,
+    WorkThreshold,
 )
+from chatmemory.conversation.changes import decide_removal
+from chatmemory.conversation.history import History
 from chatmemory.effect import Do, Effect, Failure
 from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
 from chatmemory.messages import ChatMessage, ClearReport, Conversation, MessagePage
-from chatmemory_layers.in_memory.history import History
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 
 MANY = 10_000
@@ -45,8 +46,14 @@ class Broken:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    def history(self, conversation_id: str) -> History | None:
-        return self.inner._histories.get(conversation_id)
+    def history(self, conversation_id: str) -> History:
+        return self.inner.kept.history(conversation_id)
+
+    def put(self, conversation_id: str, history: History) -> None:
+        self.inner.kept.histories[conversation_id] = history
+
+    def version(self, conversation_id: str) -> int:
+        return self.history(conversation_id).state.conversation.version
 
 
 def joined(answers: Sequence[Appended]) -> Appended:
@@ -115,13 +122,12 @@ class LetsTheLastWriteWin(Broken):
         outcome = await self.inner.append(batch)
         if isinstance(outcome, Failure) and isinstance(outcome.failure(), MessageConflictError):
             history = self.history(batch.conversation_id)
+            entries = dict(history.entries)
             for draft in batch.drafts:
-                if history is not None and draft.id in history.by_id:
-                    kept = history.by_id[draft.id]
-                    history.by_id[draft.id].message = evolve(
-                        kept.message, content=draft.content, role=draft.role
-                    )
-                    kept.metadata = None
+                if (kept := entries.get(draft.id)) is not None:
+                    message = evolve(kept.message, content=draft.content, role=draft.role)
+                    entries[draft.id] = evolve(kept, message=message, metadata=None)
+            self.put(batch.conversation_id, evolve(history, entries=entries))
             return await do(self.inner.append(evolve(batch, drafts=())))
         return await do(Effect.from_result(outcome))
 
@@ -132,16 +138,12 @@ class SummarizesBeforeItDeletes(Broken):
     @Effect.gen
     async def summarize(self, do: Do[Any], summary: Summary) -> Conversation:
         history = self.history(summary.conversation_id)
-        if history is None or not history.can_take(summary):
-            return await do(self.inner.summarize(summary))
-        early = history._row(summary.draft, seq=history.next_seq)
-        history._store(early)
-        await checkpoint()
-        del history.by_id[summary.draft.id]
-        history.full.remove(early)
-        history.view.remove(early)
-        history.next_seq -= 1
-        history.view_tokens -= early.tokens
+        made = history.summarize(summary)
+        if isinstance(made, History):
+            early = {summary.draft.id: made.entries[summary.draft.id]}
+            self.put(summary.conversation_id, evolve(history, entries={**history.entries, **early}))
+            await checkpoint()
+            self.put(summary.conversation_id, history)
         return await do(self.inner.summarize(summary))
 
 
@@ -149,12 +151,11 @@ class DeletesBeforeItSummarizes(Broken):
     @Effect.gen
     async def summarize(self, do: Do[Any], summary: Summary) -> Conversation:
         history = self.history(summary.conversation_id)
-        if history is None or not history.can_take(summary):
-            return await do(self.inner.summarize(summary))
-        view = history.view
-        history.view = [row for row in view if row.message.id not in summary.covers]
-        await checkpoint()
-        history.view = view
+        if isinstance(history.summarize(summary), History):
+            left = {id_: entry for id_, entry in history.entries.items() if id_ not in summary.covers}
+            self.put(summary.conversation_id, evolve(history, entries=left))
+            await checkpoint()
+            self.put(summary.conversation_id, history)
         return await do(self.inner.summarize(summary))
 
 
@@ -163,8 +164,7 @@ class SummarizesWhatItLikes(Broken):
 
     @Effect.gen
     async def summarize(self, do: Do[Any], summary: Summary) -> Conversation:
-        history = self.history(summary.conversation_id)
-        version = summary.planned_at_version if history is None else history.version
+        version = self.version(summary.conversation_id)
         return await do(self.inner.summarize(evolve(summary, planned_at_version=version)))
 
 
@@ -196,7 +196,7 @@ class ClearsWithLike(Broken):
     async def clear(self, do: Do[Any], conversation_id: str, *, now: datetime) -> ClearReport | None:
         pattern = pattern_of(conversation_id)
         report = await do(self.inner.clear(conversation_id, now=now))
-        for other in list(self.inner._histories):
+        for other in list(self.inner.kept.histories):
             if pattern.fullmatch(other):
                 await do(self.inner.clear(other, now=now))
         return report
@@ -224,8 +224,8 @@ class ForgetsDeletedIds(Broken):
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
         history = self.history(batch.conversation_id)
-        if history is not None:
-            history.covered = {key: value for key, value in history.covered.items() if key in history.by_id}
+        left = tuple(made for made in history.summaries if not made.messages_deleted)
+        self.put(batch.conversation_id, evolve(history, summaries=left))
         return await do(self.inner.append(batch))
 
 
@@ -234,22 +234,23 @@ class RemovesTheLatestRow(Broken):
 
     @Effect.gen
     async def remove_newest(
-        self, do: Do[Any], conversation_id: str, *, now: datetime, is_due: WorkIsDue
+        self, do: Do[Any], conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
     ) -> ChatMessage | None:
         history = self.history(conversation_id)
-        if history is None or not history.full or history.full[-1].message.role != "summary":
-            return await do(self.inner.remove_newest(conversation_id, now=now, is_due=is_due))
-        gone = history.full[-1]
-        history._remove(gone)
-        history._changed(now)
-        return gone.handed_out()
+        latest = next(reversed(history.entries.values()), None)
+        if latest is None or latest.message.role != "summary":
+            return await do(self.inner.remove_newest(conversation_id, now=now, threshold=threshold))
+        left = {id_: entry for id_, entry in history.entries.items() if entry is not latest}
+        state = decide_removal(history.state, [latest.counted], [], freed=0, now=now, threshold=threshold)
+        self.put(conversation_id, evolve(history, state=state, entries=left))
+        return latest.handed_out()
 
 
 class CountsVersionsAnew(Broken):
     @Effect.gen
     async def clear(self, do: Do[Any], conversation_id: str, *, now: datetime) -> ClearReport | None:
         report = await do(self.inner.clear(conversation_id, now=now))
-        self.inner._histories.pop(conversation_id, None)
+        self.inner.kept.histories.pop(conversation_id, None)
         return report
 
 
@@ -301,8 +302,7 @@ class ChecksTheVersionTooEarly(Broken):
 
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
-        history = self.history(batch.conversation_id)
-        version = 0 if history is None else history.version
+        version = self.version(batch.conversation_id)
         if batch.expected_version not in {None, version}:
             return await do(self.inner.append(batch))
         await checkpoint()
@@ -314,8 +314,7 @@ class RefusesItsOwnSuccess(Broken):
 
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
-        history = self.history(batch.conversation_id)
-        version = 0 if history is None else history.version
+        version = self.version(batch.conversation_id)
         if batch.expected_version not in {None, version}:
             do.fail(VersionConflictError(batch.conversation_id, batch.expected_version or 0, version))
         return await do(self.inner.append(batch))
@@ -345,8 +344,9 @@ class SharesMetadata(Broken):
 
 class IgnoresLeases(Broken):
     def claim_work(self, **claim: Any) -> Effect[HistoryWork | None, Any]:
-        for work in self.inner._work.values():
-            work.lease_until = None
+        for conversation_id, history in self.inner.kept.histories.items():
+            if history.work is not None:
+                self.put(conversation_id, evolve(history, work=evolve(history.work, lease_until=None)))
         return self.inner.claim_work(**claim)
 
 
@@ -356,7 +356,7 @@ class QueuesNoWork(Broken):
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
         answer = await do(self.inner.append(batch))
-        self.inner._work.pop(batch.conversation_id, None)
+        self.put(batch.conversation_id, evolve(self.history(batch.conversation_id), work=None))
         return answer
 
 

@@ -1,7 +1,7 @@
 """``Database``: what the repositories in memory keep, so that those of one runtime keep it together.
 
-What it holds and how that changes is said in ``history.py`` and ``memory_table.py``.  Like a file it is open until its
-runtime ends, and like a file it belongs to one event loop: a test that passes here passes on SQLite.
+What it holds and how that changes is said in ``chatmemory.conversation.conversations`` and ``memory_table.py``.  Like a file it is
+open until its runtime ends, and like a file it belongs to one event loop: a test that passes here passes on SQLite.
 """
 
 import sys
@@ -10,9 +10,9 @@ from typing import Final, TypeVar, final
 
 from attrs import define, field
 
+from chatmemory.conversation.conversations import Conversations
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.in_memory.history import History
 from chatmemory_layers.in_memory.memory_table import MemoryTable
 
 A = TypeVar("A")
@@ -41,12 +41,12 @@ def running_loop() -> object:
 @final
 @define(eq=False)
 class Database:
-    """Conversations by their ids, and memories; gone with the process.
+    """Conversations and memories, gone with the process.
 
     No call waits for anything, so each is a transaction by itself.  The database belongs to the event loop that it is made in; one that is made without a loop serves any caller.
     """
 
-    histories: dict[str, History] = field(factory=dict[str, History])
+    conversations: Conversations = field(factory=Conversations)
     memories: MemoryTable = field(factory=MemoryTable)
     _loop: Final = field(factory=running_loop, init=False)
     _is_closed: bool = field(default=False, init=False)

@@ -42,7 +42,7 @@ class InMemoryMemoryRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._memories = database.memories
-        self._histories = database.histories
+        self._conversations = database.conversations
 
     @Effect.gen
     async def store(
@@ -188,9 +188,9 @@ class InMemoryMemoryRepository:
     def _mark_stale(self, gone: Sequence[Row]) -> tuple[str, ...]:
         stale = set[str]()
         for memory in (row.memory for row in gone):
-            history = self._histories.get(memory.session_id or "")
-            if history is not None:
-                stale.update(*map(history.mark_stale, memory.provenance.message_ids))
+            if memory.session_id is not None:
+                for message_id in memory.provenance.message_ids:
+                    stale |= self._conversations.mark_stale(memory.session_id, message_id)
         return tuple(sorted(stale))
 
 

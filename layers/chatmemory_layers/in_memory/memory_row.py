@@ -11,9 +11,10 @@ from typing import final
 from attrs import evolve, field, frozen
 
 from chatmemory.contracts import Forgetting, MemoryDraft, MemoryListing, Vector
+from chatmemory.json_value import from_json, same_json, to_json
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace
 from chatmemory.page_cursor import Place
-from chatmemory_layers.columns import folded, from_json, same_json, to_json
+from chatmemory_layers.columns import folded
 
 
 @final

@@ -1,18 +1,24 @@
-"""``ConversationRow``: a row of ``conversation``, how it changes with its messages, and how both are written."""
+"""Rows of ``conversation`` and ``chat_message``: how a state is read, and how messages and state are written together.
+
+What a change makes of the state is decided in ``chatmemory.conversation.changes``.
+"""
 
 from collections.abc import Sequence
 from typing import Final, Self, final
 
-from attrs import astuple, evolve, fields, frozen
+from attrs import astuple, fields, frozen
 
 from chatmemory.contracts import MessageDraft
-from chatmemory.messages import OPEN_ROLES, Conversation
-from chatmemory_layers.columns import from_us, to_json, to_us
+from chatmemory.conversation.changes import ConversationState, InView, new_conversation
+from chatmemory.json_value import to_json
+from chatmemory.messages import Conversation
+from chatmemory_layers.columns import EPOCH, from_us, to_us
 from chatmemory_layers.postgres.connection import Connection, Row
 
 SELECT_CONVERSATION: Final = """
-SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
-    deleted_count, created_at_us, updated_at_us
+SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
+    created_at_us, updated_at_us,
+    EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work
 FROM conversation
 WHERE conversation_id = $1
 """
@@ -40,6 +46,14 @@ ON CONFLICT (conversation_id) DO UPDATE SET
     deleted_count = excluded.deleted_count,
     created_at_us = excluded.created_at_us,
     updated_at_us = excluded.updated_at_us
+"""
+# Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
+INSERT_WORK: Final = """
+INSERT INTO history_work (conversation_id, due_at_us, attempts) VALUES ($1, $2, 0)
+ON CONFLICT (conversation_id) DO NOTHING
+"""
+DELETE_WORK: Final = """
+DELETE FROM history_work WHERE conversation_id = $1
 """
 
 
@@ -75,115 +89,70 @@ class MessageRow:
         """Return the values as they travel."""
         return tuple(None if value is None else str(value) for value in astuple(self))
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a history strategy has to deal with it."""
-        return self.role in OPEN_ROLES
+
+def conversation_of(conversation_id: str, row: Row) -> Conversation:
+    """Read what readers see of a conversation."""
+    return Conversation(
+        conversation_id,
+        version=row["version"],
+        message_count=row["message_count"],
+        view_count=row["view_count"],
+        view_tokens=row["view_tokens"],
+        open_count=row["open_count"],
+        created_at=from_us(row["created_at_us"]),
+        updated_at=from_us(row["updated_at_us"]),
+    )
 
 
-@final
-@frozen
-class ConversationRow:
-    """A row of ``conversation``, in the order of its columns.
-
-    Attributes:
-        next_seq: the sequence number of the next message; survives a clear, as the version does.
-        rewritten_at_version: the version that the latest summary or clear made.
-        deleted_count: messages that were covered and deleted; their ids live on in ``summary_coverage``.
-    """
-
-    conversation_id: str
-    version: int
-    next_seq: int
-    rewritten_at_version: int
-    message_count: int
-    view_count: int
-    view_tokens: int
-    open_count: int
-    deleted_count: int
-    created_at_us: int
-    updated_at_us: int
-
-    @classmethod
-    def unknown(cls, conversation_id: str, now_us: int) -> Self:
-        """Return what a conversation is before its first message."""
-        return cls(
-            conversation_id,
-            version=0,
-            next_seq=1,
-            rewritten_at_version=0,
-            message_count=0,
-            view_count=0,
-            view_tokens=0,
-            open_count=0,
-            deleted_count=0,
-            created_at_us=now_us,
-            updated_at_us=now_us,
-        )
-
-    @classmethod
-    def read(cls, row: Row) -> Self:
-        """Read a row, whatever other columns it has."""
-        return cls(**{column.name: row[column.name] for column in fields(cls)})
-
-    def value(self) -> Conversation:
-        """Describe the conversation as it is now."""
-        return Conversation(
-            self.conversation_id,
-            version=self.version,
-            message_count=self.message_count,
-            view_count=self.view_count,
-            view_tokens=self.view_tokens,
-            open_count=self.open_count,
-            created_at=from_us(self.created_at_us),
-            updated_at=from_us(self.updated_at_us),
-        )
-
-    def extended(self, rows: Sequence[MessageRow], now_us: int) -> "ConversationRow":
-        """Return the state after *rows* are stored at its end."""
-        return evolve(
-            self,
-            version=self.version + 1,
-            next_seq=self.next_seq + len(rows),
-            message_count=self.message_count + len(rows),
-            view_count=self.view_count + len(rows),
-            view_tokens=self.view_tokens + sum(row.tokens for row in rows),
-            open_count=self.open_count + sum(row.is_open for row in rows),
-            created_at_us=self.created_at_us if self.message_count else now_us,
-            updated_at_us=now_us,
-        )
-
-    def without(self, covered: Sequence[Row], *, deleted: bool) -> "ConversationRow":
-        """Return the state after *covered* left the view, and the store when they are *deleted*; the version stays."""
-        gone = len(covered) if deleted else 0
-        return evolve(
-            self,
-            message_count=self.message_count - gone,
-            deleted_count=self.deleted_count + gone,
-            view_count=self.view_count - len(covered),
-            view_tokens=self.view_tokens - sum(row["tokens"] for row in covered),
-            open_count=self.open_count - sum(row["role"] in OPEN_ROLES for row in covered),
-        )
-
-    def rewritten(self) -> "ConversationRow":
-        """Return the state whose version no summary planned before it may pass."""
-        return evolve(self, rewritten_at_version=self.version)
-
-    def cleared(self, now_us: int) -> "ConversationRow":
-        """Return the state without any message."""
-        empty = self.unknown(self.conversation_id, now_us)
-        return evolve(empty, version=self.version + 1, next_seq=self.next_seq).rewritten()
+def state_of(conversation_id: str, found: Sequence[Row]) -> ConversationState:
+    """Read the state from the first row that has its columns; without one nobody has written to the conversation."""
+    if not found:
+        return new_conversation(conversation_id, EPOCH)
+    row = found[0]
+    return ConversationState(
+        conversation_of(conversation_id, row),
+        next_seq=row["next_seq"],
+        rewritten_at_version=row["rewritten_at_version"],
+        deleted_count=row["deleted_count"],
+        has_work=row["has_work"],
+    )
 
 
-async def load_conversation(connection: Connection, conversation_id: str) -> ConversationRow | None:
-    """Read the row of a conversation, None when it has never been written to."""
-    rows = await connection.fetch(SELECT_CONVERSATION, conversation_id)
-    return ConversationRow.read(rows[0]) if rows else None
+def in_view(rows: Sequence[Row]) -> list[InView]:
+    """Read what messages count for in the model's view."""
+    return [InView(row["place"], row["role"], row["tokens"]) for row in rows]
+
+
+async def load_conversation(connection: Connection, conversation_id: str) -> ConversationState:
+    """Read the state of a conversation."""
+    return state_of(conversation_id, await connection.fetch(SELECT_CONVERSATION, conversation_id))
 
 
 async def store_messages(
-    connection: Connection, row: ConversationRow, messages: Sequence[MessageRow]
+    connection: Connection,
+    before: ConversationState,
+    after: ConversationState,
+    messages: Sequence[MessageRow] = (),
 ) -> None:
-    """Write *messages* and the *row* that they led to."""
+    """Write *messages* and the state *after* them; queue history work, or take it out of the queue, whoever holds it."""
+    conversation = after.conversation
     columns = [list(column) for column in zip(*(message.texts() for message in messages), strict=True)]
-    await connection.execute(STORE_MESSAGES, *astuple(row), *(columns or [[] for _ in fields(MessageRow)]))
+    await connection.execute(
+        STORE_MESSAGES,
+        conversation.conversation_id,
+        conversation.version,
+        after.next_seq,
+        after.rewritten_at_version,
+        conversation.message_count,
+        conversation.view_count,
+        conversation.view_tokens,
+        conversation.open_count,
+        after.deleted_count,
+        to_us(conversation.created_at),
+        to_us(conversation.updated_at),
+        *(columns or [[] for _ in fields(MessageRow)]),
+    )
+    if after.has_work and not before.has_work:
+        await connection.execute(INSERT_WORK, conversation.conversation_id, to_us(conversation.updated_at))
+    elif before.has_work and not after.has_work:
+        await connection.execute(DELETE_WORK, conversation.conversation_id)

@@ -5,20 +5,13 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts import HistoryWork, WorkIsDue
+from chatmemory.contracts import HistoryWork, WorkThreshold
+from chatmemory.conversation.changes import is_due
 from chatmemory.effect import Success
 from chatmemory_layers.columns import to_us
 from chatmemory_layers.postgres.connection import Connection
-from chatmemory_layers.postgres.conversation_row import load_conversation
+from chatmemory_layers.postgres.conversation_row import DELETE_WORK, load_conversation
 
-# Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
-INSERT_WORK: Final = """
-INSERT INTO history_work (conversation_id, due_at_us, attempts) VALUES ($1, $2, 0)
-ON CONFLICT (conversation_id) DO NOTHING
-"""
-DELETE_WORK: Final = """
-DELETE FROM history_work WHERE conversation_id = $1
-"""
 # Over all conversations, so a plain read; each candidate is then claimed by a statement of its own.
 SELECT_CANDIDATES: Final = """
 SELECT conversation_id FROM history_work
@@ -61,18 +54,8 @@ class Settlement:
     """What became of the work."""
 
     work: HistoryWork
-    is_due: WorkIsDue
+    threshold: WorkThreshold | None
     retry_at: datetime | None
-
-
-async def queue_work(connection: Connection, conversation_id: str, now_us: int) -> None:
-    """See to it that the conversation has work in the queue."""
-    await connection.execute(INSERT_WORK, conversation_id, now_us)
-
-
-async def drop_work(connection: Connection, conversation_id: str) -> None:
-    """Take the conversation's work out of the queue, whoever holds it."""
-    await connection.execute(DELETE_WORK, conversation_id)
 
 
 async def candidates(connection: Connection, now: datetime) -> tuple[str, ...]:
@@ -92,13 +75,12 @@ async def settle_work(connection: Connection, settlement: Settlement) -> Success
     """Give a lease back; see ``MessageRepository.settle_work``."""
     key = settlement.work.conversation_id
     lease = await connection.fetch(SELECT_LEASE, key)
-    row = await load_conversation(connection, key)
-    if row is None or not lease or lease[0]["lease_id"] != settlement.work.lease_id:
+    if not lease or lease[0]["lease_id"] != settlement.work.lease_id:
         return Success(None)
     if settlement.retry_at is not None:
         await connection.execute(RETRY_WORK, key, to_us(settlement.retry_at))
-    elif settlement.is_due(row.value()):
+    elif is_due((await load_conversation(connection, key)).conversation, settlement.threshold):
         await connection.execute(RENEW_WORK, key)
     else:
-        await drop_work(connection, key)
+        await connection.execute(DELETE_WORK, key)
     return Success(None)

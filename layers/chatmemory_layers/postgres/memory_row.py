@@ -11,8 +11,9 @@ from typing import Final, Self, final
 from attrs import astuple, frozen
 
 from chatmemory.contracts import MemoryDraft, Vector
+from chatmemory.json_value import from_json, to_json
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace, Provenance
-from chatmemory_layers.columns import from_json, from_us, to_json, to_us
+from chatmemory_layers.columns import from_us, to_us
 from chatmemory_layers.postgres.connection import Connection, Row
 
 # Rows, their vectors, and users who are new, in one round trip: arrays of one length, as text for the reason that

@@ -11,8 +11,8 @@ from attrs import define, evolve, field, frozen
 from chatmemory.contracts import MemoryDraft
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
+from chatmemory.json_value import same_json
 from chatmemory.memories import Duplicate, Namespace, Stored
-from chatmemory_layers.columns import same_json
 from chatmemory_layers.postgres.connection import Connection, Row
 from chatmemory_layers.postgres.memory_row import MemoryRow, insert_memories
 from chatmemory_layers.postgres.memory_space import space_keys

@@ -9,8 +9,9 @@ from typing import Final
 from chatmemory.contracts import Attachment
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryChangedError
+from chatmemory.json_value import to_json
 from chatmemory.memories import Memory, Namespace
-from chatmemory_layers.columns import to_json, to_us
+from chatmemory_layers.columns import to_us
 from chatmemory_layers.memory_requests import Attaching, Marks, Retirement, Rewriting
 from chatmemory_layers.postgres.connection import Connection
 from chatmemory_layers.postgres.memory_filters import OWNED, SEEN, seen_by

@@ -6,6 +6,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.contracts import ConversationListing, PageQuery
+from chatmemory.json_value import from_json
 from chatmemory.messages import (
     ChatMessage,
     Conversation,
@@ -14,9 +15,9 @@ from chatmemory.messages import (
     TimestampRange,
     View,
 )
-from chatmemory_layers.columns import from_json, from_us, to_us
+from chatmemory_layers.columns import from_us, to_us
 from chatmemory_layers.postgres.connection import Connection, Row
-from chatmemory_layers.postgres.conversation_row import ConversationRow
+from chatmemory_layers.postgres.conversation_row import conversation_of
 
 # Newest first so that LIMIT keeps the tail; NULL is no limit.
 SELECT_FULL_OLDER: Final = """
@@ -187,7 +188,7 @@ def message_of(row: Row) -> ChatMessage:
 async def conversation(connection: Connection, conversation_id: str) -> Conversation | None:
     """See ``MessageRepository.conversation``."""
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
-    return ConversationRow.read(rows[0]).value() if rows else None
+    return conversation_of(conversation_id, rows[0]) if rows else None
 
 
 async def conversations(connection: Connection, listing: ConversationListing) -> tuple[Conversation, ...]:
@@ -198,7 +199,7 @@ async def conversations(connection: Connection, listing: ConversationListing) ->
         rows = await connection.fetch(SELECT_RECENT_CONVERSATIONS, *asked, after_us)
     else:
         rows = await connection.fetch(SELECT_CONVERSATIONS_BY_ID, *asked)
-    return tuple(ConversationRow.read(row).value() for row in rows)
+    return tuple(conversation_of(row["conversation_id"], row) for row in rows)
 
 
 @final

@@ -18,7 +18,7 @@ from chatmemory.contracts import (
     MessageRepositoryTag,
     PageQuery,
     Summary,
-    WorkIsDue,
+    WorkThreshold,
 )
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
@@ -52,10 +52,10 @@ class PostgresMessageRepository:
         return self._write("clear messages", conversation_id, message_writes.clear, request)
 
     def remove_newest(
-        self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
+        self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
     ) -> Effect[ChatMessage | None, RepositoryError]:
         """See ``MessageRepository.remove_newest``."""
-        removal = message_removal.Removal(conversation_id, now, is_due)
+        removal = message_removal.Removal(conversation_id, now, threshold)
         return self._write(
             "remove the newest message", conversation_id, message_removal.remove_newest, removal
         )
@@ -121,10 +121,10 @@ class PostgresMessageRepository:
         return None
 
     def settle_work(
-        self, work: HistoryWork, *, is_due: WorkIsDue, retry_at: datetime | None = None
+        self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None = None
     ) -> Effect[None, RepositoryError]:
         """See ``MessageRepository.settle_work``."""
-        settlement = history_work.Settlement(work, is_due, retry_at)
+        settlement = history_work.Settlement(work, threshold, retry_at)
         return self._write("settle history work", work.conversation_id, history_work.settle_work, settlement)
 
     def _write(

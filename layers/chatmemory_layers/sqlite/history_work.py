@@ -3,20 +3,15 @@
 from datetime import datetime
 from typing import Never, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from chatmemory.contracts import HistoryWork, WorkIsDue
+from chatmemory.contracts import HistoryWork, WorkThreshold
+from chatmemory.conversation.changes import is_due
 from chatmemory.effect import Outcome, Success
 from chatmemory_layers.columns import to_us
-from chatmemory_layers.sqlite.conversation_row import ConversationRow, load_conversation
+from chatmemory_layers.sqlite.conversation_row import load_conversation
 from chatmemory_layers.sqlite.group_commit import Transaction
 
-# Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
-INSERT_WORK = """
-INSERT INTO history_work (conversation_key, due_at_us, attempts) VALUES (:conversation_key, :due_at_us, 0)
-ON CONFLICT (conversation_key) DO NOTHING
-"""
-DELETE_WORK = "DELETE FROM history_work WHERE conversation_key = :conversation_key"
 CLAIM_WORK = """
 UPDATE history_work SET attempts = attempts + 1, lease_id = :lease_id, lease_until_us = :lease_until_us
 WHERE conversation_key = (
@@ -57,22 +52,8 @@ class Settlement:
     """What became of the work."""
 
     work: HistoryWork
-    is_due: WorkIsDue
+    threshold: WorkThreshold | None
     retry_at: datetime | None
-
-
-def queue_work(transaction: Transaction, row: ConversationRow, now: datetime) -> None:
-    """See to it that the conversation has work in the queue."""
-    if not row.has_work:
-        transaction.execute(INSERT_WORK, {"conversation_key": row.key, "due_at_us": to_us(now)})
-        row.has_work = True
-
-
-def drop_work(transaction: Transaction, row: ConversationRow) -> None:
-    """Take the conversation's work out of the queue, whoever holds it."""
-    if row.has_work:
-        transaction.execute(DELETE_WORK, {"conversation_key": row.key})
-        row.has_work = False
 
 
 def claim_work(transaction: Transaction, claim: Claim) -> Outcome[HistoryWork | None, Never]:
@@ -102,8 +83,8 @@ def settle_work(transaction: Transaction, settlement: Settlement) -> Outcome[Non
         return Success(None)
     if settlement.retry_at is not None:
         transaction.execute(RETRY_WORK, {**key, "due_at_us": to_us(settlement.retry_at)})
-    elif settlement.is_due(row.value()):
+    elif is_due(row.state.conversation, settlement.threshold):
         transaction.execute(RENEW_WORK, key)
     else:
-        drop_work(transaction, row)
+        row.become(transaction, evolve(row.state, has_work=False))
     return Success(None)

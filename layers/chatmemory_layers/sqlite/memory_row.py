@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from chatmemory.contracts import MemoryDraft, Vector
+from chatmemory.json_value import from_json, to_json
 from chatmemory.memories import EmbeddingSpace, Memory, Namespace, Provenance
-from chatmemory_layers.columns import from_json, from_us, to_json
+from chatmemory_layers.columns import from_us
 
 _NO_PROVENANCE: Final = Provenance()
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from chatmemory.contracts import MemoryDraft
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
+from chatmemory.json_value import same_json, to_json
 from chatmemory.memories import Duplicate, Stored
-from chatmemory_layers.columns import US_PER_SECOND, same_json, to_json, to_us
+from chatmemory_layers.columns import US_PER_SECOND, to_us
 from chatmemory_layers.sqlite.group_commit import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memory_row import said_columns, vector_blob

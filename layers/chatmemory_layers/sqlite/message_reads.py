@@ -7,6 +7,7 @@ from typing import Any, Final, final
 from attrs import frozen
 
 from chatmemory.contracts import ConversationListing, PageQuery
+from chatmemory.json_value import from_json
 from chatmemory.messages import (
     ChatMessage,
     Conversation,
@@ -16,7 +17,7 @@ from chatmemory.messages import (
     TimestampRange,
     View,
 )
-from chatmemory_layers.columns import from_json, from_us, to_us
+from chatmemory_layers.columns import from_us, to_us
 
 SELECT_VERSION = """
 SELECT conversation_key, summarized_seq, version FROM chat_conversation

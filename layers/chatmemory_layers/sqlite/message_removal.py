@@ -6,16 +6,17 @@ from typing import Never, final
 
 from attrs import frozen
 
-from chatmemory.contracts import WorkIsDue
+from chatmemory.contracts import WorkThreshold
+from chatmemory.conversation.changes import InView, decide_removal
 from chatmemory.effect import Outcome, Success
-from chatmemory.messages import OPEN_ROLES, ChatMessage, Role
-from chatmemory_layers.sqlite.conversation_row import ConversationRow, load_conversation
+from chatmemory.messages import ChatMessage
+from chatmemory_layers.sqlite.conversation_row import load_conversation
 from chatmemory_layers.sqlite.group_commit import Transaction
-from chatmemory_layers.sqlite.history_work import drop_work
 from chatmemory_layers.sqlite.message_reads import newest_in_view
 
 DELETE_MESSAGE = """
-DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq = :seq RETURNING tokens
+DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq = :seq
+RETURNING coalesce(place, seq), role, tokens
 """
 DELETE_SUMMARIZATION = """
 DELETE FROM summarization_metadata WHERE conversation_key = :conversation_key AND summary_message_id = :summary_id
@@ -28,7 +29,7 @@ WHERE conversation_key = :conversation_key AND covered_by = :summary_id AND id I
     SELECT message_id FROM summary_coverage
     WHERE conversation_key = :conversation_key AND metadata_id = :metadata_id
 )
-RETURNING role, tokens
+RETURNING place, role, tokens
 """
 DELETE_COVERAGE = """
 DELETE FROM summary_coverage WHERE conversation_key = :conversation_key AND metadata_id = :metadata_id
@@ -42,52 +43,40 @@ class Removal:
 
     conversation_id: str
     now: datetime
-    is_due: WorkIsDue
+    threshold: WorkThreshold | None
 
 
 def remove_newest(transaction: Transaction, removal: Removal) -> Outcome[ChatMessage | None, Never]:
     """See ``MessageRepository.remove_newest``."""
     row = transaction.hold(load_conversation, removal.conversation_id)
-    if row.view_count == 0:
+    if row.state.conversation.view_count == 0:
         return Success(None)
-    removed = _remove(transaction, row)
-    while _uncover(transaction, row, removed.id):
-        removed = _remove(transaction, row)
-    row.changed(removal.now)
-    row.rewritten_at_version = row.version
-    if not removal.is_due(row.value()):
-        drop_work(transaction, row)
-    return Success(removed)
+    removed: list[InView] = []
+    restored: list[InView] = []
+    freed, is_newest = 0, False
+    while not is_newest:
+        newest = newest_in_view(transaction.execute, row.key, row.summarized_seq)
+        deleted = {"conversation_key": row.key, "seq": newest.seq}
+        removed += [InView(*each) for each in transaction.execute(DELETE_MESSAGE, deleted).fetchall()]
+        back, ids = _uncover(transaction, row.key, newest.id)
+        restored += back
+        freed += ids
+        is_newest = not back
+    state = decide_removal(
+        row.state, removed, restored, freed=freed, now=removal.now, threshold=removal.threshold
+    )
+    row.become(transaction, state)
+    return Success(newest)
 
 
-def _remove(transaction: Transaction, row: ConversationRow) -> ChatMessage:
-    """Delete the newest message in view, and nothing else."""
-    newest = newest_in_view(transaction.execute, row.key, row.summarized_seq)
-    place = {"conversation_key": row.key, "seq": newest.seq}
-    ((tokens,),) = transaction.execute(DELETE_MESSAGE, place).fetchall()
-    row.message_count -= 1
-    _count(row, -1, [(newest.role, tokens)])
-    return newest
-
-
-def _uncover(transaction: Transaction, row: ConversationRow, summary_id: str) -> bool:
-    """Undo a summary that is gone; tell whether anything came back into view."""
-    summary: dict[str, object] = {"conversation_key": row.key, "summary_id": summary_id}
+def _uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Sequence[InView], int]:
+    """Undo a summary that is gone; return what came back into view, and how many ids are free again."""
+    summary: dict[str, object] = {"conversation_key": key, "summary_id": summary_id}
     undone = transaction.execute(DELETE_SUMMARIZATION, summary).fetchall()
     if not undone:
-        return False
+        return (), 0
     ((metadata_id, messages_deleted),) = undone
     covers = {**summary, "metadata_id": metadata_id}
-    back = transaction.execute(UNCOVER_MESSAGES, covers).fetchall()
-    _count(row, 1, back)
+    back = [InView(*message) for message in transaction.execute(UNCOVER_MESSAGES, covers).fetchall()]
     known = transaction.execute(DELETE_COVERAGE, covers).rowcount
-    if messages_deleted:
-        row.deleted_count -= known
-    return bool(back)
-
-
-def _count(row: ConversationRow, sign: int, messages: Sequence[tuple[Role, int]]) -> None:
-    """Count *messages* that came into view, or went out of it."""
-    row.view_count += sign * len(messages)
-    row.view_tokens += sign * sum(tokens for _, tokens in messages)
-    row.open_count += sign * sum(role in OPEN_ROLES for role, _ in messages)
+    return back, known if messages_deleted else 0

@@ -19,7 +19,7 @@ from chatmemory.contracts import (
     MessageRepositoryTag,
     PageQuery,
     Summary,
-    WorkIsDue,
+    WorkThreshold,
 )
 from chatmemory.effect import Effect, Layer
 from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
@@ -57,10 +57,10 @@ class SqliteMessageRepository:
         )
 
     def remove_newest(
-        self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
+        self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
     ) -> Effect[ChatMessage | None, RepositoryError]:
         """See ``MessageRepository.remove_newest``."""
-        removal = message_removal.Removal(conversation_id, now, is_due)
+        removal = message_removal.Removal(conversation_id, now, threshold)
         return Effect.from_outcome(
             partial(self.database.write, "remove the newest message", message_removal.remove_newest, removal)
         )
@@ -113,10 +113,10 @@ class SqliteMessageRepository:
         )
 
     def settle_work(
-        self, work: HistoryWork, *, is_due: WorkIsDue, retry_at: datetime | None = None
+        self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None = None
     ) -> Effect[None, RepositoryError]:
         """See ``MessageRepository.settle_work``."""
-        settlement = history_work.Settlement(work, is_due, retry_at)
+        settlement = history_work.Settlement(work, threshold, retry_at)
         return Effect.from_outcome(
             partial(self.database.write, "settle history work", history_work.settle_work, settlement)
         )

@@ -1,19 +1,32 @@
-"""What changes a conversation: append, summarize, clear.  Each runs inside a transaction that others may share."""
+"""What changes a conversation: append, summarize, clear.  Each runs inside a transaction that others may share.
+
+What a change is, the store executes; what it comes to, ``chatmemory.conversation.changes`` decides.
+"""
 
 import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Never, final
 
 from attrs import frozen
 
 from chatmemory.contracts import Append, Appended, MessageDraft, Summary
+from chatmemory.conversation.changes import (
+    AppendDecision,
+    InView,
+    SummaryDecision,
+    Words,
+    decide_append,
+    decide_clear,
+    decide_summary,
+)
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory.messages import OPEN_ROLES, ClearReport, Conversation
-from chatmemory_layers.columns import same_json, to_json, to_us
+from chatmemory.json_value import to_json
+from chatmemory.messages import ClearReport, Conversation
+from chatmemory_layers.columns import to_us
 from chatmemory_layers.sqlite.conversation_row import ConversationRow, load_conversation
 from chatmemory_layers.sqlite.group_commit import Transaction
-from chatmemory_layers.sqlite.history_work import drop_work, queue_work
 
 # Positional, because a dictionary per message costs a tenth of the append.
 INSERT_MESSAGE = """
@@ -22,13 +35,12 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id, conversation_key) DO NOTHING
 """
 SELECT_STORED = """
-SELECT role, content, metadata FROM chat_message WHERE conversation_key = :conversation_key AND id = :id
+SELECT id, role, content, metadata FROM chat_message
+WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
 """
-# A message that is stored itself is compared, covered or not.
-SELECT_DELETED = """
-SELECT 1 FROM summary_coverage AS coverage WHERE conversation_key = :conversation_key AND message_id = :id
-    AND NOT EXISTS (SELECT 1 FROM chat_message AS message
-        WHERE message.conversation_key = coverage.conversation_key AND message.id = coverage.message_id)
+SELECT_COVERED = """
+SELECT message_id FROM summary_coverage
+WHERE conversation_key = :conversation_key AND message_id IN (SELECT value FROM json_each(:ids))
 """
 DELETE_FROM_SEQ = "DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq >= :seq"
 
@@ -76,34 +88,30 @@ def append(
 ) -> Outcome[Appended, MessageConflictError | VersionConflictError]:
     """See ``MessageRepository.append``."""
     row = transaction.hold(load_conversation, batch.conversation_id)
-    expected = batch.expected_version
-    if expected is not None and expected != row.version and not _has_all_of(transaction, row.key, batch):
-        return Failure(VersionConflictError(row.conversation_id, expected, row.version))
-    key = row.inserted_key(transaction)
-    seq = row.next_seq
-    stored: list[MessageDraft] = []
-    duplicates: list[str] = []
-    conflicts: list[str] = []
-    for draft in batch.drafts:
-        if row.deleted_count and _was_deleted(transaction, key, draft):
-            duplicates.append(draft.id)
-        elif _insert(transaction, key, seq, draft):
-            stored.append(draft)
-            seq += 1
-        elif _is_stored(transaction, key, draft):
-            duplicates.append(draft.id)
-        else:
-            conflicts.append(draft.id)
-    if conflicts:
-        transaction.execute(DELETE_FROM_SEQ, {"conversation_key": key, "seq": row.next_seq})
-        return Failure(MessageConflictError(row.conversation_id, tuple(conflicts)))
-    if stored:
-        row.append(stored, batch.now)
-    conversation = row.value()
-    if stored and batch.is_due(conversation):
-        queue_work(transaction, row, batch.now)
-    ids = tuple([draft.id for draft in stored])
-    return Success(Appended(ids, tuple(duplicates), conversation, row.has_work))
+    # As a rule all of a batch is new, and the index tells when it is not: nobody has to look first.
+    decision = decide_append(row.state, {}, batch)
+    if (
+        row.state.deleted_count
+        or not isinstance(decision, AppendDecision)
+        or not _store(transaction, row, decision.new)
+    ):
+        decision = decide_append(row.state, _known(transaction, row.key, batch), batch)
+        if not isinstance(decision, AppendDecision):
+            return Failure(decision)
+        _store(transaction, row, decision.new)
+    if decision.new:
+        row.become(transaction, decision.state)
+    return Success(decision.answer)
+
+
+def _store(transaction: Transaction, row: ConversationRow, drafts: Sequence[MessageDraft]) -> bool:
+    """Store *drafts* at the end; or none of them, when the id of one is taken."""
+    key, first = row.inserted_key(transaction), row.state.next_seq
+    for seq, draft in enumerate(drafts, first):
+        if not _insert(transaction, key, seq, draft):
+            transaction.execute(DELETE_FROM_SEQ, {"conversation_key": key, "seq": first})
+            return False
+    return True
 
 
 def _insert(
@@ -125,26 +133,15 @@ def _insert(
     return transaction.execute(INSERT_MESSAGE, columns).rowcount == 1
 
 
-def _has_all_of(transaction: Transaction, key: int, batch: Append) -> bool:
-    """Tell whether all of *batch* is stored already, or was."""
-    return all(
-        _is_stored(transaction, key, draft) or _was_deleted(transaction, key, draft) for draft in batch.drafts
+def _known(transaction: Transaction, key: int, batch: Append) -> Mapping[str, Words | None]:
+    """Return what is stored under the ids of *batch*; a message that is stored is compared, covered or not."""
+    wanted = {"conversation_key": key, "ids": json.dumps([draft.id for draft in batch.drafts])}
+    known: dict[str, Words | None] = dict.fromkeys(
+        id_ for (id_,) in transaction.execute(SELECT_COVERED, wanted).fetchall()
     )
-
-
-def _is_stored(transaction: Transaction, key: int, draft: MessageDraft) -> bool:
-    """Tell whether what is stored under the draft's id says the same."""
-    found = transaction.execute(SELECT_STORED, {"conversation_key": key, "id": draft.id}).fetchone()
-    if found is None:
-        return False
-    role, content, metadata = found
-    return role == draft.role and content == draft.content and same_json(metadata, to_json(draft.metadata))
-
-
-def _was_deleted(transaction: Transaction, key: int, draft: MessageDraft) -> bool:
-    """Tell whether a summary has deleted the message of the draft's id."""
-    found = transaction.execute(SELECT_DELETED, {"conversation_key": key, "id": draft.id}).fetchone()
-    return found is not None
+    for id_, *words in transaction.execute(SELECT_STORED, wanted).fetchall():
+        known[id_] = (words[0], words[1], words[2])
+    return known
 
 
 def summarize(
@@ -153,32 +150,17 @@ def summarize(
     """See ``MessageRepository.summarize``."""
     row = transaction.hold(load_conversation, summary.conversation_id)
     covers: dict[str, object] = {"conversation_key": row.key, "ids": json.dumps(summary.covers)}
-    uncovered = transaction.execute(SELECT_UNCOVERED, covers).fetchall()
-    if row.rewritten_at_version > summary.planned_at_version or len(uncovered) < len(summary.covers):
-        return Failure(VersionConflictError(row.conversation_id, summary.planned_at_version, row.version))
-    if _id_is_taken(transaction, row, summary.draft):
-        detail = f"{summary.draft.id!r} is stored already"
-        return Failure(RepositoryError("summarize", "unexpected", detail))
-    place = max(place for place, _, _ in uncovered)
+    covered = [InView(*message) for message in transaction.execute(SELECT_UNCOVERED, covers).fetchall()]
+    taken = {"conversation_key": row.key, "ids": json.dumps([summary.draft.id])}
+    is_id_taken = transaction.execute(SELECT_STORED, taken).fetchone() is not None
+    decision = decide_summary(row.state, covered, summary, is_id_taken=is_id_taken)
+    if not isinstance(decision, SummaryDecision):
+        return Failure(decision)
     _cover(transaction, row, summary, covers)
-    _keep_places(transaction, row, place)
-    _insert(transaction, row.key, row.next_seq, summary.draft, place)
-    row.next_seq += 1
-    row.message_count += 1
-    row.view_count += 1 - len(uncovered)
-    row.view_tokens += summary.draft.tokens - sum(tokens for _, _, tokens in uncovered)
-    row.open_count -= sum(role in OPEN_ROLES for _, role, _ in uncovered)
-    row.changed(summary.now)
-    row.rewritten_at_version = row.version
-    conversation = row.value()
-    if not summary.is_due(conversation):
-        drop_work(transaction, row)
-    return Success(conversation)
-
-
-def _id_is_taken(transaction: Transaction, row: ConversationRow, draft: MessageDraft) -> bool:
-    found = transaction.execute(SELECT_STORED, {"conversation_key": row.key, "id": draft.id}).fetchone()
-    return found is not None
+    _keep_places(transaction, row, decision.place)
+    _insert(transaction, row.key, decision.seq, summary.draft, decision.place)
+    row.become(transaction, decision.state)
+    return Success(decision.state.conversation)
 
 
 def _cover(
@@ -199,8 +181,6 @@ def _cover(
     transaction.execute(INSERT_COVERAGE, {**covers, "metadata_id": summary.metadata_id})
     if summary.delete_covered:
         transaction.execute(DELETE_MESSAGES, covers)
-        row.message_count -= len(summary.covers)
-        row.deleted_count += len(summary.covers)
     else:
         transaction.execute(COVER_MESSAGES, {**covers, "summary_id": summary.draft.id})
 
@@ -225,15 +205,12 @@ class Clear:
 def clear(transaction: Transaction, request: Clear) -> Outcome[ClearReport | None, Never]:
     """See ``MessageRepository.clear``."""
     row = transaction.hold(load_conversation, request.conversation_id)
-    if row.message_count == 0:
+    if row.state.conversation.message_count == 0:
         return Success(None)
     key = {"conversation_key": row.key}
     (summaries,) = transaction.execute(COUNT_SUMMARIES, key).fetchone()
     for statement in CLEAR_STATEMENTS:
         transaction.execute(statement, key)
-    drop_work(transaction, row)
-    messages = row.message_count
-    row.message_count = row.view_count = row.view_tokens = row.open_count = row.deleted_count = 0
-    row.changed(request.now)
-    row.rewritten_at_version = row.version
-    return Success(ClearReport(messages, summaries, row.version))
+    decision = decide_clear(row.state, summaries=summaries, now=request.now)
+    row.become(transaction, decision.state)
+    return Success(decision.answer)

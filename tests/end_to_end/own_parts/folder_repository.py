@@ -16,7 +16,7 @@ from chatmemory.contracts import (
     MessageDraft,
     PageQuery,
     Summary,
-    WorkIsDue,
+    WorkThreshold,
 )
 from chatmemory.errors import AppendError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.messages import ChatMessage, ClearReport, SummarizationMetadata, TimestampRange
@@ -59,7 +59,7 @@ class FolderRepository:
                 state["created_at"] = batch.now.isoformat()
             state["next_seq"] += len(stored)
             changed(state, batch.now)
-            if batch.is_due(described(state)) and state["work"] is None:
+            if reaches(state, batch.threshold) and state["work"] is None:
                 state["work"] = {
                     "due_at": batch.now.isoformat(),
                     "attempts": 0,
@@ -86,7 +86,7 @@ class FolderRepository:
         return self._io("clear", clear)
 
     def remove_newest(
-        self, conversation_id: str, *, now: datetime, is_due: WorkIsDue
+        self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
     ) -> Effect[ChatMessage | None, RepositoryError]:
         def remove() -> ChatMessage | None:
             state = self._load(conversation_id)
@@ -105,7 +105,7 @@ class FolderRepository:
             if removed is None:
                 return None
             state["rewritten_at"] = changed(state, now)
-            if not is_due(described(state)):
+            if not reaches(state, threshold):
                 state["work"] = None
             self._save(state)
             return message_of(removed)
@@ -155,7 +155,7 @@ class FolderRepository:
             summary.now.isoformat(),
         ]
         state["rewritten_at"] = changed(state, summary.now)
-        if not summary.is_due(described(state)):
+        if not reaches(state, summary.threshold):
             state["work"] = None
         await do(self._io("summarize", lambda: self._save(state)))
         return described(state)
@@ -199,7 +199,7 @@ class FolderRepository:
         return self._io("claim work", claim)
 
     def settle_work(
-        self, work: HistoryWork, *, is_due: WorkIsDue, retry_at: datetime | None = None
+        self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None = None
     ) -> Effect[None, RepositoryError]:
         def settle() -> None:
             state = self._load(work.conversation_id)
@@ -210,7 +210,7 @@ class FolderRepository:
             if retry_at is not None:
                 state["work"] = {**free, "due_at": retry_at.isoformat()}
             else:
-                state["work"] = {**free, "attempts": 0} if is_due(described(state)) else None
+                state["work"] = {**free, "attempts": 0} if reaches(state, threshold) else None
             self._save(state)
 
         return self._io("settle work", settle)
@@ -285,6 +285,10 @@ def described(state: State) -> Conversation:
         created_at=when(state["created_at"]),
         updated_at=when(state["updated_at"]),
     )
+
+
+def reaches(state: State, threshold: WorkThreshold | None) -> bool:
+    return threshold is not None and threshold.is_reached_by(described(state))
 
 
 def chosen_by(listing: ConversationListing, known: list[Conversation]) -> tuple[Conversation, ...]:

@@ -7,7 +7,6 @@ from typing import Never
 import anyio
 
 from chatmemory import (
-    Conversation,
     Do,
     Effect,
     GenericMemoryError,
@@ -22,7 +21,7 @@ from chatmemory import (
     SkillRunnerTag,
     VersionConflictError,
 )
-from chatmemory.contracts import MessageDraft, PageQuery, Summary
+from chatmemory.contracts import MessageDraft, PageQuery, Summary, WorkThreshold
 from chatmemory.effect import ClockTag
 from chatmemory.errors import memory_error
 
@@ -56,12 +55,11 @@ class Headlines:
 class KeepTheLastTwo:
     """A strategy: when five messages stand in view, all but the last two become headlines."""
 
+    threshold = WorkThreshold(view_count=5)
+
     def __init__(self, repository: MessageRepository, skills: SkillRunner) -> None:
         self.repository = repository
         self.skills = skills
-
-    def is_due(self, conversation: Conversation) -> bool:
-        return conversation.view_count >= 5
 
     @Effect.gen
     async def after_add(
@@ -89,7 +87,7 @@ class KeepTheLastTwo:
             skill_id="headlines",
             delete_covered=False,
             now=last,
-            is_due=self.is_due,
+            threshold=self.threshold,
         )
         await do(self.repository.summarize(summary).alt(memory_error))
         return HistoryReport("done", (name,))

@@ -7,11 +7,11 @@ from typing import Any
 import anyio
 import pytest
 
-from chatmemory.contracts import Append, ChatMemory, HistoryWork, MessageDraft
+from chatmemory.contracts import Append, ChatMemory, HistoryWork, MessageDraft, WorkThreshold
 from chatmemory.conversation.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS
 from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
-from chatmemory.messages import AddReport, ChatMessage, Conversation, HistoryReport, NewMessage
+from chatmemory.messages import AddReport, ChatMessage, HistoryReport, NewMessage
 from chatmemory.settings import StrategySettings
 from tests.unit.conversation.conftest import Desk
 
@@ -226,7 +226,7 @@ async def leave_work_behind(desk: Desk, conversation_id: str) -> None:
     """Append as a process does that dies before its strategy runs."""
     now = desk.clock.now()
     drafts = tuple(MessageDraft(desk.ids.message_id(), "user", word, now, None, 1) for word in "abcd")
-    await desk.repository.append(Append(conversation_id, drafts, now, lambda _: True)).or_raise()
+    await desk.repository.append(Append(conversation_id, drafts, now, WorkThreshold())).or_raise()
 
 
 async def test_work_of_a_process_that_died_is_resumed_at_the_start(desk: Desk) -> None:
@@ -272,10 +272,8 @@ async def test_two_processes_write_one_summary(desk: Desk) -> None:
 
 async def test_a_strategy_with_nothing_to_do_is_not_asked_for_ever(desk: Desk) -> None:
     class Restless:
+        threshold = WorkThreshold()
         asked = 0
-
-        def is_due(self, conversation: Conversation) -> bool:
-            return True
 
         def after_add(self, conversation_id: str) -> Effect[HistoryReport]:
             self.asked += 1

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from chatmemory.contracts import Append, MessageDraft, MessageRepository, PageQuery, Summary
+from chatmemory.contracts import Append, MessageDraft, MessageRepository, PageQuery, Summary, WorkThreshold
 from chatmemory.messages import ChatMessage, JsonObject
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -14,7 +14,7 @@ def draft(id_: str, content: str = "你好", metadata: JsonObject | None = None)
 
 def batch(conversation_id: str, *drafts: str | MessageDraft, is_due: bool = False) -> Append:
     made = tuple(draft(each) if isinstance(each, str) else each for each in drafts)
-    return Append(conversation_id, made, NOW, lambda _: is_due)
+    return Append(conversation_id, made, NOW, WorkThreshold() if is_due else None)
 
 
 def summary(conversation_id: str, id_: str, *covers: str, at_version: int, delete: bool = False) -> Summary:
@@ -29,7 +29,7 @@ def summary(conversation_id: str, id_: str, *covers: str, at_version: int, delet
         skill_id="conversation-summary",
         delete_covered=delete,
         now=NOW,
-        is_due=lambda _: False,
+        threshold=None,
     )
 
 

@@ -1,6 +1,6 @@
 """What the tests of the SQLite engine share: a draft, a batch, open repositories."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 from chatmemory.contracts import Append, MessageDraft
 from chatmemory.effect import EffectFailed, Failure
 from chatmemory.errors import RepositoryError
-from chatmemory.messages import Conversation
+from chatmemory.messages import JsonObject
 from chatmemory.settings import SqliteSettings
 from chatmemory_layers.sqlite.database import open_database
 from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
@@ -19,19 +19,15 @@ from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
 
 
-def never_due(_: Conversation) -> bool:
-    return False
-
-
 def batch(
     *ids: str,
     to: str = "c",
     content: str = "你好",
     expected_version: int | None = None,
-    is_due: Callable[[Conversation], bool] = never_due,
+    metadata: JsonObject | None = None,
 ) -> Append:
-    drafts = tuple(MessageDraft(id_, "user", content, NOON, None, tokens=1) for id_ in ids)
-    return Append(to, drafts, NOON, is_due, expected_version)
+    drafts = tuple(MessageDraft(id_, "user", content, NOON, metadata, tokens=1) for id_ in ids)
+    return Append(to, drafts, NOON, expected_version=expected_version)
 
 
 def file_settings(path: Path, *, busy_timeout_seconds: float = 10.0) -> SqliteSettings:

@@ -1,0 +1,136 @@
+"""``Conversations``: every promise of ``MessageRepository`` but durability, in a dictionary of histories.
+
+The executable specification: ``InMemoryMessageRepository`` hands its answers out as effects, and the laws ask it what any
+other repository has to answer.  No method waits for anything, so each is a transaction by itself.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Final, TypeVar, final
+
+from attrs import define, field
+
+from chatmemory.contracts import (
+    Append,
+    Appended,
+    ConversationListing,
+    HistoryWork,
+    PageQuery,
+    Summary,
+    WorkThreshold,
+)
+from chatmemory.conversation.history import History
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.messages import ChatMessage, ClearReport, Conversation, MessagePage, SummarizationMetadata
+
+A = TypeVar("A")
+
+BEFORE_ALL: Final = datetime.min.replace(tzinfo=UTC)  # of a conversation that nobody has written to
+PLACE: Final[Callable[[Conversation], tuple[datetime, str]]] = attrgetter("updated_at", "conversation_id")
+
+
+@final
+@define(eq=False)
+class Conversations:
+    """Histories by the ids of their conversations; one that was cleared stays, without messages."""
+
+    histories: dict[str, History] = field(factory=dict[str, History])
+
+    def history(self, conversation_id: str, now: datetime = BEFORE_ALL) -> History:
+        """Return the history of the conversation, or what a write at *now* would begin with."""
+        return self.histories.get(conversation_id) or History.new(conversation_id, now)
+
+    def append(self, batch: Append) -> Outcome[Appended, MessageConflictError | VersionConflictError]:
+        """See ``MessageRepository.append``."""
+        match self.history(batch.conversation_id, batch.now).append(batch):
+            case (history, appended):
+                if appended.stored:
+                    self.histories[batch.conversation_id] = history
+                return Success(appended)
+            case refusal:
+                return Failure(refusal)
+
+    def page(self, query: PageQuery) -> MessagePage | None:
+        """See ``MessageRepository.page``."""
+        return self.history(query.conversation_id).page(query)
+
+    def clear(self, conversation_id: str, *, now: datetime) -> ClearReport | None:
+        """See ``MessageRepository.clear``."""
+        return self._change(conversation_id, self.history(conversation_id).clear(now))
+
+    def remove_newest(
+        self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
+    ) -> ChatMessage | None:
+        """See ``MessageRepository.remove_newest``."""
+        removal = self.history(conversation_id).remove_newest(now=now, threshold=threshold)
+        return self._change(conversation_id, removal)
+
+    def conversation(self, conversation_id: str) -> Conversation | None:
+        """See ``MessageRepository.conversation``."""
+        return self.history(conversation_id).conversation
+
+    def conversations(self, listing: ConversationListing, /) -> tuple[Conversation, ...]:
+        """See ``MessageRepository.conversations``."""
+        known = [history.state.conversation for history in self.histories.values() if history.entries]
+        alike = [one for one in known if one.conversation_id.startswith(listing.prefix)]
+        after = listing.after
+        if listing.order == "id":
+            behind = [one for one in alike if after is None or one.conversation_id > after[1]]
+            behind.sort(key=attrgetter("conversation_id"))
+        else:
+            behind = [one for one in alike if after is None or PLACE(one) < after]
+            behind.sort(key=PLACE, reverse=True)
+        return tuple(behind[: listing.limit])
+
+    def summarize(self, summary: Summary) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
+        """See ``MessageRepository.summarize``."""
+        history = self.history(summary.conversation_id).summarize(summary)
+        if not isinstance(history, History):
+            return Failure(history)
+        self.histories[summary.conversation_id] = history
+        return Success(history.state.conversation)
+
+    def summarization(self, conversation_id: str, summary_message_id: str) -> SummarizationMetadata | None:
+        """See ``MessageRepository.summarization``."""
+        return self.history(conversation_id).summarization(summary_message_id)
+
+    def summarizations_of(self, conversation_id: str, message_id: str) -> tuple[SummarizationMetadata, ...]:
+        """See ``MessageRepository.summarizations_of``."""
+        return self.history(conversation_id).summarizations_of(message_id)
+
+    def claim_work(
+        self, *, now: datetime, lease_id: str, lease_until: datetime, conversation_id: str | None = None
+    ) -> HistoryWork | None:
+        """See ``MessageRepository.claim_work``."""
+        queued = [
+            (history.work.due_at, key)
+            for key, history in self.histories.items()
+            if history.work and conversation_id in {None, key}
+        ]
+        for _, key in sorted(queued):
+            claim = self.histories[key].claim(now=now, lease_id=lease_id, lease_until=lease_until)
+            if claim is not None:
+                return self._change(key, claim)
+        return None
+
+    def settle_work(
+        self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None = None
+    ) -> None:
+        """See ``MessageRepository.settle_work``."""
+        history = self.history(work.conversation_id).settle(work, threshold=threshold, retry_at=retry_at)
+        self.histories[work.conversation_id] = history
+
+    def mark_stale(self, conversation_id: str, message_id: str) -> frozenset[str]:
+        """Say of every summary over the message that it may still say what was forgotten; name those summaries."""
+        history, stale = self.history(conversation_id).mark_stale(message_id)
+        if stale:
+            self.histories[conversation_id] = history
+        return stale
+
+    def _change(self, conversation_id: str, change: tuple[History, A] | None) -> A | None:
+        if change is None:
+            return None
+        self.histories[conversation_id], answer = change
+        return answer

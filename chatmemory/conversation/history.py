@@ -1,0 +1,314 @@
+"""``History``: one conversation with all its messages, as a value: the plainest store that there can be.
+
+Each change gives another history, or the error that refuses it.  Dictionaries keep histories for the repository in memory,
+and the laws compare every other repository with one.  What a change decides stands in ``changes.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import final
+
+from attrs import evolve, field, frozen
+
+from chatmemory.contracts import (
+    Append,
+    Appended,
+    HistoryWork,
+    MessageDraft,
+    PageQuery,
+    Summary,
+    WorkThreshold,
+)
+from chatmemory.conversation.changes import (
+    AppendDecision,
+    ConversationState,
+    InView,
+    SummaryDecision,
+    Words,
+    decide_append,
+    decide_clear,
+    decide_removal,
+    decide_summary,
+    is_due,
+    new_conversation,
+)
+from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.json_value import from_json, to_json
+from chatmemory.messages import (
+    ChatMessage,
+    ClearReport,
+    Conversation,
+    MessagePage,
+    SummarizationMetadata,
+    TimestampRange,
+)
+
+
+@final
+@frozen
+class Entry:
+    """A stored message.
+
+    Attributes:
+        message: without its metadata, so that it can be handed out as it is.
+        metadata: as JSON text: what callers give and get is never shared, and ``1``, ``1.0`` and ``true`` stay apart.
+        place: where it stands in the model's view; a summary stands where the last message that it covers stood.
+        tokens: its size.
+    """
+
+    message: ChatMessage
+    metadata: str | None
+    place: int
+    tokens: int
+
+    @property
+    def words(self) -> Words:
+        """What a message must say to repeat it."""
+        return self.message.role, self.message.content, self.metadata
+
+    @property
+    def counted(self) -> InView:
+        """What it counts for in the model's view."""
+        return InView(self.place, self.message.role, self.tokens)
+
+    def covered_by(self, summary_id: str | None) -> Entry:
+        """Return it behind a summary, or in view."""
+        return evolve(self, message=evolve(self.message, covered_by=summary_id))
+
+    def handed_out(self) -> ChatMessage:
+        """Return the message with metadata of the caller's own."""
+        return (
+            self.message if self.metadata is None else evolve(self.message, metadata=from_json(self.metadata))
+        )
+
+
+@final
+@frozen
+class QueuedWork:
+    """History work that waits until *due_at*, or that somebody holds until *lease_until*."""
+
+    due_at: datetime
+    attempts: int = 0
+    lease_id: str | None = None
+    lease_until: datetime | None = None
+
+    def is_free(self, now: datetime) -> bool:
+        """Tell whether it may be claimed."""
+        return self.due_at <= now and (self.lease_until is None or self.lease_until <= now)
+
+
+@final
+@frozen
+class History:
+    """One conversation.
+
+    Attributes:
+        state: its counts; they agree with what stands below.
+        entries: every stored message by its id, in the order of their numbers.
+        summaries: where the summaries come from, oldest first; a later one may stand for an earlier one.
+        work: the queued history work.
+    """
+
+    state: ConversationState
+    entries: Mapping[str, Entry] = field(factory=dict[str, Entry])
+    summaries: tuple[SummarizationMetadata, ...] = ()
+    work: QueuedWork | None = None
+
+    @staticmethod
+    def new(conversation_id: str, now: datetime) -> History:
+        """Return the history of a conversation that was never written to."""
+        return History(new_conversation(conversation_id, now))
+
+    @property
+    def conversation(self) -> Conversation | None:
+        """What readers see of it; None without messages."""
+        return self.state.conversation if self.entries else None
+
+    def append(self, batch: Append) -> tuple[History, Appended] | MessageConflictError | VersionConflictError:
+        """Store what is new in *batch*."""
+        decision = decide_append(self.state, self._known(draft.id for draft in batch.drafts), batch)
+        if not isinstance(decision, AppendDecision):
+            return decision
+        new = [_entry(draft, seq) for seq, draft in enumerate(decision.new, self.state.next_seq)]
+        return self._changed(
+            decision.state, batch.now, entries=_by_id([*self.entries.values(), *new])
+        ), decision.answer
+
+    def summarize(self, summary: Summary) -> History | VersionConflictError | RepositoryError:
+        """Put *summary* in the place of what it covers."""
+        covered = [entry for entry in _view(self.entries) if entry.message.id in summary.covers]
+        is_id_taken = summary.draft.id in self.entries
+        decision = decide_summary(
+            self.state, [entry.counted for entry in covered], summary, is_id_taken=is_id_taken
+        )
+        if not isinstance(decision, SummaryDecision):
+            return decision
+        entries = dict(self.entries)
+        for entry in covered:
+            entries[entry.message.id] = entry.covered_by(summary.draft.id)
+            if summary.delete_covered:
+                del entries[entry.message.id]
+        entries[summary.draft.id] = _entry(summary.draft, decision.seq, decision.place)
+        summaries = (*self.summaries, _metadata(summary))
+        return self._changed(decision.state, summary.now, entries=entries, summaries=summaries)
+
+    def remove_newest(
+        self, *, now: datetime, threshold: WorkThreshold | None
+    ) -> tuple[History, ChatMessage] | None:
+        """Take the newest message out of the view, and undo the summaries that stand there; None when it is empty."""
+        if not _view(self.entries):
+            return None
+        entries = dict(self.entries)
+        removed: list[Entry] = []
+        restored: list[Entry] = []
+        back: list[Entry] = []
+        while not removed or back:
+            newest = _view(entries)[-1]
+            removed.append(entries.pop(newest.message.id))
+            back = [
+                entry.covered_by(None)
+                for entry in entries.values()
+                if entry.message.covered_by == newest.message.id
+            ]
+            entries |= _by_id(back)
+            restored += back
+        gone = {entry.message.id for entry in removed}
+        undone = [made for made in self.summaries if made.summary_message_id in gone]
+        state = decide_removal(
+            self.state,
+            [entry.counted for entry in removed],
+            [entry.counted for entry in restored],
+            freed=sum(len(made.summarized_message_ids) for made in undone if made.messages_deleted),
+            now=now,
+            threshold=threshold,
+        )
+        summaries = tuple(made for made in self.summaries if made not in undone)
+        return self._changed(state, now, entries=entries, summaries=summaries), removed[-1].handed_out()
+
+    def clear(self, now: datetime) -> tuple[History, ClearReport] | None:
+        """Forget everything but the version and the numbering; None without messages."""
+        if not self.entries:
+            return None
+        summaries = sum(entry.message.role == "summary" for entry in self.entries.values())
+        decision = decide_clear(self.state, summaries=summaries, now=now)
+        return History(decision.state), decision.answer
+
+    def mark_stale(self, message_id: str) -> tuple[History, frozenset[str]]:
+        """Say of every summary over the message that it may still say what was forgotten; name those summaries."""
+        stale = frozenset(made.summary_message_id for made in self.summarizations_of(message_id))
+        marked = tuple(
+            evolve(made, is_stale=made.is_stale or made.summary_message_id in stale)
+            for made in self.summaries
+        )
+        return evolve(self, summaries=marked), stale
+
+    def claim(
+        self, *, now: datetime, lease_id: str, lease_until: datetime
+    ) -> tuple[History, HistoryWork] | None:
+        """Lease its work; None when there is none that is free."""
+        if self.work is None or not self.work.is_free(now):
+            return None
+        held = QueuedWork(self.work.due_at, self.work.attempts + 1, lease_id, lease_until)
+        return evolve(self, work=held), HistoryWork(
+            self.state.conversation.conversation_id, held.attempts, lease_id
+        )
+
+    def settle(
+        self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None
+    ) -> History:
+        """Give the lease on its work back, if it has not passed to another."""
+        held = self.work
+        if held is None or held.lease_id != work.lease_id:
+            return self
+        if retry_at is not None:
+            return evolve(self, work=QueuedWork(retry_at, held.attempts))
+        if is_due(self.state.conversation, threshold):
+            return evolve(self, work=QueuedWork(held.due_at))
+        return evolve(self, state=evolve(self.state, has_work=False), work=None)
+
+    def page(self, query: PageQuery) -> MessagePage | None:
+        """Return the stretch that *query* asks for; None without messages."""
+        if not self.entries:
+            return None
+        in_view = query.view == "model"
+        stretch = [
+            (entry.place if in_view else entry.message.seq, entry)
+            for entry in (_view(self.entries) if in_view else self.entries.values())
+            if query.before is None or entry.message.timestamp < query.before
+        ]
+        limit = len(stretch) if query.limit is None else query.limit
+        older = [pair for pair in stretch if query.older_than is None or pair[0] < query.older_than]
+        if query.newer_than is not None:
+            older = [pair for pair in stretch if pair[0] <= query.newer_than]
+            chosen = stretch[len(older) : len(older) + limit]
+        else:
+            chosen = older[max(0, len(older) - limit) :]
+            older = older[: len(older) - len(chosen)]
+        newest = chosen or older
+        return MessagePage(
+            messages=tuple([entry.handed_out() for _, entry in chosen]),
+            version=self.state.conversation.version,
+            older=older[-1][0] + 1 if older else None,
+            newer=newest[-1][0] if newest else 0,
+        )
+
+    def summarization(self, summary_message_id: str) -> SummarizationMetadata | None:
+        """Return where a summary comes from."""
+        made = [made for made in self.summaries if made.summary_message_id == summary_message_id]
+        return made[0] if made else None
+
+    def summarizations_of(self, message_id: str) -> tuple[SummarizationMetadata, ...]:
+        """Return the chain of summaries over a message, the innermost first."""
+        chain: list[SummarizationMetadata] = []
+        for made in self.summaries:  # a later one can only stand around an earlier one
+            if message_id in made.summarized_message_ids:
+                chain.append(made)
+                message_id = made.summary_message_id
+        return tuple(chain)
+
+    def _known(self, message_ids: Iterable[str]) -> Mapping[str, Words | None]:
+        return {
+            id_: entry.words if (entry := self.entries.get(id_)) else None
+            for id_ in message_ids
+            if id_ in self.entries or any(id_ in made.summarized_message_ids for made in self.summaries)
+        }
+
+    def _changed(
+        self,
+        state: ConversationState,
+        now: datetime,
+        *,
+        entries: Mapping[str, Entry],
+        summaries: tuple[SummarizationMetadata, ...] | None = None,
+    ) -> History:
+        work = (self.work or QueuedWork(now)) if state.has_work else None
+        return History(state, entries, self.summaries if summaries is None else summaries, work)
+
+
+def _view(entries: Mapping[str, Entry]) -> list[Entry]:
+    in_view = [entry for entry in entries.values() if entry.message.covered_by is None]
+    return sorted(in_view, key=lambda entry: entry.place)
+
+
+def _by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
+    return {entry.message.id: entry for entry in entries}
+
+
+def _entry(draft: MessageDraft, seq: int, place: int | None = None) -> Entry:
+    message = ChatMessage(draft.id, seq, draft.role, draft.content, draft.timestamp)
+    return Entry(message, to_json(draft.metadata), place or seq, draft.tokens)
+
+
+def _metadata(summary: Summary) -> SummarizationMetadata:
+    return SummarizationMetadata(
+        id=summary.metadata_id,
+        conversation_id=summary.conversation_id,
+        summary_message_id=summary.draft.id,
+        summarized_message_ids=summary.covers,
+        timestamp_range=TimestampRange(summary.starts_at, summary.ends_at),
+        skill_id=summary.skill_id,
+        messages_deleted=summary.delete_covered,
+        created_at=summary.now,
+    )
