@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     )
     from chatmemory.effect.layers.layer import Layer as Layer
     from chatmemory.effect.layers.memo import MemoMap as MemoMap
-    from chatmemory.effect.layers.plan import LayerCycleError as LayerCycleError
-    from chatmemory.effect.layers.wiring import (
+    from chatmemory.effect.layers.wiring import wire as wire
+    from chatmemory.effect.layers.wiring_errors import (
         AmbiguousServiceError as AmbiguousServiceError,
-        wire as wire,
+        LayerCycleError as LayerCycleError,
+        ShadowedServiceError as ShadowedServiceError,
+        UnknownReplacementError as UnknownReplacementError,
     )
     from chatmemory.effect.outcome import (
         Cause as Cause,
@@ -94,7 +96,6 @@ else:
             "chatmemory.effect.outcome": (
                 "Cause Die EffectFailed EffectInterrupted Exit Fail Failure Interrupt Outcome Success"
             ),
-            "chatmemory.effect.layers.plan": "LayerCycleError",
             "chatmemory.effect.running.runner": "Runner",
             "chatmemory.effect.running.runtime": "ManagedRuntime",
             "chatmemory.effect.services.schedule": "Schedule",
@@ -104,6 +105,9 @@ else:
             "chatmemory.effect.suspended": "SuspendedError",
             "chatmemory.effect.tag": "Tag",
             "chatmemory.effect.running.thread_runtime": "ThreadRuntime",
-            "chatmemory.effect.layers.wiring": "AmbiguousServiceError wire",
+            "chatmemory.effect.layers.wiring": "wire",
+            "chatmemory.effect.layers.wiring_errors": (
+                "AmbiguousServiceError LayerCycleError ShadowedServiceError UnknownReplacementError"
+            ),
         },
     )

@@ -16,6 +16,7 @@ from chatmemory.effect import (
     MissingServiceError,
     Reference,
     Tag,
+    UnknownReplacementError,
     wire,
 )
 
@@ -56,6 +57,54 @@ async def test_an_override_wins_over_a_layer_that_gives_more() -> None:
     app = wire(Layer.effect(Three, sum_, needs=[One, Two]), both, override=[Layer.succeed(One, 10)])
     async with ManagedRuntime(app) as runtime:
         assert [await runtime.service(tag) for tag in (One, Two, Three)] == [10, 2, 12]
+
+
+@pytest.mark.anyio
+async def test_an_override_replaces_what_is_deep_in_a_layer_of_the_bag() -> None:
+    journal = Journal()
+    hidden = journal.layer(3) >> journal.layer(1, Three) >> Layer.effect(Two, One.get(), needs=[One])
+    async with ManagedRuntime(wire(hidden, override=[Layer.succeed(One, 21)])) as runtime:
+        assert await runtime.service(Two) == 21
+    assert journal == []
+
+
+@pytest.mark.anyio
+async def test_an_override_is_fed_by_the_bag_and_by_what_surrounds_the_layer_that_it_replaces() -> None:
+    sum_ = Two.get().bind(lambda two: Three.get().map(lambda three: two + three))
+    stack = Layer.succeed(Three, 3) >> Layer.succeed(One, 1)
+    app = wire(stack, Layer.succeed(Two, 20), override=[Layer.effect(One, sum_, needs=[Two, Three])])
+    async with ManagedRuntime(app) as runtime:
+        assert await runtime.service(One) == 23
+
+
+@pytest.mark.anyio
+async def test_an_override_that_asks_for_its_own_service_goes_around_the_layer() -> None:
+    around = Layer.effect(One, One.get().map(lambda one: -one), needs=[One])
+    app = wire(Layer.succeed(One, 1), Layer.effect(Two, One.get(), needs=[One]), override=[around])
+    async with ManagedRuntime(app) as runtime:
+        assert [await runtime.service(tag) for tag in (One, Two)] == [-1, -1]
+
+
+@pytest.mark.anyio
+async def test_an_override_of_a_reference_reaches_layers_that_do_not_name_it() -> None:
+    class Pace(Reference[int]):
+        @classmethod
+        def default(cls) -> int:
+            return 50
+
+    asks = Layer.effect(One, Effect.service(Pace))
+    async with ManagedRuntime(wire(asks, override=[Layer.succeed(Pace, 7)])) as runtime:
+        assert await runtime.service(One) == 7
+
+
+def test_an_override_that_reaches_no_layer_is_reported() -> None:
+    with pytest.raises(UnknownReplacementError, match=r"Two cannot be replaced.*: One"):
+        wire(Layer.succeed(One, 1), override=[Layer.succeed(Two, 2)])
+
+
+def test_two_overrides_of_one_service_are_ambiguous() -> None:
+    with pytest.raises(AmbiguousServiceError, match="two replacements give One"):
+        wire(Layer.succeed(One, 1), override=[Layer.succeed(One, 2), Layer.succeed(One, 3)])
 
 
 def test_a_missing_service_is_reported_with_its_consumer() -> None:

@@ -271,7 +271,7 @@ class Silent:
 
 async def test_an_endpoint_that_hangs_holds_up_nobody_who_does_not_ask_it() -> None:
     silent: Any = Silent()
-    stack = stacks.testing() | Layer.succeed(LongTermMemoryService, silent)
+    stack = stacks.testing().replace(Layer.succeed(LongTermMemoryService, silent))
     async with api(stack, ServerSettings(max_requests=2)) as client, anyio.create_task_group() as waiting:
         extract = partial(client.post, "/memory/extract", json={"content": "我喜欢茶"})
         for _ in range(2):

@@ -10,9 +10,10 @@ from typing_extensions import TypeVar
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError
-from chatmemory.effect.layers.memo import MemoMap
-from chatmemory.effect.layers.plan import LayerCycleError, Place, Step, make_plan
+from chatmemory.effect.layers.place import Place, Step
+from chatmemory.effect.layers.plan import make_plan
 from chatmemory.effect.layers.shape import AnyTag, Leaf, Services, Shape
+from chatmemory.effect.layers.wiring_errors import LayerCycleError
 from chatmemory.effect.outcome import Cause, Exit, Fail, Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import has_event_loop
@@ -70,33 +71,31 @@ class _Site:
 
         async def run() -> Outcome[Services, Any]:
             try:
-                return Success(await build(shape, self.context, self._place.memo, self.scope, self._path))
+                return Success(await build(shape, self._place.settled(), self.scope, self._path))
             except LayerFailed as failed:
                 return Failure(failed.error)
 
         return Effect.from_outcome(run)
 
 
-async def build(
-    shape: Shape, given: Context[Any], memo: MemoMap, scope: Scope, path: tuple[Leaf, ...] = ()
-) -> Services:
+async def build(shape: Shape, place: Place, scope: Scope, path: tuple[Leaf, ...] = ()) -> Services:
     """Build *shape* and return its services, which live until *scope* is closed.
 
     If it fails or is cancelled, all that it has acquired is released before the exception goes on.
 
     Args:
         shape: what to build.
-        given: the services at hand.
-        memo: what is built already.
+        place: the services at hand, and what is built already.
         scope: where the finalizers go.
         path: the leaves that are being built and asked for this.
 
     Raises:
         MissingServiceError: nobody gives what a leaf is known to need; nothing was acquired.
         LayerCycleError: *shape* needs itself.
+        ShadowedServiceError, UnknownReplacementError: it is wired so that a layer is ignored; nothing was acquired.
         LayerFailed: a leaf failed with a typed error.
     """
-    plan = make_plan(shape, given, memo)
+    plan = make_plan(shape, place)
     own_scope = scope.fork()
     try:
         if has_event_loop():
@@ -125,9 +124,11 @@ async def _build_step(step: Step, scope: Scope, path: tuple[Leaf, ...]) -> None:
             return outcome.unwrap()
         raise LayerFailed(outcome.failure())
 
-    entry = await step.place.memo.observe(leaf, scope)
+    entry = await step.memo.observe(leaf, scope)
     try:
         step.services = await entry.services(acquire)
     except MissingServiceError as missing:
-        missing.name_consumer(f"layer {leaf.name}")
+        is_its_own = leaf.needs is None and any(tag.key == missing.key for tag in leaf.gives or ())
+        cure = ", which goes around another one if it says so by needs=[...]" if is_its_own else ""
+        missing.name_consumer(f"layer {leaf.name}{cure}")
         raise

@@ -1,6 +1,6 @@
 """``Crew``: carries out a plan in parallel where its steps do not depend on each other.
 
-What a step is, and how one is built, is left to ``plan.py`` and ``build.py``.
+What a step is, and how one is built, is left to ``place.py`` and ``build.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import final
 import anyio
 from anyio.abc import TaskGroup
 
-from chatmemory.effect.layers.plan import Gate, Plan, Step
+from chatmemory.effect.layers.place import Gate, Plan, Step
 
 __all__ = ["Crew"]
 

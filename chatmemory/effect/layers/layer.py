@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Generic, Never, cast, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, cast, final, overload
 
 from typing_extensions import TypeVar
 
@@ -18,7 +18,19 @@ from chatmemory.effect.key import TagOf, short_name
 from chatmemory.effect.layers.build import LayerFailed, build
 from chatmemory.effect.layers.memo import MemoMap
 from chatmemory.effect.layers.mock import Mock
-from chatmemory.effect.layers.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Site, Suspend
+from chatmemory.effect.layers.place import Place
+from chatmemory.effect.layers.shape import (
+    AnyTag,
+    Feed,
+    Fresh,
+    Leaf,
+    Merge,
+    Replace,
+    Services,
+    Shape,
+    Site,
+    Suspend,
+)
 from chatmemory.effect.outcome import Cause, Die, EffectFailed, Exit, Failure, Outcome, Success
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.subtraction import Difference, Subtractable
@@ -52,9 +64,24 @@ D3 = TypeVar("D3")
 D4 = TypeVar("D4")
 D5 = TypeVar("D5")
 D6 = TypeVar("D6")
+Out_co = TypeVar("Out_co", covariant=True)
 Out_contra = TypeVar("Out_contra", contravariant=True)
 Err_co = TypeVar("Err_co", covariant=True, default=Never)
 In_co = TypeVar("In_co", covariant=True, default=Never)
+
+
+class LayerOf(Protocol[Out_co, Err_co, In_co]):
+    """What a layer looks like where it may give less than ``Out``, but nothing else: a layer that replaces another."""
+
+    @property
+    def shape(self) -> Shape:
+        """What the layer is made of."""
+        ...
+
+    # mypy decides what a layer that is composed in the argument gives by the parameter, were it not for this Any.
+    def identity(self, services: Any, /) -> tuple[Out_co, Err_co, In_co]:
+        """Exist for the type checker only."""
+        ...
 
 
 @final
@@ -73,6 +100,10 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def __init__(self, shape: Shape) -> None:
         """Use the constructors below."""
         self.shape = shape
+
+    def identity(self, services: Out_contra, /) -> tuple[Out_contra, Err_co, In_co]:
+        """Exist for the type checker only (see ``LayerOf``)."""
+        raise NotImplementedError
 
     # --- making one ---
 
@@ -93,14 +124,15 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
     @staticmethod
     def effect(
-        tag: TagOf[Id, S], effect: Effect[S, E, R], *, needs: Sequence[TagOf[R, Any]] = ()
+        tag: TagOf[Id, S], effect: Effect[S, E, R], *, needs: Sequence[TagOf[R, Any]] | None = None
     ) -> Layer[Id, E, R]:
         """Give what *effect* succeeds with.
 
         Args:
             tag: the service.
             effect: makes it.
-            needs: the tags that *effect* asks for.  ``>>`` needs no telling; ``wire`` can only find what is named.
+            needs: the tags that *effect* asks for; None: unknown.  ``>>`` needs no telling; ``wire`` can only find
+                what is named, and ``replace`` can only leave out what nobody may ask for.
         """
         return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: service}), needs)
 
@@ -124,11 +156,11 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         acquire: Effect[S, E, R],
         release: Callable[[S, Exit[Any, Any]], Effect[Any, Never, R2]],
         *,
-        needs: Sequence[TagOf[R | R2, Any]] = (),
+        needs: Sequence[TagOf[R | R2, Any]] | None = None,
     ) -> Layer[Id, E, R | R2]:
         """Give what *acquire* succeeds with, and *release* it when it is not used any more.
 
-        Acquiring cannot be interrupted.
+        Acquiring cannot be interrupted.  *needs* are the tags that the effects ask for, as for ``effect``.
         """
 
         def run(site: Site) -> Effect[Services, E, R | R2]:
@@ -239,7 +271,11 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     # --- composing ---
 
     def __or__(self, other: Layer[Out2, E2, In2]) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]:
-        """Give the services of both; those of *other* win where they meet."""
+        """Give the services of both; those of *other* win where they meet.
+
+        They win in what is given, not in what the layers of this side are fed with: that is ``replace``, and where
+        somebody would be left with the old service, building raises ``ShadowedServiceError``.
+        """
         return Layer(Merge(self.shape, other.shape))
 
     def __rshift__(
@@ -257,17 +293,42 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """Feed *consumer*, and give the services of both."""
         return Layer(Feed(self.shape, cast("Layer[Any, Any, Any]", consumer).shape, keeps=True))
 
+    @overload
+    def replace(
+        self, *fakes: LayerOf[Out_contra, E2, Out_contra]
+    ) -> Layer[Out_contra, Err_co | E2, In_co]: ...
+    @overload
+    def replace(
+        self, *fakes: LayerOf[Out_contra, E2, In2 | Out_contra]
+    ) -> Layer[Out_contra, Err_co | E2, In_co | In2]: ...
+    def replace(self, *fakes: LayerOf[Any, Any, Any]) -> Layer[Any, Any, Any]:
+        """Put *fakes* in the place of all layers in here that give the same services, however deep.
+
+        A fake sees what could be seen from the place of the layer that it replaces.  That layer is not built, nor is
+        what fed nothing else.  A fake that asks for the service that it gives (``needs`` says so) goes around the layer
+        instead, which is built then.  A fake of a reference (``ClockTag``) also replaces its default.
+
+        ``>>`` hides services from the type checker; ``wire(stack, override=[fake])`` replaces them all the same.
+
+        Args:
+            fakes: layers that give services which this one has, each another.
+
+        Raises:
+            UnknownReplacementError: when this is built: no layer in here gives the service.
+            AmbiguousServiceError: when this is built: two fakes give the same service.
+        """
+        return Layer(Replace(self.shape, [fake.shape for fake in fakes]))
+
     def fresh(self) -> Layer[Out_contra, Err_co, In_co]:
         """Build this layer, and all under it, anew wherever it stands."""
         return Layer(Fresh(self.shape))
 
     def passthrough(self, *tags: TagOf[Id, Any]) -> Layer[Out_contra | Id, Err_co, In_co | Id]:
         """Give the services of *tags* too, as they come in."""
-        keys = [tag.key for tag in tags]
         come_in = Leaf(
-            f"passthrough({', '.join(map(short_name, keys))})",
+            f"passthrough({', '.join(short_name(tag.key) for tag in tags)})",
             lambda site: Effect.sync(lambda: {tag.key: site.service(tag) for tag in tags}),
-            keys,
+            tags,
             tags,
         )
         return Layer(Merge(come_in, self.shape))
@@ -290,7 +351,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             lambda site: site.build(self.shape).map(
                 lambda services: {target.key: function(services[source.key])}
             ),
-            gives=(target.key,),
+            gives=(target,),
         )
 
     def tap(
@@ -298,14 +359,18 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
         """Run the effect that *function* makes of the services, and keep them."""
         return self._going_on(
-            "tap", lambda site: site.build(self.shape).tap(lambda services: function(Context(services)))
+            "tap",
+            lambda site: site.build(self.shape).tap(lambda services: function(Context(services))),
+            needs=None,
         )
 
     def tap_error(
         self, function: Callable[[Err_co], Effect[Any, E2, R]]
     ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
         """Run the effect that *function* makes of the error, and keep the error."""
-        return self._going_on("tap_error", lambda site: site.build(self.shape).tap_error(function))
+        return self._going_on(
+            "tap_error", lambda site: site.build(self.shape).tap_error(function), needs=None
+        )
 
     def tap_cause(
         self, function: Callable[[Cause[Err_co]], Effect[Any, E2, R]]
@@ -315,7 +380,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         def look(cause: Cause[Any]) -> Effect[Never, Any, Any]:
             return function(cause).bind(lambda _: Effect.fail_cause(cause))
 
-        return self._going_on("tap_cause", lambda site: site.build(self.shape).catch_cause(look))
+        return self._going_on("tap_cause", lambda site: site.build(self.shape).catch_cause(look), needs=None)
 
     def failing_with(self, error: type[E2]) -> Layer[Out_contra, Err_co | E2, In_co]:
         """Fail with the *error* that a raised ``EffectFailed`` carries; any other exception stays a defect.
@@ -356,6 +421,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         return self._going_on(
             "or_else",
             lambda site: site.build(self.shape).lash(lambda error: site.build(function(error).shape)),
+            needs=None,
         )
 
     def catch_cause(
@@ -365,6 +431,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         return self._going_on(
             "catch_cause",
             lambda site: site.build(self.shape).catch_cause(lambda cause: site.build(function(cause).shape)),
+            needs=None,
         )
 
     def retry(self, schedule: Schedule[Err_co, Any]) -> Layer[Out_contra, Err_co, In_co]:
@@ -376,10 +443,11 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         verb: str,
         acquire: Callable[[Site], Effect[Services, Any, Any]],
         *,
-        gives: Sequence[str] | None = None,
+        gives: Sequence[AnyTag] | None = None,
+        needs: Sequence[AnyTag] | None = (),
     ) -> Layer[Any, Any, Any]:
         name = self.shape.name if isinstance(self.shape, Leaf) else "graph"
-        return Layer(Leaf(f"{name}.{verb}", acquire, gives, inner=self.shape))
+        return Layer(Leaf(f"{name}.{verb}", acquire, gives, needs, self.shape))
 
     # --- using it for one effect ---
 
@@ -393,7 +461,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         async def run(context: Context[Any]) -> Outcome[Any, Any]:
             try:
                 async with Scope() as scope:
-                    services = await build(self.shape, context, MemoMap(), scope)
+                    services = await build(self.shape, Place(context, MemoMap()), scope)
                     inner: Context[Any] = Context(services)
                     return await effect.run_in(context.merge(inner))
             except LayerFailed as failed:
@@ -411,9 +479,9 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
 
 def _leaf(
-    tag: AnyTag, acquire: Callable[[Site], Effect[Services, Any, Any]], needs: Sequence[AnyTag] = ()
+    tag: AnyTag, acquire: Callable[[Site], Effect[Services, Any, Any]], needs: Sequence[AnyTag] | None = ()
 ) -> Layer[Any, Any, Any]:
-    return Layer(Leaf(short_name(tag.key), acquire, (tag.key,), needs))
+    return Layer(Leaf(short_name(tag.key), acquire, (tag,), needs))
 
 
 async def _sleep_forever() -> Never:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, final
+from weakref import WeakKeyDictionary
 
-from chatmemory.effect.layers.shape import Leaf, Services
+from chatmemory.effect.layers.shape import Leaf, Replace, Services
 from chatmemory.effect.outcome import Exit, exit_from_exception
 from chatmemory.effect.scope import Scope
 
@@ -24,15 +25,26 @@ class MemoMap:
     Runtimes that are given one map share their layers.
     """
 
-    __slots__ = ("_entries", "_parent")
+    __slots__ = ("_apart", "_entries", "_parent")
 
     def __init__(self, *, parent: MemoMap | None = None) -> None:
+        self._apart: WeakKeyDictionary[Leaf | Replace, MemoMap] | None = None
         self._entries: dict[Leaf, Entry] = {}
         self._parent = parent
 
     def fork(self) -> MemoMap:
         """Return a map that uses what this one has, and keeps to itself what it builds."""
         return MemoMap(parent=self)
+
+    def apart(self, change: Leaf | Replace) -> MemoMap:
+        """Return the map of the layers that are built otherwise because of *change*."""
+        if self._apart is None:
+            self._apart = WeakKeyDictionary()
+        apart = self._apart.get(change)
+        if apart is None:
+            apart = MemoMap(parent=None if self._parent is None else self._parent.apart(change))
+            self._apart[change] = apart
+        return apart
 
     async def observe(self, leaf: Leaf, scope: Scope) -> Entry:
         """Return the entry of *leaf*, which stays in use until *scope* is closed."""

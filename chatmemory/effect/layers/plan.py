@@ -1,255 +1,292 @@
-"""``Plan``: a nested layer as a flat list of steps, checked before anything is acquired.
+"""``make_plan``: flattens a nested layer into a list of steps, checked before anything is acquired.
 
-Finding out who feeds whom happens here; ``build.py`` carries the steps out.  The classes are plain ones: like those of
-``shape.py`` they compare by identity, and attrs takes 0.5 ms to make each, which a short command would wait for.
+Finding out who feeds whom happens here, and who stands in for whom; ``build.py`` carries the steps out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, assert_never, final
+from collections.abc import Generator, Iterator, Sequence
+from typing import TypeAlias, assert_never, final
 
 from chatmemory.effect.context import Context
-from chatmemory.effect.key import MissingServiceError
+from chatmemory.effect.key import MissingServiceError, short_name
 from chatmemory.effect.layers.memo import MemoMap
-from chatmemory.effect.layers.shape import AnyTag, Feed, Fresh, Leaf, Merge, Services, Shape, Suspend
+from chatmemory.effect.layers.place import Gate, Part, Place, Plan, Step
+from chatmemory.effect.layers.region import Fake, Region
+from chatmemory.effect.layers.shape import AnyTag, Feed, Fresh, Leaf, Merge, Replace, Shape, Suspend
+from chatmemory.effect.layers.sightings import Sightings
+from chatmemory.effect.layers.wiring_errors import AmbiguousServiceError, LayerCycleError
 
-__all__ = ["Gate", "LayerCycleError", "Part", "Place", "Plan", "Step", "make_plan", "survey"]
-
-
-class LayerCycleError(RuntimeError):
-    """A layer needs itself in order to be built: a defect of the wiring."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(f"dependency cycle: {' -> '.join(names)}")
+__all__ = ["make_plan", "region_of", "survey"]
 
 
-@final
-class Step:
-    """One leaf to build, after *after*."""
-
-    __slots__ = ("after", "leaf", "place", "services")
-
-    def __init__(self, leaf: Leaf, place: Place, after: Sequence[Gate]) -> None:
-        self.leaf = leaf
-        self.place = place
-        self.after = after
-        self.services: Services | None = None
-
-    @property
-    def made(self) -> Services:
-        """What the leaf gave; a place looks at the steps that feed it only when they are done."""
-        if self.services is None:
-            raise RuntimeError(f"layer {self.leaf.name} was asked for its services before it was built")
-        return self.services
-
-
-@final
-class Gate:
-    """The point where a dependency is complete and its consumers may start."""
-
-    __slots__ = ("after",)
-
-    def __init__(self, after: Sequence[Step | Gate]) -> None:
-        self.after = after
-
-
-@final
-class Place:
-    """Where in the graph a shape stands: what it sees, what it waits for, with whom it shares."""
-
-    __slots__ = ("fed", "gates", "given", "memo")
-
-    def __init__(
-        self, given: Context[Any], fed: Mapping[str, Step], gates: Sequence[Gate], memo: MemoMap
-    ) -> None:
-        self.given = given
-        self.fed = fed
-        self.gates = gates
-        self.memo = memo
-
-    def service(self, tag: AnyTag) -> Any:
-        """Return the service that *tag* means here."""
-        return self.context().get(tag)
-
-    def context(self) -> Context[Any]:
-        """Return all that can be seen from here."""
-        return Context(_Sight(self))
-
-
-@final
-class _Sight(Mapping[str, Any]):
-    """What can be seen from a place, looked up one by one: to copy it for each of 1,000 leaves takes too long."""
-
-    __slots__ = ("_place",)
-
-    def __init__(self, place: Place) -> None:
-        self._place = place
-
-    def __getitem__(self, key: str) -> Any:
-        step = self._place.fed.get(key)
-        return self._place.given.services[key] if step is None else step.made[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._place.given.services, **self._place.fed})
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-@final
-class Part:
-    """A piece of the plan.
-
-    Attributes:
-        gives: the step of each service.
-        ends: what has to be done for the piece to be complete.
-        is_shared: whether the same shape, met again in the same place, is this piece; not if there is ``Fresh`` in it.
-    """
-
-    __slots__ = ("ends", "gives", "is_shared")
-
-    def __init__(
-        self, gives: Mapping[str, Step], ends: tuple[Step | Gate, ...], *, is_shared: bool = True
-    ) -> None:
-        self.gives = gives
-        self.ends = ends
-        self.is_shared = is_shared
-
-
-@final
-class Plan:
-    """Steps and gates, each after those that it depends on, and who gives the services in the end."""
-
-    __slots__ = ("gives", "points")
-
-    def __init__(self, points: Sequence[Step | Gate], gives: Mapping[str, Step]) -> None:
-        self.points = points
-        self.gives = gives
-
-
-def make_plan(shape: Shape, given: Context[Any], memo: MemoMap) -> Plan:
-    """Return the plan for *shape* where *given* is at hand.
+def make_plan(shape: Shape, place: Place) -> Plan:
+    """Return the plan for *shape* at *place*.
 
     Raises:
         MissingServiceError: a leaf needs what nobody gives.
         LayerCycleError: a suspended layer contains itself.
+        ShadowedServiceError: a merge or a feed gives what nobody will use.
+        UnknownReplacementError: a fake gives what no leaf gives.
     """
-    planner = _Planner(())
-    part = planner.run(shape, Place(given, {}, (), memo))
-    return Plan(planner.points, part.gives)
+    planner = _Planner()
+    part = planner.run(shape, place)
+    return planner.plan(part)
 
 
-def survey(shape: Shape) -> tuple[Sequence[AnyTag], Sequence[str]]:
-    """Return the tags that *shape* needs from outside, and the keys that it gives."""
-    planner = _Planner((), missing={})
-    part = planner.run(shape, Place(Context.empty(), {}, (), MemoMap()))
-    return tuple((planner.missing or {}).values()), tuple(part.gives)
+def survey(shape: Shape, region: Region | None = None) -> tuple[Sequence[AnyTag], Sequence[str]]:
+    """Return the tags that *shape* needs from outside, and the keys that it gives, with the fakes of *region* in it."""
+    needs: dict[str, AnyTag] = {}
+    part = _Planner(missing=needs).run(shape, _nowhere(region))
+    return tuple(needs.values()), tuple(part.gives)
 
 
-_Visit: TypeAlias = Generator[tuple[Shape, Place], Part, Part]
+def region_of(fakes: Sequence[Shape]) -> Region:
+    """Return a region in which *fakes* stand in for what they give.
+
+    Raises:
+        AmbiguousServiceError: two of them give the same service.
+    """
+    found: dict[str, Fake] = {}
+    for whole in fakes:
+        own: dict[str, Fake] = {}
+        for shape in _sides(whole):  # apart, because each is built where its service is given
+            needs: dict[str, AnyTag] = {}
+            part = _Planner(missing=needs).run(shape, _nowhere())
+            for key, step in part.gives.items():
+                own[key] = Fake(shape, wraps=key in needs, is_reference=step.tag(key).has_default)
+        if twice := found.keys() & own.keys():
+            raise AmbiguousServiceError(f"two replacements give {', '.join(map(short_name, sorted(twice)))}")
+        found.update(own)
+    return Region(found)
+
+
+def _nowhere(region: Region | None = None) -> Place:
+    return Place(Context.empty(), MemoMap(), regions=() if region is None else (region,))
+
+
+_Walk: TypeAlias = Generator[tuple[Shape, Place], Part, Part]
 
 
 @final
 class _Planner:
-    def __init__(self, opened: Sequence[Suspend], *, missing: dict[str, AnyTag] | None = None) -> None:
-        self.points: list[Step | Gate] = []
-        self.missing = missing
+    """Plans one shape; what a leaf builds itself is planned by another, which shares the constructor's arguments."""
+
+    def __init__(
+        self,
+        opened: Sequence[Suspend] = (),
+        *,
+        missing: dict[str, AnyTag] | None = None,
+        sightings: Sightings | None = None,
+        lost: set[Step] | None = None,
+    ) -> None:
+        self._points: list[Step | Gate] = []
+        self._missing = missing
         self._opened = list(opened)
+        self._sightings = Sightings() if sightings is None else sightings
+        self._lost: set[Step] = set() if lost is None else lost
         self._leaves: dict[tuple[MemoMap, Leaf], Part] = {}
         self._graphs: dict[tuple[Place, Shape], Part] = {}
 
+    def plan(self, part: Part) -> Plan:
+        plan = Plan(self._points, part.gives)
+        if self._lost:
+            plan.drop_unused(self._lost)
+        return plan
+
     def run(self, shape: Shape, place: Place) -> Part:
-        # `_visit` reads like a recursion and is run on a list, so that no graph is too deep for it.
-        visits = [self._visit(shape, place)]
-        answer: Part | None = None
+        # `_walk` reads like a recursion and is run on a list, so that no graph is too deep for it.
+        walks: list[tuple[Shape, Place, _Walk]] = []
         while True:
-            try:
-                request = next(visits[-1]) if answer is None else visits[-1].send(answer)
-            except StopIteration as done:
-                part: Part = done.value
-                visits.pop()
-                if not visits:
-                    return part
-                answer = part
-            else:
-                visits.append(self._visit(*request))
-                answer = None
-
-    def _visit(self, shape: Shape, place: Place) -> _Visit:
-        if isinstance(shape, Leaf):
-            return self._leaf(shape, place)
-        # A graph that is used in several places of another one would otherwise be walked once for every path to it.
-        if (known := self._graphs.get((place, shape))) is not None:
-            return known
-        part = yield from self._graph(shape, place)
-        if part.is_shared:
-            self._graphs[place, shape] = part
-        return part
-
-    def _graph(self, shape: Merge | Feed | Fresh | Suspend, place: Place) -> _Visit:
-        match shape:
-            case Merge():
-                given: dict[str, Step] = {}
-                ends: list[Step | Gate] = []
-                is_shared = True
-                for side in _sides(shape):
-                    part = yield side, place
-                    given.update(part.gives)
-                    ends += part.ends
-                    is_shared = is_shared and part.is_shared
-                return Part(given, tuple(ends), is_shared=is_shared)
-            case Feed():
-                below = yield shape.dependency, place
-                gate = Gate((*place.gates, *below.ends))
-                self.points.append(gate)
-                fed = {**place.fed, **below.gives}
-                above = yield shape.consumer, Place(place.given, fed, (gate,), place.memo)
-                gives = {**below.gives, **above.gives} if shape.keeps else above.gives
-                return Part(gives, (*above.ends, gate), is_shared=below.is_shared and above.is_shared)
-            case Fresh():
-                part = yield shape.inner, Place(place.given, place.fed, place.gates, MemoMap())
-                return Part(part.gives, part.ends, is_shared=False)
-            case Suspend():
-                if shape in self._opened:
-                    names = [suspended.name for suspended in self._opened[self._opened.index(shape) :]]
-                    raise LayerCycleError([*names, shape.name])
-                self._opened.append(shape)
-                part = yield shape.inner, place
-                self._opened.pop()
+            part = self._at_once(shape, place)
+            if part is None:
+                walks.append((shape, place, self._walk(shape, place)))
+            elif not walks:
                 return part
+            while True:
+                graph, where, walk = walks[-1]
+                try:
+                    shape, place = next(walk) if part is None else walk.send(part)
+                    break
+                except StopIteration as done:
+                    whole: Part = done.value
+                    # A graph that is used in several places would otherwise be walked once for every path to it.
+                    if whole.is_shared:
+                        self._graphs[where, graph] = whole
+                    walks.pop()
+                    if not walks:
+                        return whole
+                    part = whole
+
+    def _at_once(self, shape: Shape, place: Place) -> Part | None:
+        if isinstance(shape, Leaf) and not place.regions:
+            return self._leaf(shape, place)
+        return self._graphs.get((place, shape))
+
+    def _walk(self, shape: Shape, place: Place) -> _Walk:
+        match shape:
+            case Feed():
+                return self._feed(shape, place)
+            case Merge():
+                return self._merge(shape, place)
+            case Leaf():
+                return self._leaf_or_fakes(shape, place)
+            case Fresh():
+                return self._fresh(shape, place)
+            case Replace():
+                return self._replace(shape, place)
+            case Suspend():
+                return self._suspend(shape, place)
             case _:
                 assert_never(shape)
 
-    def _leaf(self, leaf: Leaf, place: Place) -> Part:
-        known = self._leaves.get((place.memo, leaf))
-        if known is not None:
-            return known
-        for tag in leaf.needs:
-            if tag.key not in place.fed and tag not in place.given:
-                self._miss(tag, leaf, place)
-        gives = leaf.gives
-        if leaf.inner is not None:
-            inner = _Planner(self._opened, missing=self.missing).run(leaf.inner, place)
-            gives = tuple(inner.gives) if gives is None else gives
-        step = Step(leaf, place, place.gates)
-        self.points.append(step)
-        part = Part(dict.fromkeys(gives or (), step), (step,))
-        self._leaves[place.memo, leaf] = part
+    def _merge(self, merge: Merge, place: Place) -> _Walk:
+        gives: dict[str, Step] = {}
+        ends: list[Step | Gate] = []
+        is_shared = True
+        begun = len(self._sightings)
+        for side in _sides(merge):
+            ended = len(self._sightings)
+            part = yield side, place
+            if not gives.keys().isdisjoint(part.gives):
+                self._sightings.check_merge(gives, part.gives, begun=begun, ended=ended)
+            gives.update(part.gives)
+            ends += part.ends
+            is_shared = is_shared and part.is_shared
+        return Part(gives, tuple(ends), is_shared=is_shared)
+
+    def _feed(self, feed: Feed, place: Place) -> _Walk:
+        below = yield feed.dependency, place
+        gate = Gate((*place.gates, *below.ends))
+        self._points.append(gate)
+        begun = len(self._sightings)
+        above = yield feed.consumer, place.fed_by(below.gives, gate)
+        if not below.gives.keys().isdisjoint(above.gives):
+            self._sightings.check_feed(below.gives, above.gives, begun=begun)
+        gives = {**below.gives, **above.gives} if feed.keeps else above.gives
+        return Part(gives, (*above.ends, gate), is_shared=below.is_shared and above.is_shared)
+
+    def _fresh(self, fresh: Fresh, place: Place) -> _Walk:
+        part = yield fresh.inner, place.separate()
+        return Part(part.gives, part.ends, is_shared=False)
+
+    def _suspend(self, suspended: Suspend, place: Place) -> _Walk:
+        if suspended in self._opened:
+            circle = self._opened[self._opened.index(suspended) :]
+            raise LayerCycleError([known.name for known in (*circle, suspended)])
+        self._opened.append(suspended)
+        part = yield suspended.inner, place
+        self._opened.pop()
         return part
 
+    def _replace(self, replace: Replace, place: Place) -> _Walk:
+        region = region_of(replace.fakes)
+        # A service with a default is there even where no leaf gives it: its fake feeds all that is inside.
+        references: dict[str, Step] = {}
+        ends: tuple[Step | Gate, ...] = ()
+        for key in region.references:
+            part = yield region.fakes[key].shape, place
+            references[key] = part.gives[key]
+            ends += part.ends
+        inside = place
+        if references:
+            gate = Gate((*place.gates, *ends))
+            self._points.append(gate)
+            inside = place.fed_by(references, gate)
+        part = yield replace.inner, inside.replacing(region, replace)
+        region.check()
+        return Part({**references, **part.gives}, (*part.ends, *ends), is_shared=part.is_shared)
+
+    def _leaf_or_fakes(self, leaf: Leaf, place: Place) -> _Walk:
+        keys = [tag.key for tag in leaf.gives or ()]
+        for region in place.regions:
+            region.met.update(keys)
+        fakes = {key: self._fakes(leaf, key, place) for key in keys}
+        if not any(fakes.values()):
+            return self._leaf(leaf, place)
+        gives: dict[str, Step] = {}
+        ends: tuple[Step | Gate, ...] = ()
+        is_shared = True
+        if all(found and not found[0][0].wraps for found in fakes.values()):
+            dropped = Step(leaf, place, self._inside(leaf, place))
+            self._lost.update(dropped.taken())
+        else:
+            part = self._leaf(leaf, place)
+            gives, ends = {**part.gives}, part.ends
+        for key, found in fakes.items():
+            for fake, regions in found:
+                where = place.of_fake(regions)
+                if fake.wraps:
+                    gate = Gate((*place.gates, *ends))
+                    self._points.append(gate)
+                    where = where.fed_by({key: gives[key]}, gate).around(gives[key])
+                part = yield fake.shape, where
+                gives[key] = part.gives[key]
+                gives[key].is_changed = True
+                ends += part.ends
+                is_shared = is_shared and part.is_shared
+        return Part(gives, ends, is_shared=is_shared)
+
+    def _fakes(self, leaf: Leaf, key: str, place: Place) -> Sequence[tuple[Fake, Sequence[Region]]]:
+        """Return what stands in for, or around, *leaf*, from the inside to the outside, each with the regions around it."""
+        found: list[tuple[Fake, Sequence[Region]]] = []
+        for depth, region in enumerate(place.regions):
+            if (fake := region.fakes.get(key)) is not None:
+                beyond = tuple(outer.without(key) for outer in place.regions[depth + 1 :])
+                found = [*(found if fake.wraps else ()), (fake, beyond)]
+        if found and found[0][0].wraps and self._is_wrapper(leaf, key, place):
+            return ()  # what wraps goes around the source, once
+        return found
+
+    def _is_wrapper(self, leaf: Leaf, key: str, place: Place) -> bool:
+        inside = self._inside(leaf, place)
+        return (
+            any(tag.key == key for tag in leaf.needs or ())
+            or (leaf.needs is None and key in place.fed)
+            or (inside is not None and key in inside.gives)
+        )
+
+    def _leaf(self, leaf: Leaf, place: Place) -> Part:
+        if leaf.needs != ():
+            self._sightings.append((leaf, place))
+        is_divided = place.apart is not place.memo
+        if not is_divided and (known := self._leaves.get((place.memo, leaf))) is not None:
+            return known
+        for tag in leaf.needs or ():
+            if tag.key not in place.fed and tag not in place.given:
+                self._miss(tag, leaf, place)
+        step = Step(leaf, place, None if leaf.inner is None else self._inside(leaf, place))
+        if is_divided:
+            step.keep_apart()
+            if (known := self._leaves.get((step.memo, leaf))) is not None:
+                return known
+        self._points.append(step)
+        gives: dict[str, Step] = {}
+        if leaf.gives is not None:
+            for tag in leaf.gives:
+                gives[tag.key] = step
+        elif step.inside is not None:
+            gives = dict.fromkeys(step.inside.gives, step)
+        self._leaves[step.memo, leaf] = part = Part(gives, (step,))
+        return part
+
+    def _inside(self, leaf: Leaf, place: Place) -> Plan | None:
+        if leaf.inner is None:
+            return None
+        planner = _Planner(self._opened, missing=self._missing, sightings=self._sightings, lost=self._lost)
+        return planner.plan(planner.run(leaf.inner, place))
+
     def _miss(self, tag: AnyTag, leaf: Leaf, place: Place) -> None:
-        if self.missing is not None:
-            self.missing[tag.key] = tag
+        if self._missing is not None:
+            self._missing[tag.key] = tag
         elif not tag.has_default:
             available = [*place.given, *place.fed]
             raise MissingServiceError(tag.key, needed_by=f"layer {leaf.name}", available=available)
 
 
-def _sides(merge: Merge) -> Iterator[Shape]:
+def _sides(shape: Shape) -> Iterator[Shape]:
     """Go through ``a | b | c`` from left to right; merged two by two, 1,000 layers would be copied 500 times."""
     sides: list[Shape] = []
-    shape: Shape = merge
     while isinstance(shape, Merge):
         sides.append(shape.right)
         shape = shape.left

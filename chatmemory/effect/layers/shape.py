@@ -17,7 +17,7 @@ from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.scope import Scope
 
-__all__ = ["AnyTag", "Feed", "Fresh", "Leaf", "Merge", "Services", "Shape", "Site", "Suspend"]
+__all__ = ["AnyTag", "Feed", "Fresh", "Leaf", "Merge", "Replace", "Services", "Shape", "Site", "Suspend"]
 
 A = TypeVar("A")
 
@@ -58,19 +58,19 @@ class Leaf:
     Attributes:
         name: what messages call it.
         acquire: the effect that builds it.
-        gives: the keys of its services; None for those of *inner*.
-        needs: the tags that it is known to ask for.
+        gives: the tags of its services; None for those of *inner*.
+        needs: the tags that it asks for; None when that is not known, and it may ask for whatever it sees.
         inner: what it builds itself, in order to do something about it; only looked at when planning.
     """
 
-    __slots__ = ("acquire", "gives", "inner", "name", "needs")
+    __slots__ = ("__weakref__", "acquire", "gives", "inner", "name", "needs")
 
     def __init__(
         self,
         name: str,
         acquire: Callable[[Site], Effect[Services, Any, Any]],
-        gives: Sequence[str] | None,
-        needs: Sequence[AnyTag] = (),
+        gives: Sequence[AnyTag] | None,
+        needs: Sequence[AnyTag] | None = (),
         inner: Shape | None = None,
     ) -> None:
         self.name = name
@@ -114,6 +114,17 @@ class Fresh:
 
 
 @final
+class Replace:
+    """*inner*, with *fakes* in the place of the leaves that give what they give."""
+
+    __slots__ = ("__weakref__", "fakes", "inner")
+
+    def __init__(self, inner: Shape, fakes: Sequence[Shape]) -> None:
+        self.inner = inner
+        self.fakes = fakes
+
+
+@final
 class Suspend:
     """What *make* returns: called once, when a plan first gets here."""
 
@@ -132,4 +143,4 @@ class Suspend:
         return self._made
 
 
-Shape: TypeAlias = Leaf | Merge | Feed | Fresh | Suspend
+Shape: TypeAlias = Leaf | Merge | Feed | Fresh | Replace | Suspend

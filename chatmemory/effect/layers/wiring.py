@@ -16,16 +16,14 @@ from attrs import define
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError, short_name
 from chatmemory.effect.layers.layer import Layer
-from chatmemory.effect.layers.plan import LayerCycleError, survey
-from chatmemory.effect.layers.shape import AnyTag, Feed, Leaf, Merge, Shape
+from chatmemory.effect.layers.plan import region_of, survey
+from chatmemory.effect.layers.region import Region
+from chatmemory.effect.layers.shape import AnyTag, Feed, Leaf, Merge, Replace, Shape
+from chatmemory.effect.layers.wiring_errors import AmbiguousServiceError, LayerCycleError
 
-__all__ = ["AmbiguousServiceError", "wire"]
+__all__ = ["wire"]
 
 AnyLayer: TypeAlias = Layer[Any, Any, Any]
-
-
-class AmbiguousServiceError(RuntimeError):
-    """Two layers give one service, and neither is named as the override of the other."""
 
 
 def wire(
@@ -35,25 +33,21 @@ def wire(
 
     Args:
         layers: the bag, in any order.  They are acquired in parallel where they do not need each other.
-        override: layers that replace what *layers* give; what is replaced and not needed otherwise is never built.
+        override: layers that replace what *layers* give, however deep, as ``Layer.replace`` does.
         expose: the tags to give; only these, and what they need, are built.  By default all.
 
     Raises:
         MissingServiceError: a layer, or *expose*, needs what no layer gives.
         AmbiguousServiceError: two layers of the bag, or two overrides, give the same service.
         LayerCycleError: layers need each other in a circle.
+        UnknownReplacementError: an override gives what no layer of the bag gives.
     """
-    live = [_Piece.of(layer) for layer in layers]
-    overriding = [_Piece.of(layer) for layer in override]
-    providers = {**_providers(live), **_providers(overriding)}
-    wanted: Iterable[_Piece]
-    if expose is None:
-        wanted = [
-            piece for piece in live if not piece.gives or any(providers[key] is piece for key in piece.gives)
-        ]
-        wanted += overriding
-    else:
-        wanted = _known(expose, providers, "expose")
+    fakes = [layer.shape for layer in override]
+    region = region_of(fakes)
+    pieces = [_Piece.of(layer, region if fakes else None) for layer in layers]
+    region.check()
+    providers = _providers(pieces)
+    wanted = pieces if expose is None else _known(expose, providers, "expose")
     graph = _reachable(wanted, providers)
     try:
         order = list(TopologicalSorter(graph).static_order())
@@ -61,10 +55,10 @@ def wire(
         raise LayerCycleError([piece.name for piece in reversed(error.args[1])]) from None
     fed: dict[_Piece, Shape] = {}
     for piece in order:
-        # Overrides come last: they win over a layer that gives more than what they replace.
-        below = [fed[one] for one in sorted(graph[piece], key=overriding.__contains__)]
+        below = [fed[one] for one in graph[piece]]
         fed[piece] = Feed(_merge(below), piece.shape, keeps=False) if below else piece.shape
-    return Layer(_merge([fed[piece] for piece in sorted(dict.fromkeys(wanted), key=overriding.__contains__)]))
+    whole = _merge([fed[piece] for piece in dict.fromkeys(wanted)])
+    return Layer(Replace(whole, fakes) if fakes else whole)
 
 
 @final
@@ -76,8 +70,8 @@ class _Piece:
     gives: Sequence[str]
 
     @staticmethod
-    def of(layer: AnyLayer) -> _Piece:
-        needs, gives = survey(layer.shape)
+    def of(layer: AnyLayer, region: Region | None) -> _Piece:
+        needs, gives = survey(layer.shape, region)
         return _Piece("|".join(map(short_name, gives)) or repr(layer), layer.shape, needs, gives)
 
 

@@ -13,6 +13,7 @@ from chatmemory.effect.key import TagOf
 from chatmemory.effect.layers.build import LayerFailed, build
 from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.layers.memo import MemoMap
+from chatmemory.effect.layers.place import Place
 from chatmemory.effect.outcome import (
     EffectFailed,
     EffectInterrupted,
@@ -130,7 +131,7 @@ class ManagedRuntime(Generic[R_contra]):
         if self._home is not None:
             self._scope = self._home.fork()
         try:
-            services = await build(self._layer.shape, self._given, self._memo, self._scope)
+            services = await build(self._layer.shape, Place(self._given, self._memo), self._scope)
         except BaseException as exception:
             if self._home is not None:
                 self._home.forget(self._scope)

@@ -1,0 +1,58 @@
+"""What can be wrong with a graph of layers: defects of the wiring, raised before anything is acquired.
+
+That a service is missing is said by ``MissingServiceError`` of ``key.py``, because an effect can raise it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chatmemory.effect.key import short_name
+
+__all__ = ["AmbiguousServiceError", "LayerCycleError", "ShadowedServiceError", "UnknownReplacementError"]
+
+
+class LayerCycleError(RuntimeError):
+    """A layer needs itself in order to be built."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(f"dependency cycle: {' -> '.join(names)}")
+
+
+class AmbiguousServiceError(RuntimeError):
+    """Two layers give one service, and neither is named as the replacement of the other."""
+
+
+class ShadowedServiceError(RuntimeError):
+    """A layer stands beside a stack that has its own for the same service, and goes on using that."""
+
+    @classmethod
+    def merged(cls, key: str, *, consumer: str) -> ShadowedServiceError:
+        """Say that a layer on the right of ``|`` does not reach *consumer*, which the left side feeds."""
+        name = short_name(key)
+        return cls(
+            f"{name} on the right of | does not reach layer {consumer} on the left, which is fed with another {name}: "
+            "write stack.replace(fake), not stack | fake"
+        )
+
+    @classmethod
+    def fed(cls, key: str) -> ShadowedServiceError:
+        """Say that nobody takes what is fed, because the consumer gives the service itself."""
+        name = short_name(key)
+        return cls(
+            f"{name} is fed to layers that have a {name} of their own and take none from outside: "
+            "to replace theirs, write stack.replace(fake), not fake >> stack; otherwise leave it out"
+        )
+
+
+class UnknownReplacementError(LookupError):
+    """A replacement gives services that nothing in the graph gives, and so would replace nothing."""
+
+    def __init__(self, keys: Iterable[str], *, available: Iterable[str]) -> None:
+        self.keys = tuple(keys)
+        self.available = tuple(available)
+        names = ", ".join(map(short_name, self.keys))
+        offer = ", ".join(sorted(map(short_name, self.available))) or "nothing"
+        super().__init__(
+            f"{names} cannot be replaced, because nothing here gives it; what is given here: {offer}"
+        )
