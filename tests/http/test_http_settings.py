@@ -61,7 +61,7 @@ async def server(
         | served_past_chats(memory.past_chats, memory.embedding)
         | Layer.succeed(ServerFactsTag, server_facts(settings))
     )
-    async with ManagedRuntime(stack if over is None else stack | over) as runtime:
+    async with ManagedRuntime(stack if over is None else stack.replace(over)) as runtime:
         app = application(runtime, settings.server, closing=anyio.Event())
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
