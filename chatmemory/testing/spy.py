@@ -27,10 +27,9 @@ class Spy(Generic[Id, S]):
     """Stands around the real part: records each call, and does what the script of its method says, or what the part does.
 
         messages = Spy(MessageRepositoryTag, append=[passes, loses_answer(), hangs])  # the second and third go wrong
-        stack = stacks.testing().replace(messages.layer)
+        watched = my_repository >> messages.layer
 
-    The layer needs the service that it gives: ``replace`` puts it around that part of a whole stack, and
-    ``my_repository >> messages.layer`` around one layer.
+    The layer needs the service that it gives, and so goes around whatever gives it.
 
     Attributes:
         calls: every call so far, in the order in which they began.

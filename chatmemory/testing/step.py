@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, Final, Never, TypeAlias, cast, final
 
 from attrs import frozen
+from returns.result import Result
 
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
 
 __all__ = ["Step", "after", "as_step", "forever", "hangs", "loses_answer", "passes", "raises"]
@@ -91,8 +91,8 @@ def as_step(given: object) -> Step:
     if isinstance(given, Effect):
         effect = cast("Effect[object, object]", given)
         return Step(lambda _: effect)
-    if isinstance(given, Success | Failure):
-        outcome = cast("Outcome[object, object]", given)
+    if isinstance(given, Result):  # the outcomes of this package and those of returns
+        outcome = cast("Result[object, object]", given)
         return Step(lambda _: Effect.from_result(outcome))
     if isinstance(given, Exception):
         msg = f"{given!r} stands for nothing: raises({given!r}) raises it, Failure({given!r}) fails with it"
