@@ -1,6 +1,5 @@
 """What the README says is so: its programs run and print what stands below them."""
 
-import importlib
 import re
 import subprocess
 import sys
@@ -13,23 +12,7 @@ from chatmemory.effect import Success
 from chatmemory.effect.config.structuring import structure
 from chatmemory.programs.pastchats.program import COMMANDS
 from chatmemory.settings import Settings
-
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-PROGRAMS = re.findall(
-    r"^```python\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", README, re.MULTILINE | re.DOTALL
-)
-
-
-def skip_without_frameworks(program: str) -> None:
-    """Skip the test where *program* imports, itself or through an adapter of ours, a framework that is not installed."""
-    for module in re.findall(r"^(?:from|import) ([\w.]+)", program, re.MULTILINE):
-        try:
-            importlib.import_module(module)
-        except ModuleNotFoundError as missing:
-            if str(missing.name).startswith("chatmemory"):
-                raise
-            pytest.skip(f"{module} needs {missing.name}, which make test-integrations installs")
+from tests.readme_programs import PROGRAMS, README, ROOT, skip_without_frameworks
 
 
 @pytest.mark.parametrize(("program", "output"), PROGRAMS, ids=range(1, len(PROGRAMS) + 1))
