@@ -129,8 +129,11 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
     @staticmethod
     def fail_cause(cause: Cause[E]) -> Effect[Never, E]:
         """End as *cause* says: a defect is raised, and comes before a typed failure."""
-        failed: Exit[Never, E] = Failure(cause)
-        return Effect(None, _CALL, lambda: outcome_from_exit(failed))
+
+        def call() -> Outcome[Never, E]:
+            return outcome_from_exit(Failure(cause))
+
+        return Effect(None, _CALL, call)
 
     @staticmethod
     def sync(function: Callable[[], A]) -> Effect[A]:

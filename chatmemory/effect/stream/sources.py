@@ -43,6 +43,9 @@ def async_values(
     to: Callable[[Any], object],
 ) -> Open[A]:
     """Give the values of *source* one by one, and close it if it can be closed."""
+    # A callable that is an iterable as well leaves pyright without the type of its values.
+    given: Any = source
+    make: Callable[[], AsyncIterable[A]] = (lambda: given) if isinstance(source, AsyncIterable) else given
 
     async def open_(_: Context[Any], scope: Scope) -> Pull[A]:
         iterator: AsyncIterator[A] | None = None
@@ -57,7 +60,7 @@ def async_values(
             nonlocal iterator
             try:
                 if iterator is None:
-                    iterator = aiter(source if isinstance(source, AsyncIterable) else source())
+                    iterator = aiter(make())
                 return (await anext(iterator),)
             except StopAsyncIteration:
                 return ()

@@ -53,15 +53,16 @@ def remove_newest(transaction: Transaction, removal: Removal) -> Outcome[ChatMes
         return Success(None)
     removed: list[InView] = []
     restored: list[InView] = []
-    freed, is_newest = 0, False
-    while not is_newest:
+    freed = 0
+    while True:
         newest = newest_in_view(transaction.execute, row.key, row.summarized_seq)
         deleted = {"conversation_key": row.key, "seq": newest.seq}
         removed += [InView(*each) for each in transaction.execute(DELETE_MESSAGE, deleted).fetchall()]
         back, ids = _uncover(transaction, row.key, newest.id)
         restored += back
         freed += ids
-        is_newest = not back
+        if not back:
+            break
     state = decide_removal(
         row.state, removed, restored, freed=freed, now=removal.now, threshold=removal.threshold
     )
