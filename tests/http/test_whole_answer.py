@@ -1,7 +1,6 @@
 """The head of an answer leaves with what follows it, and never later than the turn after it."""
 
 import asyncio
-from collections.abc import Iterable
 
 from chatmemory_layers.server.whole_answer import WholeAnswer
 
@@ -18,9 +17,6 @@ class Wire(asyncio.Transport):
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.sent.append(bytes(data))
-
-    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
-        self.write(b"".join(list_of_data))
 
     def is_closing(self) -> bool:
         return self.is_closed

@@ -28,7 +28,8 @@ class WholeAnswer(asyncio.Transport):
             self._transport.write(data)
         else:
             self._turn.cancel()
-            self._transport.writelines((self._head, data))
+            # Not writelines(): before Python 3.12.9 and 3.13.2 it never asks to pause (CVE-2024-12254).
+            self._transport.write(b"".join((self._head, data)))
             self._head = None
 
     def flush(self) -> None:
