@@ -12,12 +12,15 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.api import Api
 from tests.browser.chromium import open_chromium
 from tests.browser.visiting import Visits
 from tests.http.served import Server, served
+from tests.patience import PATIENCE_SECONDS
+
+expect.set_options(timeout=1_000 * PATIENCE_SECONDS)
 
 
 @pytest.fixture(scope="module")

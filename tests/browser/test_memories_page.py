@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.api import Api
 from tests.browser.visiting import Visits
-from tests.http.served import SECONDS
+from tests.patience import PATIENCE_SECONDS
 
 TEA: Final = {
     "id": "茶/1",
@@ -294,7 +294,9 @@ def test_whoever_leaves_the_page_has_forgotten(page: Page, api: Api) -> None:
     forget(page, TEA["content"])
     forget(page, HABIT["content"])
     page.goto(f"{api.url}openapi.json")
-    until = time.monotonic() + SECONDS  # the requests outlive the page, which cannot be asked for them
+    until = (
+        time.monotonic() + PATIENCE_SECONDS
+    )  # the requests outlive the page, which cannot be asked for them
     while (left := {memory["id"] for memory in api.memories()}) != {"release", "turn-1"}:
         assert time.monotonic() < until, left
 

@@ -8,12 +8,13 @@ from typing import Final, Literal, final
 from attrs import define, field, frozen
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Error, Page, Request, ViewportSize
 
+from tests.patience import PATIENCE_SECONDS
+
 Language = Literal["en-GB", "zh-CN"]
 Theme = Literal["light", "dark"]
 
 DESKTOP: Final = ViewportSize(width=1280, height=800)
 PHONE: Final = ViewportSize(width=390, height=844)
-PATIENCE_MS: Final = 8_000
 
 
 @final
@@ -109,7 +110,7 @@ class Visits:
             has_touch=size == PHONE,
             reduced_motion="reduce" if is_calm else "no-preference",
         )
-        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_timeout(1_000 * PATIENCE_SECONDS)
         try:
             visitor = Visitor(self.url, context.new_page())
             visitor.notice_troubles()

@@ -18,6 +18,7 @@ from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.openai_compatible import openai_compatible
 from chatmemory_layers.embedding.static import static
 from tests.http_server import Reply, Request, http_server
+from tests.patience import PATIENCE_SECONDS
 
 ENGLISH = "I like to write code in Python, it is short and easy to read."
 CHINESE = "我喜欢用 Python 写代码，因为它简洁易读。"
@@ -107,7 +108,7 @@ async def test_no_texts_give_no_rows(runs: Runs) -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 async def test_any_text_is_a_row_of_length_1_or_0(runs: Runs, text: str) -> None:
     async with runs() as embedder:
-        with anyio.fail_after(5):
+        with anyio.fail_after(PATIENCE_SECONDS):
             rows = await embedder.embed([text, ENGLISH]).or_raise()
     assert np.isfinite(rows).all()
     assert round(float(np.linalg.norm(rows[0])), 5) in {0.0, 1.0}

@@ -26,6 +26,7 @@ from chatmemory.settings import ExtractionSettings, ExtractionSettingsTag, Skill
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.openai_compatible import openai_compatible
 from tests.http_server import Reply, http_server
+from tests.patience import PATIENCE_SECONDS
 
 TEXT = "我住在杭州，喜欢龙井茶。"
 TEA = {"key": "饮品偏好", "value": "龙井茶", "category": "preference", "evidence": "喜欢龙井茶"}
@@ -224,7 +225,7 @@ async def test_a_failing_skill_fails_no_extraction_and_is_a_warning(
 async def test_a_hanging_skill_is_waited_for_as_long_as_configured() -> None:
     settings = ExtractionSettings(extractor="skill", timeout_seconds=0.05)
     async with extractor(Layer.succeed(SkillRunnerTag, ScriptedSkills([], hangs=True)), settings) as asked:
-        with anyio.fail_after(5):
+        with anyio.fail_after(PATIENCE_SECONDS):
             found = await asked.extract(TEXT).or_raise()
     assert found.proposals == await by_rules()
     assert "no answer within 0.05 s" in str(found.note)

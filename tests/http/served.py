@@ -21,11 +21,10 @@ from urllib.parse import urlsplit
 
 from attrs import define, frozen
 
+from tests.patience import PATIENCE_SECONDS
+
 CHATMEMORY: Final = Path(sys.executable).with_name("chatmemory")
 """The command."""
-
-SECONDS: Final = 30.0
-"""After which a test that waits for the server fails."""
 
 
 @final
@@ -105,7 +104,7 @@ class Server:
     def connect(self, *, receive_bytes: int | None = None) -> Client:
         at = urlsplit(self.url)
         connection = socket.socket()
-        connection.settimeout(SECONDS)
+        connection.settimeout(PATIENCE_SECONDS)
         if receive_bytes is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         try:
@@ -134,7 +133,7 @@ class Server:
     def terminated(self) -> tuple[int, str]:
         """End it as an operator does; return its exit code and what it logged."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(SECONDS), self.logged()
+        return self.process.wait(PATIENCE_SECONDS), self.logged()
 
     def logged(self) -> str:
         return self.log.read_text(encoding="utf-8")
@@ -142,7 +141,7 @@ class Server:
 
 def eventually(ask: Callable[[], Answer], status: int) -> Answer:
     """Ask again and again until the answer has *status*."""
-    until = time.monotonic() + SECONDS
+    until = time.monotonic() + PATIENCE_SECONDS
     while (answer := ask()).status != status:
         assert time.monotonic() < until, answer
     return answer

@@ -18,8 +18,7 @@ from chatmemory.messages import NewMessage
 from chatmemory.programs.http.operations.events import PAGE, followed
 from chatmemory_layers import stacks
 from tests.http.served import served
-
-LONG_SECONDS = 20.0
+from tests.patience import PATIENCE_SECONDS
 
 
 class Event(NamedTuple):
@@ -62,7 +61,7 @@ def conversation_id(request: pytest.FixtureRequest) -> str:
 async def client(url: str, conversation_id: str) -> AsyncGenerator[httpx.AsyncClient]:
     """A client that stays in the conversation."""
     base_url = f"{url}conversations/{quote(conversation_id, safe='')}"
-    async with httpx.AsyncClient(base_url=base_url, timeout=LONG_SECONDS) as client:
+    async with httpx.AsyncClient(base_url=base_url, timeout=PATIENCE_SECONDS) as client:
         yield client
 
 
@@ -77,7 +76,7 @@ async def following(
 ) -> AsyncGenerator[AsyncGenerator[Event]]:
     headers = {} if last_event is None else {"Last-Event-ID": last_event}
     stream = client.stream("GET", "/events", params=query, headers=headers)
-    async with asyncio.timeout(LONG_SECONDS), stream as answer:
+    async with asyncio.timeout(PATIENCE_SECONDS), stream as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/event-stream")
         events = read_events(answer.aiter_lines())

@@ -19,8 +19,9 @@ from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Effect, Layer
 from chatmemory.server_settings import ServerSettings
 from chatmemory_layers import stacks
-from tests.http.served import SECONDS, Answer, Client, Server, behind_the_door, eventually
+from tests.http.served import Answer, Client, Server, behind_the_door, eventually
 from tests.http_api import api
+from tests.patience import PATIENCE_SECONDS
 
 GET = "GET / HTTP/1.1"
 HOST = "Host: localhost"
@@ -225,7 +226,7 @@ def test_half_a_body_is_no_body_even_if_it_is_json(tmp_path: Path) -> None:
     with behind_the_door(tmp_path) as server:
         with server.connected() as client:
             client.send(*POST, "Content-Length: 99", body='{"text": "半句"}'.encode())
-        until = time.monotonic() + SECONDS
+        until = time.monotonic() + PATIENCE_SECONDS
         while "(no answer)" not in server.logged():
             assert time.monotonic() < until, server.logged()
         assert server.post("/conversations/c", {"text": "整句"}).json == {"version": 1}
@@ -276,7 +277,7 @@ async def test_an_endpoint_that_hangs_holds_up_nobody_who_does_not_ask_it() -> N
         extract = partial(client.post, "/memory/extract", json={"content": "我喜欢茶"})
         for _ in range(2):
             waiting.start_soon(extract)
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(PATIENCE_SECONDS):
             while silent.asked < 2:
                 await anyio.lowlevel.checkpoint()
             assert (await extract()).status_code == 503

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 
 from tests.http.served import CHATMEMORY, served
+from tests.patience import PATIENCE_SECONDS
 
 
 def test_what_one_server_has_stored_the_next_one_answers(tmp_path: Path) -> None:
@@ -45,7 +46,7 @@ def test_ctrl_c_is_quiet_while_the_server_waits_for_its_store(tmp_path: Path) ->
             while not _is_listening(port):  # it listens first, then opens the store
                 assert process.poll() is None
             process.send_signal(signal.SIGINT)
-            assert process.communicate(timeout=20) == (b"", b"")
+            assert process.communicate(timeout=PATIENCE_SECONDS) == (b"", b"")
             assert process.returncode == 130
 
 

@@ -32,6 +32,7 @@ from chatmemory.settings import (
 )
 from chatmemory_layers.skills.functions import SkillFunction, skills
 from chatmemory_layers.stacks import Embedders, Stack, configured
+from tests.patience import PATIENCE_SECONDS
 
 SUMMARY_SECONDS: Final = 0.01  # long enough to be killed or cancelled in the middle
 LONGEST_LEASE_SECONDS: Final = 120.0  # of the strategies here; work may take 30 s, and a margin
@@ -68,7 +69,7 @@ def chat_store(
     skill: SkillFunction = name_what_is_covered,
     embedder: Embedders | None = None,
     clock: Clock | None = None,
-    timeout_seconds: float = 10.0,
+    timeout_seconds: float = PATIENCE_SECONDS,
 ) -> Stack:
     """Return the stack over *address*: ``memory``, the path of a file, or a PostgreSQL address."""
     chat = ChatSettings(strategy=strategy or StrategySettings())
@@ -92,7 +93,7 @@ async def open_store(
     *,
     skill: SkillFunction = name_what_is_covered,
     clock: Clock | None = None,
-    timeout_seconds: float = 10.0,
+    timeout_seconds: float = PATIENCE_SECONDS,
 ) -> AsyncGenerator[ChatMemory]:
     """Lend the service of ``chat_store``."""
     layer = chat_store(address, strategy, skill=skill, clock=clock, timeout_seconds=timeout_seconds)
@@ -106,7 +107,7 @@ async def open_memories(
     *,
     embedder: Embedders | None = None,
     clock: Clock | None = None,
-    timeout_seconds: float = 10.0,
+    timeout_seconds: float = PATIENCE_SECONDS,
 ) -> AsyncGenerator[LongTermMemory]:
     """Lend the long-term memory of ``chat_store``."""
     layer = chat_store(address, embedder=embedder, clock=clock, timeout_seconds=timeout_seconds)

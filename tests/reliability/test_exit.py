@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_SECONDS
 from tests.reliability.store import open_store
-
-SECONDS = 10.0
 
 # {ending}: what main() does with the open store after its message was acknowledged.
 PROGRAM = """
@@ -39,7 +38,7 @@ asyncio.run(main())
 def run(program: str, path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", program, str(path)],
-        timeout=SECONDS,
+        timeout=PATIENCE_SECONDS,
         capture_output=True,
         text=True,
         check=False,

@@ -14,10 +14,10 @@ from chatmemory.errors import GenericMemoryError, RepositoryError
 from tests.indexed import Indexed, open_index
 from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
+from tests.patience import PATIENCE_SECONDS
 from tests.reliability.mixed_histories import held, write_histories
 
 UNUSABLE = 5  # the exit code of an index that cannot be used
-SECONDS = 60.0
 DISK_BYTES = 2_000_000
 
 
@@ -40,7 +40,7 @@ def start(database: Path, *inputs: Path, shell: str = 'exec "$@"') -> "subproces
 
 def ends(runs: "Sequence[subprocess.Popen[str]]") -> list[int]:
     """Return what the runs return; those that succeed say nothing on the side."""
-    said = [run.communicate(timeout=SECONDS)[1] for run in runs]
+    said = [run.communicate(timeout=PATIENCE_SECONDS)[1] for run in runs]
     assert [errors for run, errors in zip(runs, said, strict=True) if run.returncode == 0 and errors] == []
     assert [errors for errors in said if "Traceback" in errors] == []
     return [run.returncode for run in runs]
@@ -135,7 +135,7 @@ def test_the_program_waits_for_a_lock_and_then_says_that_it_is_busy(past: Indexe
             env=environment,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
         other.execute("ROLLBACK")

@@ -15,11 +15,11 @@ from attrs import frozen
 
 from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
+from tests.patience import PATIENCE_SECONDS
 from tests.reliability.mixed_histories import held, write_histories
 from tests.thorough import rounds
 
 KILLS = rounds(2, thorough=12)
-NEVER_SECONDS = 60.0
 SIGKILL = -9
 
 
@@ -43,7 +43,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     return Undisturbed(histories, seconds, held(folder / "past.db"))
 
 
-def index(histories: Path, database: Path, *, kill_after_seconds: float = NEVER_SECONDS) -> int:
+def index(histories: Path, database: Path, *, kill_after_seconds: float = PATIENCE_SECONDS) -> int:
     """Run the command, kill it after a while unless it has ended, and return what it returns."""
     command = [PROGRAM, "index", "--db", database, histories]
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -4,15 +4,16 @@ import asyncio
 import random
 import sqlite3
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from tests.reliability.store import open_store
+from tests.thorough import rounds
 from tests.unit.sqlite.desktop_files import beside, desktop_file, rows_of, version_of
 
 ROWS = 2000
-KILLS = 12
-LONGEST_LIFE_SECONDS = 0.4  # from the word to the kill; the whole migration takes about as long
+KILLS = rounds(4, thorough=24)
+MOST_SECONDS = 0.05  # from a moment that can be seen to the kill
 PROCESSES = 4
 FILES = 2
 
@@ -29,6 +30,19 @@ async def started(path: Path) -> asyncio.subprocess.Process:
     assert child.stdout is not None
     assert await child.stdout.readline() == b"ready\n"
     return child
+
+
+async def killed(child: asyncio.subprocess.Process, *, once_copied: Path | None) -> None:
+    """Let *child* migrate, and kill it at a moment soon after the start or, if there is a file, after its copy is there."""
+    assert child.stdin is not None
+    child.stdin.write(b"go\n")
+    while child.returncode is None and once_copied is not None and not backups(once_copied):  # noqa: ASYNC110  a file rings no bell
+        await asyncio.sleep(0.001)
+    await asyncio.sleep(random.uniform(0, MOST_SECONDS))
+    with suppress(ProcessLookupError):
+        child.kill()
+    await child.communicate()
+    assert child.returncode in {0, -9}
 
 
 def backups(path: Path) -> list[Path]:
@@ -52,9 +66,7 @@ async def test_a_migration_that_is_killed_loses_nothing_and_goes_on(tmp_path: Pa
     rows, others, half_way = rows_of(path, OURS), beside(path), 0
     for kill in range(KILLS):
         child = await started(path)
-        asyncio.get_running_loop().call_later(random.uniform(0, LONGEST_LIFE_SECONDS), child.kill)
-        await child.communicate(b"go\n")
-        assert child.returncode in {0, -9}
+        await killed(child, once_copied=path if kill % 2 else None)
         assert version_of(path) in {5, 6}
         assert (rows_of(path, OURS), beside(path)) == (rows, others)
         for backup in backups(path):

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 from attrs import frozen
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -29,6 +30,7 @@ from chatmemory_layers.server.http_connection import ConnectionLimits
 from chatmemory_layers.server.listening import open_listener, url_of
 from chatmemory_layers.server.serving import serve
 from chatmemory_layers.stacks import embedded
+from tests.patience import PATIENCE_SECONDS
 
 SLOW_SECONDS = 1.0
 
@@ -73,6 +75,10 @@ class Endpoints:
         await anyio.sleep(SLOW_SECONDS)
         return PlainTextResponse("done")
 
+    async def until_closing(self, _: Request) -> Response:
+        await self.closing.wait()
+        return PlainTextResponse("done")
+
     async def stream(self, _: Request) -> Response:
         async def events():  # type: ignore[no-untyped-def]
             yield "data: begun\n\n"
@@ -89,7 +95,7 @@ class Endpoints:
             await anyio.sleep_forever()
         finally:
             with anyio.CancelScope(shield=True):
-                await anyio.sleep(0.1)
+                await anyio.lowlevel.checkpoint()
                 await self.memory.add_messages("tidied", [NewMessage("user", "收拾好了")]).or_raise()
 
     async def mistake(self, _: Request) -> Response:
@@ -117,6 +123,7 @@ def routes(endpoints: Endpoints, places: int) -> list[Route]:
         ),
         Route("/waiting", AtMost(_app(endpoints.waiting), places=requests)),
         Route("/go", endpoints.let_go),
+        Route("/until-closing", endpoints.until_closing),
         Route("/slow", AtMost(_app(endpoints.slow), places=requests)),
         Route("/stream", GivingWay(_app(endpoints.stream), places=places, client_of=_client)),
         Route("/long", AtMost(_app(endpoints.long), places=requests)),
@@ -138,8 +145,8 @@ async def main(store: str, *words: str) -> None:
     given = {name: float(value) for name, _, value in (word.partition("=") for word in words)}
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     limits = ConnectionLimits(
-        head_seconds=given.get("head_seconds", 3.0),
-        answer_seconds=given.get("answer_seconds", 30.0),
+        head_seconds=given.get("head_seconds", PATIENCE_SECONDS),
+        answer_seconds=given.get("answer_seconds", PATIENCE_SECONDS),
         connections=int(given.get("connections", 2_000)),
     )
     closing = anyio.Event()
@@ -149,7 +156,9 @@ async def main(store: str, *words: str) -> None:
     async with ManagedRuntime(embedded(Path(store))) as runtime:
         endpoints = Endpoints(await runtime.service(ChatMemoryService), closing)
         router = Router(routes(endpoints, int(given.get("places", 64))))
-        app = guarded(router, given.get("body_seconds", 10.0), given.get("room_bytes", 64_000_000))
+        app = guarded(
+            router, given.get("body_seconds", PATIENCE_SECONDS), given.get("room_bytes", 64_000_000)
+        )
         sys.stdout.write(f"{url_of(listener)}\n")
         sys.stdout.flush()
         await serve(app, listener, closing=closing, limits=limits)

@@ -13,6 +13,7 @@ from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.messages import AddReport, ChatMessage, HistoryReport, NewMessage
 from chatmemory.settings import StrategySettings
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.conversation.conftest import Desk
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +32,7 @@ async def view(memory: ChatMemory, conversation_id: str = "c") -> list[str]:
 
 
 async def eventually(memory: ChatMemory, expected: list[str]) -> None:
-    with anyio.fail_after(2):
+    with anyio.fail_after(PATIENCE_SECONDS):
         while await view(memory) != expected:  # noqa: ASYNC110  other processes ring no bell either
             await anyio.sleep(0.01)
 
@@ -217,7 +218,7 @@ async def test_closing_gives_up_on_a_skill_that_hangs(desk: Desk) -> None:
     settings = StrategySettings(
         type="summarize", summarize_every_n=4, keep_last=1, execution="background", timeout_seconds=0.05
     )
-    with anyio.fail_after(2):
+    with anyio.fail_after(PATIENCE_SECONDS):
         async with desk.open(settings) as memory:
             await memory.add_messages("c", said(*"abcd")).or_raise()
 

@@ -14,6 +14,7 @@ from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.longterm.embedding_guard import GuardedEmbedder, guarded
 from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from tests.patience import PATIENCE_SECONDS
 
 HALF_AN_HOUR = 1800.0
 UNTIL = "asked again after 2026-01-01 00:30:00 UTC"
@@ -121,7 +122,7 @@ async def test_after_the_pause_one_caller_tries_while_the_others_still_fail_at_o
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(one)
         await embedder.reached.wait()
-        with anyio.fail_after(5):
+        with anyio.fail_after(PATIENCE_SECONDS):
             for _ in range(5):
                 assert await problem_of(guard_) == "unavailable"
         assert embedder.asked == 2

@@ -19,6 +19,7 @@ from chatmemory.settings import PostgresSettings
 from chatmemory_layers.postgres.database import open_database
 from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.said import NOW, batch, stored_ids, summary
 
 PORT = 6432
@@ -47,7 +48,7 @@ def bouncer(dsn: str) -> Generator[str]:
         try:
             started = time.monotonic()
             while not (Path(folder) / f".s.PGSQL.{PORT}").exists():
-                assert time.monotonic() < started + 5
+                assert time.monotonic() < started + PATIENCE_SECONDS
                 time.sleep(0.02)
             yield f"postgresql://postgres@/{parts.path[1:]}?host={folder}&port={PORT}"
         finally:

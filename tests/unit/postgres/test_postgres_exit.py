@@ -8,6 +8,7 @@ import pytest
 from chatmemory.settings import PostgresSettings
 from chatmemory_layers.postgres.database import open_database
 from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.said import stored_ids
 
 PROGRAM = """
@@ -34,7 +35,7 @@ async def test_a_program_that_forgets_to_close_ends(dsn: str, ending: str, said:
         *(sys.executable, "-W", "error", "-c", PROGRAM.format(ending=ending), dsn),
         stderr=asyncio.subprocess.PIPE,
     )
-    _, errors = await asyncio.wait_for(program.communicate(), 20)
+    _, errors = await asyncio.wait_for(program.communicate(), PATIENCE_SECONDS)
     assert errors == said
     async with open_database(PostgresSettings(dsn=dsn)) as database:
         assert await stored_ids(PostgresMessageRepository(database), "c") == ["1"]

@@ -19,12 +19,12 @@ from chatmemory_layers.postgres.connection import Connection, Row
 from chatmemory_layers.postgres.database import Database, open_database
 from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
+from tests.patience import PATIENCE_SECONDS
 
 MING = Namespace("小明")
 SPACE = EmbeddingSpace("模型", 3)
 INDEXED = EmbeddingSpace("模型", 32)
 MANY, FEW, NEAREST = 2_000, 500, 10
-BOUND_SECONDS = 20
 
 
 def name_of(dsn: str) -> str:
@@ -140,7 +140,7 @@ async def is_indexed(dsn: str) -> bool:
 
 
 async def until_indexed(dsn: str) -> None:
-    async with asyncio.timeout(BOUND_SECONDS):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not await is_indexed(dsn):  # noqa: ASYNC110  the server tells nobody
             await asyncio.sleep(0.05)
 
@@ -246,7 +246,7 @@ async def test_an_index_that_may_not_be_made_is_logged_once_and_searches_go_on(
         memories = PostgresMemoryRepository(database)
         found = [await nearest(memories, MING, directions(1)[0])]
         assert database.vector_indexes is not None
-        await asyncio.wait(database.vector_indexes._making.values(), timeout=BOUND_SECONDS)
+        await asyncio.wait(database.vector_indexes._making.values(), timeout=PATIENCE_SECONDS)
         found += [await nearest(memories, MING, directions(1)[0])]
     assert found[0] == found[1]
     (record,) = caplog.records

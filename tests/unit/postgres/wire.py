@@ -85,3 +85,24 @@ async def wire_to(dsn: str) -> AsyncGenerator[Wire]:
         finally:
             server.close()
             await wire.close()
+
+
+@asynccontextmanager
+async def hurried(wire: Wire) -> AsyncGenerator[None]:
+    """Let the clock of the event loop run ahead while *wire* is silent: no limit on an answer takes real time."""
+    loop = asyncio.get_running_loop()
+    clock, ahead = loop.time, 0.0
+
+    async def hurry() -> None:
+        nonlocal ahead
+        while True:
+            await asyncio.sleep(0)
+            ahead += 0.0 if wire.flows.is_set() else 1.0
+
+    # Never set back: a loop's clock is monotonic, and this loop ends with its test.
+    setattr(loop, "time", lambda: clock() + ahead)  # noqa: B010  mypy takes it for a method
+    hurrying = asyncio.create_task(hurry())
+    try:
+        yield
+    finally:
+        hurrying.cancel()

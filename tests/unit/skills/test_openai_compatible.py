@@ -23,6 +23,7 @@ from chatmemory.settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.skills.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
 from tests.http_server import HttpServer, Misbehaviour, Reply, http_server
 from tests.passing_clock import NOW, PassingClock
+from tests.patience import PATIENCE_SECONDS
 
 SUMMARY = "conversation-summary"
 KEY = "sk-very-secret-0123456789"
@@ -353,5 +354,5 @@ async def test_the_layer_lets_go_of_its_connections() -> None:
             assert isinstance(await skills.run(SUMMARY, REQUEST), Success)
             assert isinstance(await skills.run(SUMMARY, REQUEST), Success)
             assert server.connections == 1, "the second run uses the connection of the first"
-        with anyio.fail_after(5):
+        with anyio.fail_after(PATIENCE_SECONDS):
             await server.left_alone.wait()

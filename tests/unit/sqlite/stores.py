@@ -15,6 +15,7 @@ from chatmemory.settings import SqliteSettings
 from chatmemory_layers.sqlite.database import open_database
 from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
+from tests.patience import PATIENCE_SECONDS
 
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
 
@@ -30,13 +31,13 @@ def batch(
     return Append(to, drafts, NOON, expected_version=expected_version)
 
 
-def file_settings(path: Path, *, busy_timeout_seconds: float = 10.0) -> SqliteSettings:
+def file_settings(path: Path, *, busy_timeout_seconds: float = PATIENCE_SECONDS) -> SqliteSettings:
     return SqliteSettings(path=str(path), busy_timeout_seconds=busy_timeout_seconds)
 
 
 @asynccontextmanager
 async def open_repository(
-    path: Path, *, busy_timeout_seconds: float = 10.0
+    path: Path, *, busy_timeout_seconds: float = PATIENCE_SECONDS
 ) -> AsyncGenerator[SqliteMessageRepository]:
     async with open_database(file_settings(path, busy_timeout_seconds=busy_timeout_seconds)) as database:
         yield SqliteMessageRepository(database)
@@ -44,7 +45,7 @@ async def open_repository(
 
 @asynccontextmanager
 async def open_memories(
-    path: Path, *, busy_timeout_seconds: float = 10.0
+    path: Path, *, busy_timeout_seconds: float = PATIENCE_SECONDS
 ) -> AsyncGenerator[SqliteMemoryRepository]:
     async with open_database(file_settings(path, busy_timeout_seconds=busy_timeout_seconds)) as database:
         yield SqliteMemoryRepository(database)

@@ -15,6 +15,7 @@ from chatmemory_layers.sqlite.database import open_database
 from chatmemory_layers.sqlite.group_commit import Transaction, commit_group
 from chatmemory_layers.sqlite.job_groups import Job
 from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, file_settings, open_repository, problem
 
 
@@ -109,7 +110,7 @@ async def test_adds_of_many_tasks_share_commits_and_keep_their_order(tmp_path: P
 
         writer = database._writes._connection
         await writer.run(count)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             repository = SqliteMessageRepository(database)
             async with asyncio.TaskGroup() as tasks:
                 for number in range(64):

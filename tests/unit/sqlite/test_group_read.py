@@ -13,6 +13,7 @@ from chatmemory_layers.sqlite.database import open_database
 from chatmemory_layers.sqlite.group_read import read_group
 from chatmemory_layers.sqlite.job_groups import Job
 from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, file_settings, problem
 
 
@@ -69,7 +70,7 @@ async def test_reads_of_many_tasks_take_few_snapshots_and_see_what_was_acknowled
             assert page is not None
             assert f"m{number}" in [message.id for message in page.messages]
 
-        async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(PATIENCE_SECONDS), asyncio.TaskGroup() as tasks:
             for number in range(64):
                 tasks.create_task(add_and_read(number))
     assert 0 < len(snapshots) <= 16

@@ -12,6 +12,7 @@ import pytest
 from chatmemory.contracts import PageQuery
 from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
 from chatmemory_layers.sqlite.worker_connection import WorkerConnection
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, open_repository, problem
 
 ROUNDS = 30
@@ -26,7 +27,7 @@ def open_files(folder: Path) -> list[str]:
 
 
 async def everything_is_released(folder: Path, threads: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while threading.active_count() > threads or open_files(folder):  # noqa: ASYNC110  threads set no event
             await asyncio.sleep(0.005)
 
@@ -55,7 +56,7 @@ async def test_cancelling_while_connecting_closes_what_was_connected(tmp_path: P
     def connect_slowly() -> sqlite3.Connection:
         connection = sqlite3.connect(tmp_path / "slow.db")
         connection.execute("CREATE TABLE t (a)")
-        go_on.wait(10)
+        go_on.wait(PATIENCE_SECONDS)
         return connection
 
     opening = asyncio.create_task(WorkerConnection.opened(connect_slowly))
@@ -81,7 +82,7 @@ async def test_a_preparation_that_fails_leaves_nothing_open(tmp_path: Path) -> N
 
 def test_a_store_belongs_to_one_event_loop(tmp_path: Path) -> None:
     async def use(repository: SqliteMessageRepository) -> list[str]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             return [
                 problem(await repository.append(batch("m2"))),
                 problem(await repository.page(PageQuery("c", "full"))),
