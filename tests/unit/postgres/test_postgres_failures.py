@@ -25,7 +25,7 @@ from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.said import batch, stored_ids
 from tests.unit.postgres.wire import hurried, wire_to
 
-BRIEF_SECONDS = 0.5  # for what cannot be had however long it is waited for
+BRIEF_MILLISECONDS = 500  # for what cannot be had however long the server waits for it
 
 
 @asynccontextmanager
@@ -231,8 +231,9 @@ async def test_a_lock_that_is_not_given_in_time_is_busy(
 ) -> None:
     async with (
         asyncpg_connection(dsn) as other,
-        open_database(PostgresSettings(dsn=dsn, timeout_seconds=BRIEF_SECONDS)) as impatient,
+        open_database(PostgresSettings(dsn=dsn)) as impatient,
     ):
+        impatient._milliseconds = BRIEF_MILLISECONDS
         await other.execute(repository.database._begin("c"))
         outcome = await PostgresMessageRepository(impatient).append(batch("c", "1"))
         assert problem_of(outcome) == "busy"
@@ -241,7 +242,8 @@ async def test_a_lock_that_is_not_given_in_time_is_busy(
 async def test_a_client_that_stands_still_holds_a_lock_no_longer_than_its_own_timeout(
     dsn: str, repository: PostgresMessageRepository
 ) -> None:
-    async with open_database(PostgresSettings(dsn=dsn, timeout_seconds=BRIEF_SECONDS)) as impatient:
+    async with open_database(PostgresSettings(dsn=dsn)) as impatient:
+        impatient._milliseconds = BRIEF_MILLISECONDS
         connection = await impatient._primary.acquire()
         await connection.execute(impatient._begin("c"))
         assert (await repository.append(batch("c", "1")).or_raise()).stored == ("1",)
@@ -249,10 +251,10 @@ async def test_a_client_that_stands_still_holds_a_lock_no_longer_than_its_own_ti
 
 
 async def test_a_pool_without_a_free_connection_is_busy(dsn: str) -> None:
-    settings = PostgresSettings(dsn=dsn, timeout_seconds=BRIEF_SECONDS, pool_size=1)
-    async with open_database(settings) as database:
+    async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
         connection = await database._primary.acquire()
-        outcome = await PostgresMessageRepository(database).append(batch("c", "1"))
+        async with hurried():
+            outcome = await PostgresMessageRepository(database).append(batch("c", "1"))
         assert problem_of(outcome) == "busy"
         assert "all 1 connections" in str(outcome.failure())
         await database._primary.release(connection)
