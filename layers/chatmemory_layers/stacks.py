@@ -8,7 +8,9 @@ own can take the place of any part.
 import os
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Literal, Never, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
+
+from typing_extensions import Unpack
 
 from chatmemory.contracts import (
     ChatContextService,
@@ -32,7 +34,6 @@ from chatmemory.effect import EffectFailed, Failure, Layer, Success
 from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.effect.services.ids import IdsTag, SequentialIds
-from chatmemory.errors import RepositoryError
 from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.longterm.extraction.extractors import memory_extractor
 from chatmemory.longterm.long_term_memory import long_term_memory
@@ -40,22 +41,50 @@ from chatmemory.longterm.recall_ranking import recall_ranker
 from chatmemory.longterm.timed_embedder import timed
 from chatmemory.observe import observed, observed_long_term
 from chatmemory.settings import (
-    ChatSettings,
+    EmbeddingSettings,
     MemorySettings,
     PostgresSettings,
     Settings,
+    SkillSettings,
     SqliteSettings,
     StoreSettings,
     StrategySettings,
+    StrategySettingsTag,
 )
 from chatmemory.tracing import traced
 from chatmemory_layers.configuration import SettingsTags, read_settings, settings_given
 from chatmemory_layers.embedding.chosen import chosen_embedder
+from chatmemory_layers.part_layer import check_names, layer_of
+from chatmemory_layers.parts import (
+    Embedders,
+    Extractors,
+    Parts,
+    Rankers,
+    Repositories,
+    Skills,
+    StackError,
+    Strategies,
+)
 from chatmemory_layers.skills.chosen import chosen_skills
 from chatmemory_layers.sqlite.database import database as sqlite_database
 from chatmemory_layers.sqlite.item_repository import item_repository as sqlite_items
 from chatmemory_layers.sqlite.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_messages
+
+__all__ = [
+    "Embedders",
+    "MemoryTags",
+    "Parts",
+    "Repositories",
+    "Skills",
+    "Stack",
+    "StackError",
+    "configured",
+    "embedded",
+    "from_configuration",
+    "postgres",
+    "testing",
+]
 
 MemoryTags: TypeAlias = (
     ChatMemoryService
@@ -71,123 +100,151 @@ MemoryTags: TypeAlias = (
     | RecallRankerTag
     | TokenCounterTag
 )
-StackError: TypeAlias = RepositoryError | ConfigError
 Stack: TypeAlias = Layer[MemoryTags, StackError]
-Skills: TypeAlias = Layer[SkillRunnerTag, StackError, SettingsTags]
-Embedders: TypeAlias = Layer[EmbedderTag, StackError, SettingsTags]
-Repositories: TypeAlias = Layer[
-    MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag, StackError, SettingsTags
-]
-
-KEEP_EVERYTHING = StrategySettings()
 
 
 def embedded(
     path: str | os.PathLike[str],
     *,
-    strategy: StrategySettings = KEEP_EVERYTHING,
     durability: Literal["full", "process"] = "full",
-    skills: Skills | None = None,
-    embedder: Embedders | None = None,
+    **parts: Unpack[Parts],
 ) -> Stack:
     """Keep everything in the SQLite file *path*, which is made when it is not there.
 
     Args:
         path: the file; its folder must exist.
-        strategy: how a long history is kept short.
         durability: ``full``: what was acknowledged survives a power loss; ``process``: the end of the process.
-        skills: what writes summaries; None: offline, by choosing sentences.
-        embedder: what makes vectors of memories; None: the one that ships with the package, offline.
+        parts: what the stack has in the place of its own: ``repositories``, ``strategy``, ``skills``, ``embedder``,
+            ``extractor``, ``ranker``, ``clock``, each a layer or the plain thing (see ``Parts``).
     """
     store = StoreSettings(
         backend="sqlite", sqlite=SqliteSettings(path=os.fspath(path), durability=durability)
     )
-    return configured(_settings(store, strategy), skills=skills, embedder=embedder)
+    return configured(Settings(memory=MemorySettings(store=store)), **parts)
 
 
-def postgres(
-    dsn: str,
-    *,
-    reader_dsn: str = "",
-    strategy: StrategySettings = KEEP_EVERYTHING,
-    skills: Skills | None = None,
-    embedder: Embedders | None = None,
-) -> Stack:
-    """Keep everything in PostgreSQL; *reader_dsn* names a replica for reads that may lag behind."""
+def postgres(dsn: str, *, reader_dsn: str = "", **parts: Unpack[Parts]) -> Stack:
+    """Keep everything in PostgreSQL.
+
+    Args:
+        dsn: the database.
+        reader_dsn: a replica, for reads that may lag behind; empty: there is none.
+        parts: as for ``embedded``.
+    """
     store = StoreSettings(backend="postgres", postgres=PostgresSettings(dsn=dsn, reader_dsn=reader_dsn))
-    return configured(_settings(store, strategy), skills=skills, embedder=embedder)
+    return configured(Settings(memory=MemorySettings(store=store)), **parts)
 
 
-def testing(
-    *,
-    strategy: StrategySettings = KEEP_EVERYTHING,
-    skills: Skills | None = None,
-    embedder: Embedders | None = None,
-    clock: TestClock | None = None,
-) -> Stack:
+def testing(**parts: Unpack[Parts]) -> Stack:
     """Keep everything until the runtime ends, at a time that stands still, with ids that can be foreseen.
 
     Write ``stacks.testing()``: pytest takes an imported function whose name begins with "test" for a test.
+
+    Args:
+        parts: as for ``embedded``; the clock is a ``TestClock`` if no other is given.
     """
-    return configured(
-        _settings(StoreSettings(backend="in_memory"), strategy),
-        skills=skills,
-        embedder=embedder,
-        surroundings=Layer.succeed(ClockTag, clock or TestClock()) | Layer.sync(IdsTag, SequentialIds),
-    )
+    if parts.get("clock") is None:
+        parts["clock"] = TestClock()
+    settings = Settings(memory=MemorySettings(store=StoreSettings(backend="in_memory")))
+    return Layer.sync(IdsTag, SequentialIds).feed_keep(configured(settings, **parts))
 
 
-def configured(
-    settings: Settings,
-    *,
-    skills: Skills | None = None,
-    embedder: Embedders | None = None,
-    surroundings: Layer[Never] | None = None,
-) -> Stack:
+def configured(settings: Settings, **parts: Unpack[Parts]) -> Stack:
     """Build what *settings* say.
 
     Args:
         settings: ``configuration.read_settings`` reads them.
-        skills: in the place of the configured ones.
-        embedder: in the place of the configured one; timed, and guarded like it.
-        surroundings: a clock, ids or other references in the place of the real ones.
+        parts: as for ``embedded``, in the place of the configured ones.
+
+    Raises:
+        TypeError: there is no part of such a name.
     """
-    given = settings_given(settings) | token_counter | traced
-    if surroundings is not None:
-        given |= surroundings
+    check_names(parts, Parts)
     memory = settings.memory
-    parts = given.feed_keep(
-        _repositories(memory.store)
-        | (skills or chosen_skills(memory.skill))
-        | ((embedder >> timed if embedder else chosen_embedder(memory.embedding)) >> guarded)
+    ground = _ground(settings, parts)
+    built = ground.feed_keep(
+        _repositories(memory.store, parts) | _skills(memory.skill, parts) | _embedder(memory.embedding, parts)
     )
     return (
-        parts.feed_keep(history_strategy | memory_extractor | recall_ranker)
+        built.feed_keep(_strategy(parts) | _extractor(parts) | _ranker(parts))
         .feed_keep((chat_memory >> observed) | (long_term_memory >> observed_long_term))
         .feed_keep(chat_context)
     )
 
 
 def from_configuration(
-    path: str | os.PathLike[str] | None = None, *, environment: Mapping[str, str] | None = None
+    path: str | os.PathLike[str] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    **parts: Unpack[Parts],
 ) -> Stack:
-    """Build what the file *path* and the environment say; they are read when the layer is built."""
+    """Build what a file and the environment say; they are read when the layer is built.
+
+    Args:
+        path: the file; None: the one that the environment names, or none.
+        environment: in the place of the process's.
+        parts: as for ``embedded``, in the place of the configured ones.
+
+    Raises:
+        TypeError: there is no part of such a name.
+    """
+    check_names(parts, Parts)
 
     def choose() -> Stack:
         match read_settings(path, environment=environment):
             case Success(settings):
-                return configured(settings)
+                return configured(settings, **parts)
             case Failure(error):
                 raise EffectFailed(error)
 
     return Layer.suspend(choose).failing_with(ConfigError)
 
 
-def _settings(store: StoreSettings, strategy: StrategySettings) -> Settings:
-    return Settings(memory=MemorySettings(chat=ChatSettings(strategy=strategy), store=store))
+def _ground(settings: Settings, parts: Parts) -> Layer[SettingsTags | TokenCounterTag]:
+    ground = settings_given(settings) | token_counter | traced
+    if isinstance(strategy := parts.get("strategy"), StrategySettings):
+        ground |= Layer.succeed(StrategySettingsTag, strategy)
+    clock = parts.get("clock")
+    return ground if clock is None else ground | layer_of(ClockTag, clock)
 
 
-def _repositories(store: StoreSettings) -> Repositories:
+def _repositories(settings: StoreSettings, parts: Parts) -> Repositories:
+    stored = _stored(settings)
+    own = parts.get("repositories")
+    return stored if own is None else stored.replace(own)
+
+
+def _skills(settings: SkillSettings, parts: Parts) -> Skills:
+    own = parts.get("skills")
+    return chosen_skills(settings) if own is None else layer_of(SkillRunnerTag, own)
+
+
+def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
+    own = parts.get("embedder")
+    if own is None:
+        return chosen_embedder(settings) >> guarded
+    given: Embedders = layer_of(EmbedderTag, own)
+    return given >> timed >> guarded
+
+
+def _strategy(parts: Parts) -> Strategies:
+    own = parts.get("strategy")
+    if own is None or isinstance(own, StrategySettings):
+        return history_strategy
+    return layer_of(HistoryStrategyTag, own)
+
+
+def _extractor(parts: Parts) -> Extractors:
+    own = parts.get("extractor")
+    return memory_extractor if own is None else layer_of(MemoryExtractorTag, own)
+
+
+def _ranker(parts: Parts) -> Rankers:
+    own = parts.get("ranker")
+    return recall_ranker if own is None else layer_of(RecallRankerTag, own)
+
+
+def _stored(store: StoreSettings) -> Repositories:
     match store.backend:
         case "in_memory":
             return Layer.suspend(_in_memory_repositories)

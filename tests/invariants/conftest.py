@@ -11,7 +11,6 @@ from chatmemory import (
     ChatContextService,
     ChatMemory,
     ChatMemoryService,
-    Layer,
     LongTermMemory,
     LongTermMemoryService,
     ManagedRuntime,
@@ -19,7 +18,6 @@ from chatmemory import (
     Settings,
     TestClock,
 )
-from chatmemory.effect.services.clock import ClockTag
 from chatmemory.settings import MemorySettings, PostgresSettings, SqliteSettings, StoreSettings
 from chatmemory_layers import stacks
 from chatmemory_layers.postgres.throwaway_server import fresh_database
@@ -63,7 +61,7 @@ async def runtime(
     stack = stacks.configured(
         Settings(memory=evolve(settings, store=store)),
         embedder=embedder,
-        surroundings=Layer.succeed(ClockTag, clock),
+        clock=clock,
     )
     async with ManagedRuntime(stack) as opened:
         yield opened

@@ -14,14 +14,13 @@ from attrs import field, frozen
 from chatmemory import (
     ChatMemory,
     ChatMemoryService,
-    Layer,
     LongTermMemory,
     LongTermMemoryService,
     ManagedRuntime,
     SkillRequest,
     StrategySettings,
 )
-from chatmemory.effect.services.clock import Clock, ClockTag, SystemClock
+from chatmemory.effect.services.clock import Clock, SystemClock
 from chatmemory.settings import (
     ChatSettings,
     MemorySettings,
@@ -82,7 +81,7 @@ def chat_store(
         Settings(memory=MemorySettings(chat=chat, store=store)),
         skills=skills({"conversation-summary": skill}),
         embedder=embedder,
-        surroundings=Layer.succeed(ClockTag, clock or SystemClock()),
+        clock=clock,
     )
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from chatmemory.contracts import LongTermMemory, LongTermMemoryService
-from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.effect.services.clock import ClockTag, TestClock
+from chatmemory.effect import ManagedRuntime
+from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import EmbeddingProblem
 from chatmemory.memories import Namespace, NewMemory
 from chatmemory.recall import Coverage
@@ -22,7 +22,7 @@ def stack(server: HttpServer, clock: TestClock) -> stacks.Stack:
         provider="openai_compatible", base_url=server.url, model="small", max_retries=0, timeout_seconds=0.2
     )
     settings = Settings(memory=MemorySettings(embedding=endpoint, store=StoreSettings(backend="in_memory")))
-    return stacks.configured(settings, surroundings=Layer.succeed(ClockTag, clock))
+    return stacks.configured(settings, clock=clock)
 
 
 async def found(memory: LongTermMemory) -> tuple[list[str], str, Coverage]:

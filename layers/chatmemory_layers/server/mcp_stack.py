@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from typing_extensions import Unpack
+
 from chatmemory.effect import Layer
 from chatmemory.programs.mcp.server import Services
 from chatmemory.settings import Settings
@@ -10,9 +12,17 @@ from chatmemory_layers.server.served_index import served_index
 from chatmemory_layers.server.served_past_chats import served_past_chats
 
 
-def mcp_stack(settings: Settings, *, folders: Sequence[str] = ()) -> Layer[Services, stacks.StackError]:
-    """Build what *settings* say; *folders* may be indexed, beside those that tools are known to use."""
+def mcp_stack(
+    settings: Settings, *, folders: Sequence[str] = (), **parts: Unpack[stacks.Parts]
+) -> Layer[Services, stacks.StackError]:
+    """Build what *settings* say.
+
+    Args:
+        settings: of the memory and the past chats.
+        folders: what may be indexed, beside the folders that tools are known to use.
+        parts: what the memory has in the place of its own, as for ``stacks.configured``.
+    """
     memory = settings.memory
     past_chats = served_past_chats(memory.past_chats, memory.embedding)
     index = served_index(memory.past_chats, memory.embedding, folders=folders)
-    return stacks.configured(settings) | past_chats | index
+    return stacks.configured(settings, **parts) | past_chats | index
