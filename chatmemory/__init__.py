@@ -48,14 +48,17 @@ if TYPE_CHECKING:
         agent_messages as agent_messages,
         agent_prompt as agent_prompt,
     )
+    from chatmemory.conversation.streamed_reply import streamed_reply as streamed_reply
     from chatmemory.effect import (
         Do as Do,
         Effect as Effect,
         EffectFailed as EffectFailed,
         Failure as Failure,
+        Fiber as Fiber,
         Layer as Layer,
         ManagedRuntime as ManagedRuntime,
         Outcome as Outcome,
+        Stream as Stream,
         Success as Success,
         Tag as Tag,
         TestClock as TestClock,
@@ -153,9 +156,10 @@ else:
                 "TokenCounterTag"
             ),
             "chatmemory.conversation.agent_prompt": "AgentPrompt AgentTurn agent_messages agent_prompt",
+            "chatmemory.conversation.streamed_reply": "streamed_reply",
             "chatmemory.effect": (
-                "Do Effect EffectFailed Failure Layer ManagedRuntime Outcome Success Tag TestClock ThreadRuntime "
-                "catch wire"
+                "Do Effect EffectFailed Failure Fiber Layer ManagedRuntime Outcome Stream Success Tag TestClock "
+                "ThreadRuntime catch wire"
             ),
             "chatmemory.errors": (
                 "ConversationNotFoundError DataValidationError EmbeddingError GenericMemoryError "

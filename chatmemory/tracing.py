@@ -56,14 +56,15 @@ class OpenTelemetrySpan:
 
         if type(exit_) is not Success:
             reason = exit_.failure().reasons[0]
-            self._span.set_attribute(ERROR, _kind_of(reason))
+            self._span.set_attribute(ERROR, kind_of(reason))
             if not isinstance(reason, Interrupt):
                 self._span.set_status(trace.StatusCode.ERROR)
         context.detach(self._before)
         self._span.end()
 
 
-def _kind_of(reason: Fail[Any] | Die | Interrupt) -> str:
+def kind_of(reason: Fail[Any] | Die | Interrupt) -> str:
+    """Return what may be told of *reason*: a tag or the name of a class, and never its text."""
     if isinstance(reason, Die):
         return type(reason.defect).__name__
     if isinstance(reason, Interrupt):

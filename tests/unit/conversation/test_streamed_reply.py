@@ -1,0 +1,208 @@
+"""A streamed reply ends as one stored message, also when the client hangs up: nothing twice, nothing lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from chatmemory import ChatMemory, ChatMemoryService, ChatMessage, ManagedRuntime, NewMessage, TestClock
+from chatmemory.conversation.streamed_reply import streamed_reply
+from chatmemory.effect import ClockTag, Context, Effect, Failure, Fiber, Stream, Success
+from chatmemory.errors import AddError, GenericMemoryError, RepositoryError
+from chatmemory_layers import stacks
+
+pytestmark = pytest.mark.anyio
+
+PIECES = ["春", "眠", "不觉晓"]
+
+
+@asynccontextmanager
+async def opened() -> AsyncGenerator[ChatMemory]:
+    async with ManagedRuntime(stacks.testing()) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        await memory.add_messages("诗", [NewMessage("user", "念一首诗")]).or_raise()
+        yield memory
+
+
+async def replies(memory: ChatMemory) -> list[tuple[str, Any]]:
+    messages: Sequence[ChatMessage] = await memory.get_messages("诗").or_raise()
+    return [(message.content, message.metadata) for message in messages if message.role == "assistant"]
+
+
+def model(*, then: Effect[Any, str] | None = None) -> Stream[str, str]:
+    """Say the poem piece by piece, and do *then* before the end."""
+    poem: Stream[str, str] = Stream.from_iterable(iter(PIECES))
+    return poem if then is None else poem.on_end(then)
+
+
+async def test_a_whole_reply_goes_through_and_ends_as_one_message() -> None:
+    async with opened() as memory:
+        reply = streamed_reply(memory, "诗", model(), metadata={"model": "scripted"})
+        assert await reply.run_collect() == Success(PIECES)
+        assert await replies(memory) == [("春眠不觉晓", {"model": "scripted"})]
+
+
+async def test_it_is_stored_when_the_stream_has_ended_and_not_before() -> None:
+    async with opened() as memory, streamed_reply(memory, "诗", model()).iterate() as pieces:
+        async for _ in pieces:
+            assert await replies(memory) == []
+        assert await replies(memory) == [("春眠不觉晓", None)]
+
+
+async def test_each_run_is_a_message_of_its_own_and_one_id_is_one_message() -> None:
+    async with opened() as memory:
+        again = streamed_reply(memory, "诗", Stream.of("好"))
+        await again.run_drain().or_raise()
+        await again.run_drain().or_raise()
+        once = streamed_reply(memory, "诗", Stream.of("一次"), message_id="m7")
+        await once.run_drain().or_raise()
+        await once.run_drain().or_raise()
+        assert [content for content, _ in await replies(memory)] == ["好", "好", "一次"]
+
+
+async def test_when_nobody_reads_on_what_was_received_is_stored_with_a_mark() -> None:
+    async with opened() as memory:
+        async with streamed_reply(memory, "诗", model(), metadata={"n": 1}).iterate() as pieces:
+            assert [await anext(pieces), await anext(pieces)] == ["春", "眠"]
+        assert await replies(memory) == [("春眠", {"n": 1, "incomplete": "interrupted"})]
+
+
+async def test_a_cancelled_task_leaves_what_was_received() -> None:
+    async with opened() as memory:
+        reply = streamed_reply(memory, "诗", model(then=Effect.never()))
+        begun = reply.run_drain().fork().tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked))
+        await begun.bind(Fiber.interrupt)
+        assert await replies(memory) == [("春眠不觉晓", {"incomplete": "interrupted"})]
+
+
+async def test_a_model_that_breaks_off_leaves_what_was_received_and_its_failure() -> None:
+    async with opened() as memory:
+        reply = streamed_reply(memory, "诗", model(then=Effect.fail("rate limit")))
+        assert await reply.run_drain() == Failure("rate limit")
+        assert await replies(memory) == [("春眠不觉晓", {"incomplete": "failed"})]
+        with pytest.raises(ZeroDivisionError):
+            await streamed_reply(memory, "诗", model(then=Effect.sync(lambda: 1 / 0))).run_drain()
+        assert len(await replies(memory)) == 2
+
+
+async def test_of_a_reply_without_text_nothing_is_stored() -> None:
+    async with opened() as memory:
+        assert await streamed_reply(memory, "诗", Stream.of("")).run_collect() == Success([""])
+        assert await streamed_reply(memory, "诗", Stream.fail("busy")).run_drain() == Failure("busy")
+        assert await replies(memory) == []
+
+
+class Scripted:
+    """A memory whose adds do what the script says, one after the other."""
+
+    def __init__(self, memory: ChatMemory, *script: Effect[Any, AddError]) -> None:
+        self.memory = memory
+        self.script = list(script)
+        self.adds = 0
+
+    def add_messages(self, conversation_id: str, messages: Sequence[NewMessage]) -> Effect[Any, AddError]:
+        self.adds += 1
+        adding = self.memory.add_messages(conversation_id, messages)
+        return self.script.pop(0).bind(lambda _: adding) if self.script else adding
+
+
+async def test_a_reply_that_cannot_be_stored_is_a_failure_and_is_not_tried_again() -> None:
+    busy = GenericMemoryError(RepositoryError("append", "busy", "locked"))
+    async with opened() as memory:
+        scripted: Any = Scripted(memory, Effect.fail(busy))
+        assert await streamed_reply(scripted, "诗", model()).run_drain() == Failure(busy)
+        assert (await replies(memory), scripted.adds) == ([], 1)
+
+
+async def test_a_whole_reply_whose_storing_is_cancelled_is_stored_whole_and_once() -> None:
+    async with opened() as memory:
+        scripted: Any = Scripted(memory, Effect.never())
+        reply = streamed_reply(scripted, "诗", model())
+        begun = reply.run_drain().fork().tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked))
+        await begun.bind(Fiber.interrupt)
+        assert await replies(memory) == [("春眠不觉晓", None)]
+
+
+async def test_a_store_that_hangs_holds_up_a_client_that_left_for_ten_seconds_at_most(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = TestClock()
+    async with opened() as memory:
+        stuck: Any = Scripted(memory, Effect.never())
+        left = streamed_reply(stuck, "诗", model()).take(1).run_drain().provide(Context.of(ClockTag, clock))
+        with caplog.at_level(logging.ERROR):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(left.or_raise)
+                await clock.advance(10)
+        assert await replies(memory) == []
+    assert [record.getMessage() for record in caplog.records] == [
+        "what was received of a reply in 诗 was not stored: RepositoryError"
+    ]
+
+
+class StreamedResponse(StreamingResponse):
+    """Runs a stream as long as the response is sent."""
+
+    def __init__(self, pieces: Stream[str, Any]) -> None:
+        super().__init__(content=(), media_type="text/plain; charset=utf-8")
+        self.pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self.pieces.iterate() as pieces:
+            self.body_iterator = pieces
+            await super().__call__(scope, receive, send)
+
+
+async def test_a_client_of_a_web_server_that_hangs_up_leaves_one_message() -> None:
+    async with opened() as memory:
+
+        async def answer(_: Request) -> StreamedResponse:
+            return StreamedResponse(streamed_reply(memory, "诗", model(then=Effect.never())))
+
+        app = Starlette(routes=[Route("/", answer)])
+        sent: list[bytes] = []
+        heard_enough = anyio.Event()
+
+        async def send(message: Message) -> None:
+            sent.append(message.get("body", b""))
+            if len(sent) == 3:  # the headers and two pieces
+                heard_enough.set()
+            await anyio.lowlevel.checkpoint()
+
+        async def receive() -> Message:
+            await heard_enough.wait()
+            return {"type": "http.disconnect"}
+
+        request = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b""}
+        await app(request, receive, send)
+        ((content, metadata),) = await replies(memory)
+        assert content.startswith("春眠")
+        assert metadata == {"incomplete": "interrupted"}
+        assert b"".join(sent).decode().startswith("春眠")
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_native_cancel_leaves_one_message_in_a_file(tmp_path: Path) -> None:
+    async with ManagedRuntime(stacks.embedded(tmp_path / "诗.db")) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        reading = asyncio.create_task(
+            streamed_reply(memory, "诗", model(then=Effect.never())).run_drain().or_raise()
+        )
+        await anyio.wait_all_tasks_blocked()
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert await replies(memory) == [("春眠不觉晓", {"incomplete": "interrupted"})]
