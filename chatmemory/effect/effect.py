@@ -541,7 +541,11 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
 
         return Effect.service(ScopeTag).bind(self.fork_in)
 
-    def scoped(self: Effect[A, E, R | ScopeTag]) -> Effect[A, E, R]:
+    @overload
+    def scoped(self: Effect[A, E, ScopeTag]) -> Effect[A, E]: ...
+    @overload
+    def scoped(self: Effect[A, E, R | ScopeTag]) -> Effect[A, E, R]: ...
+    def scoped(self: Effect[Any, Any, Any]) -> Effect[Any, Any, Any]:
         """Provide a scope, and close it when this effect has ended, whatever the end is."""
         return Effect.in_context(lambda context: resource.run_scoped(self, context))
 

@@ -73,8 +73,14 @@ class Stream(Generic[A_co, E_co, R_co]):
         """Give the one value of *effect*."""
         return Stream(sources.value_of(effect))
 
+    @overload
     @staticmethod
-    def unwrap(effect: Effect[Stream[A, E, R], E2, R2]) -> Stream[A, E | E2, R | R2]:
+    def unwrap(effect: Effect[Stream[A, E], E2]) -> Stream[A, E | E2]: ...
+    @overload
+    @staticmethod
+    def unwrap(effect: Effect[Stream[A, E, R], E2, R2]) -> Stream[A, E | E2, R | R2]: ...
+    @staticmethod
+    def unwrap(effect: Effect[Stream[Any, Any, Any], Any, Any]) -> Stream[Any, Any, Any]:
         """Give the values of the stream that *effect* succeeds with."""
         return Stream.from_effect(effect).flat_map(lambda stream: stream)
 
