@@ -15,7 +15,13 @@ from chatmemory import (
     SkillRunnerTag,
     TokenCounterTag,
 )
-from chatmemory.contracts import HistoryStrategyTag, PromptRepositoryTag, SkillRequest, SkillRunner
+from chatmemory.contracts import (
+    HistoryStrategyTag,
+    PromptRepositoryTag,
+    SkillRequest,
+    SkillRunner,
+    WorkThreshold,
+)
 from chatmemory.conversation.chat_memory import chat_memory
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Schedule, Success
@@ -180,16 +186,14 @@ async def test_an_attribute_is_given_as_it_is() -> None:
 
 
 async def test_a_stack_runs_on_a_stubbed_strategy() -> None:
-    strategy = Stub(
-        HistoryStrategyTag,
-        is_due=lambda conversation: conversation.message_count == 2 and not strategy.calls.of("after_add"),
-        after_add=[HistoryReport("done", ("s1",))],
-    )
+    done = [HistoryReport("done", ("s1",)), HistoryReport("idle")]
+    strategy = Stub(HistoryStrategyTag, threshold=WorkThreshold(), after_add=[HistoryReport("idle"), *done])
     parts = settings_layer(environment={}) | message_repository | token_counter | strategy.layer
     async with ManagedRuntime(parts >> chat_memory) as runtime:
         memory = await runtime.service(ChatMemoryService)
         reports = [await memory.add_messages("c", [NewMessage("user", "你好")]).or_raise() for _ in range(2)]
-    assert [report.history.status for report in reports] == ["idle", "done"]
+    assert [report.history.summary_ids for report in reports] == [(), ("s1",)]
+    assert strategy.calls.methods == ["after_add"] * 3
 
 
 WRONG = [
