@@ -238,7 +238,8 @@ class RemovesTheLatestRow(Broken):
     ) -> ChatMessage | None:
         history = self.history(conversation_id)
         latest = next(reversed(history.entries.values()), None)
-        if latest is None or latest.message.role != "summary":
+        made = None if latest is None else history.summarization(latest.message.id)
+        if latest is None or made is None or made.messages_deleted:
             return await do(self.inner.remove_newest(conversation_id, now=now, threshold=threshold))
         left = {id_: entry for id_, entry in history.entries.items() if entry is not latest}
         state = decide_removal(history.state, [latest.counted], [], freed=0, now=now, threshold=threshold)
