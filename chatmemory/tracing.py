@@ -93,5 +93,5 @@ def _tracer_at_hand() -> Tracer | None:
     return None if tracer is None else OpenTelemetryTracer(tracer)
 
 
-traced = Layer.effect(TracerTag, Effect.sync(_tracer_at_hand))
+traced = Layer.effect(TracerTag, Effect.sync(_tracer_at_hand), needs=())
 """OpenTelemetry's tracer for ``Effect.with_span``, if tracing was set up before."""

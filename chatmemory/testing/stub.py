@@ -69,7 +69,7 @@ class Stub(Generic[Id, S]):
         self.calls = part.calls
         # A double has every member of the contract, which no checker can see.
         self.service = cast("S", Double(part, nobody))
-        self.layer = Layer.effect(tag, Effect.in_context(make))
+        self.layer = Layer.effect(tag, Effect.in_context(make), needs=())
 
 
 @final

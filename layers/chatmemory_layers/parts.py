@@ -32,11 +32,11 @@ Around: TypeAlias = Given | Stores | SkillRunnerTag | EmbedderTag
 """What a strategy, an extractor and a ranker may ask for."""
 
 Repositories: TypeAlias = Layer[Stores, StackError, Given]
-MessageStores: TypeAlias = Layer[MessageRepositoryTag, StackError, Given]
-MemoryStores: TypeAlias = Layer[MemoryRepositoryTag, StackError, Given]
-ItemStores: TypeAlias = Layer[ItemRepositoryTag, StackError, Given]
+MessageStores: TypeAlias = Layer[MessageRepositoryTag, StackError, Given | Stores]
+MemoryStores: TypeAlias = Layer[MemoryRepositoryTag, StackError, Given | Stores]
+ItemStores: TypeAlias = Layer[ItemRepositoryTag, StackError, Given | Stores]
 SomeRepositories: TypeAlias = MessageStores | MemoryStores | ItemStores
-"""A layer of one, two or all three."""
+"""A layer of one, two or all three; one that asks for the repository that it gives goes around the stack's own."""
 
 Skills: TypeAlias = Layer[SkillRunnerTag, StackError, Given]
 Embedders: TypeAlias = Layer[EmbedderTag, StackError, Given]

@@ -133,6 +133,13 @@ async def test_what_only_a_replaced_layer_of_unknown_needs_could_see_is_not_buil
     assert journal == []
 
 
+async def test_a_fake_of_unknown_needs_opens_nothing_that_it_replaces() -> None:
+    journal = Journal()
+    fake = Layer.effect(One, Effect.succeed(100))
+    await build_and_release((journal.layer(3) >> journal.layer(1, Three)).replace(fake))
+    assert journal == []
+
+
 async def test_what_is_not_built_is_out_of_sight() -> None:
     journal = Journal()
     says_too_little = Layer.effect(Two, Three.get(), needs=())

@@ -54,6 +54,15 @@ async def test_a_feed_that_nobody_takes_because_they_have_their_own_is_reported(
     assert journal == []
 
 
+async def test_a_bystander_of_unknown_needs_hides_no_stack_that_uses_its_own_service() -> None:
+    journal = Journal()
+    bystander = Layer.effect(Three, Effect.succeed(3))
+    with pytest.raises(ShadowedServiceError):
+        await build_and_release(FAKE >> (bystander | journal.layer(1).feed_keep(journal.layer(2, One))))
+    await build_and_release(FAKE >> (UNKNOWN | journal.layer(1)))
+    assert journal == ["a1", "r1"]
+
+
 async def test_a_merge_over_what_has_fed_nobody_is_right_biased() -> None:
     async with ManagedRuntime(Layer.succeed(One, 1) | Layer.succeed(Two, 2) | FAKE) as runtime:
         assert await runtime.service(One) == 100

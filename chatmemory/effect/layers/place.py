@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, Final, final
 
 from chatmemory.effect.context import Context
@@ -71,6 +72,14 @@ class Step:
         for step in self.inner_steps():
             yield from step.taken()
 
+    def held(self) -> Iterator[Step]:
+        """Go through the steps that are built for it; a fake has to say what it asks for, or would open what it replaces."""
+        if self.leaf.needs is not None or not self.place.is_for_fake:
+            yield from self.taken()
+        else:
+            for step in self.inner_steps():
+                yield from step.held()
+
     def inner_steps(self) -> Iterator[Step]:
         """Go through the steps of what it builds itself."""
         if self.inside is not None:
@@ -108,9 +117,10 @@ class Place:
         memo: where its leaves are kept.
         regions: the fakes that take the place of leaves here, the innermost region first.
         apart: where those leaves are kept that are fed with a fake: elsewhere the same leaves may go without.
+        is_for_fake: it is in a fake.
     """
 
-    __slots__ = ("apart", "fed", "gates", "given", "memo", "regions")
+    __slots__ = ("apart", "fed", "gates", "given", "is_for_fake", "memo", "regions")
 
     def __init__(
         self,
@@ -120,6 +130,8 @@ class Place:
         gates: Sequence[Gate] = (),
         regions: Sequence[Region] = (),
         apart: MemoMap | None = None,
+        *,
+        is_for_fake: bool = False,
     ) -> None:
         self.given = given
         self.memo = memo
@@ -127,35 +139,48 @@ class Place:
         self.gates = gates
         self.regions = regions
         self.apart = apart or memo
+        self.is_for_fake = is_for_fake
 
     def fed_by(self, gives: Mapping[str, Step], gate: Gate) -> Place:
         """Return the place that also sees what *gives* gives, once *gate* is open."""
         fed = {**self.fed, **gives}
-        return Place(self.given, self.memo, fed, (gate,), self.regions, self.apart)
+        return Place(
+            self.given, self.memo, fed, (gate,), self.regions, self.apart, is_for_fake=self.is_for_fake
+        )
 
     def settled(self) -> Place:
         """Return this place for what is planned when all that feeds it is built."""
-        return Place(self.given, self.memo, self.fed, (), self.regions, self.apart)
+        place = copy(self)
+        place.gates = ()
+        return place
 
     def separate(self) -> Place:
         """Return this place for what is shared with nobody outside."""
-        apart = None if self.apart is self.memo else MemoMap()
-        return Place(self.given, MemoMap(), self.fed, self.gates, self.regions, apart)
+        place = copy(self)
+        place.memo = MemoMap()
+        place.apart = place.memo if self.apart is self.memo else MemoMap()
+        return place
 
     def replacing(self, region: Region, replace: Replace) -> Place:
         """Return this place where the fakes of *region* stand in for others, too."""
-        regions = (region, *self.regions)
-        return Place(self.given, self.memo, self.fed, self.gates, regions, self.apart.apart(replace))
+        place = copy(self)
+        place.regions = (region, *self.regions)
+        place.apart = self.apart.apart(replace)
+        return place
 
     def of_fake(self, regions: Sequence[Region]) -> Place:
         """Return this place for a fake, in which only *regions* put others."""
-        return Place(self.given, self.memo, self.fed, self.gates, regions, self.apart)
+        place = copy(self)
+        place.regions = regions
+        place.is_for_fake = True
+        return place
 
     def around(self, original: Step) -> Place:
         """Return this place for what goes around *original*; around another step it is built another time."""
         original.is_changed = True
-        apart = self.apart.apart(original.leaf)
-        return Place(self.given, self.memo, self.fed, self.gates, self.regions, apart)
+        place = copy(self)
+        place.apart = self.apart.apart(original.leaf)
+        return place
 
     def service(self, tag: AnyTag) -> Any:
         """Return the service that *tag* means here."""
@@ -232,7 +257,10 @@ class Plan:
         for point in reversed(self.points):
             if isinstance(point, Step):
                 point.is_unused = point in lost and point not in used
-                (lost if point.is_unused else used).update(point.taken())
+                if point.is_unused:
+                    lost.update(point.taken())
+                else:
+                    used.update(point.held())
         self.points = [point for point in self.points if isinstance(point, Gate) or not point.is_unused]
         for point in self.points:
             if isinstance(point, Gate):

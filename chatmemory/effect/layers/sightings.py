@@ -48,8 +48,12 @@ class Sightings(list[tuple[Leaf, Place]]):
         """
         for key, shadowed in _given_twice(below, above):
             # A leaf that goes on from how another is built sees all and takes hardly anything.
-            takers = (sighting for sighting in self[begun:] if sighting[0].inner is None)
-            if not any(_is_fed(sighting, key, shadowed) for sighting in takers):
+            inside = [sighting for sighting in self[begun:] if sighting[0].inner is None]
+            takers = [leaf for leaf, place in inside if _is_fed((leaf, place), key, shadowed)]
+            is_taken = any(leaf.needs is not None or _gives(leaf, key) for leaf in takers)
+            # What others in there are fed with is no mere addition of the consumer's.
+            has_its_own = any(_is_fed(sighting, key, above[key]) for sighting in inside)
+            if not is_taken and (has_its_own or not takers):
                 raise ShadowedServiceError.fed(key)
 
 
@@ -68,3 +72,7 @@ def _is_fed(sighting: tuple[Leaf, Place], key: str, step: Step) -> bool:
         return False
     fed = place.fed.get(key)
     return any(fed is giver for giver in step.givers(key))
+
+
+def _gives(leaf: Leaf, key: str) -> bool:
+    return any(tag.key == key for tag in leaf.gives or ())
