@@ -7,7 +7,7 @@ there is ``server/served_past_chats.py``.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
 
 from chatmemory.contracts.past_chats import PastChatsIndexService, PastChatsService
 from chatmemory.conversation.token_count import token_counter
@@ -16,63 +16,110 @@ from chatmemory.embedding_settings import EmbeddingSettings, EmbeddingSettingsTa
 from chatmemory.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory.pastchats.finding import past_chats
 from chatmemory.pastchats.hybrid_rank import prompt_ranker
+from chatmemory_layers.part_layer import check_names, layer_of
 from chatmemory_layers.sqlite.prompt_repository import prompt_reader, prompt_repository
 
 if TYPE_CHECKING:
     from typing import Never
 
-    from chatmemory.contracts.history_files import HistoryFilesTag
-    from chatmemory.contracts.prompt_repository import PromptRepositoryTag
+    from typing_extensions import Unpack
+
+    from chatmemory.contracts import Embedder, EmbedderTag, PromptRanker, PromptRankerTag
+    from chatmemory.contracts.history_files import HistoryFiles, HistoryFilesTag
+    from chatmemory.contracts.prompt_repository import PromptRepository, PromptRepositoryTag
     from chatmemory.contracts.query_embedder import QueryEmbedderTag
     from chatmemory.effect.config.config_error import ConfigError
+    from chatmemory.effect.services.clock import Clock
     from chatmemory.errors import RepositoryError
 
 StackError: TypeAlias = "RepositoryError | ConfigError"
 Given: TypeAlias = "PastChatsSettingsTag | EmbeddingSettingsTag"
-Kept: TypeAlias = "Layer[Given | PromptRepositoryTag, RepositoryError]"
+Kept: TypeAlias = "Layer[Given | PromptRepositoryTag, StackError]"
 Files: TypeAlias = "Layer[HistoryFilesTag, Never, PastChatsSettingsTag]"
+Repositories: TypeAlias = "Layer[PromptRepositoryTag, StackError, Given]"
+Embedders: TypeAlias = "Layer[EmbedderTag, StackError, Given]"
+Rankers: TypeAlias = "Layer[PromptRankerTag, StackError, Given]"
 
 OFFLINE: Final = EmbeddingSettings()
 """The embedder that ships with the package."""
 
 
+class Parts(TypedDict, total=False):
+    """What a stack of past chats has in the place of its own; None, or nothing: its own.
+
+    Attributes:
+        repositories: the index; no file is opened then.
+        files: where histories are read.
+        embedder: what makes vectors of prompts, and of what is searched for.
+        ranker: what orders prompts in a recall.
+        clock: what tells the time.
+    """
+
+    repositories: PromptRepository | Repositories | None
+    files: HistoryFiles | Files | None
+    embedder: Embedder | Embedders | None
+    ranker: PromptRanker | Rankers | None
+    clock: Clock | Layer[Never] | None
+
+
 def finding(
-    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsService, StackError]:
-    """Find in an index that exists, and write nothing."""
-    return _finding(_given(settings, embedding).feed_keep(prompt_reader), embedding)
+    """Find in an index that exists, and write nothing.
+
+    Args:
+        settings: where the index is, and what a recall takes from it.
+        embedding: what made its vectors.
+        parts: what the stack has in the place of its own, each a layer or the plain thing (see ``Parts``).
+    """
+    return _finding(_kept(prompt_reader, settings, embedding, parts), embedding, parts)
 
 
 def indexing(
-    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, *, files: Files | None = None
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsIndexService, StackError]:
-    """Keep an index, which is made when it is not there; read out of *files*, by default those of this machine."""
-    return _indexing(_given(settings, embedding).feed_keep(prompt_repository), embedding, files)
+    """Keep an index, which is made when it is not there.
+
+    Args:
+        settings: where the index is, and which histories are read.
+        embedding: what makes its vectors.
+        parts: as for ``finding``; ``files`` are by default those of this machine.
+    """
+    return _indexing(_kept(prompt_repository, settings, embedding, parts), embedding, parts)
 
 
 def rehearsing(
-    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, *, files: Files | None = None
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsIndexService, StackError]:
-    """Say what indexing would do, by an index that is only read; by an empty one when there is none."""
+    """Say what indexing would do, by an index that is only read; by an empty one when there is none.
+
+    Args:
+        settings: as for ``indexing``.
+        embedding: as for ``indexing``.
+        parts: as for ``indexing``.
+    """
     from chatmemory_layers.sqlite.prompt_store import store_path  # noqa: PLC0415  others rehearse nothing
 
     if store_path(settings).exists():
-        return _indexing(_given(settings, embedding).feed_keep(prompt_reader), embedding, files)
+        return _indexing(_kept(prompt_reader, settings, embedding, parts), embedding, parts)
     from attrs import evolve  # noqa: PLC0415  likewise
 
-    return indexing(evolve(settings, path=":memory:"), embedding, files=files)
+    return indexing(evolve(settings, path=":memory:"), embedding, **parts)
 
 
 def testing(
-    embedding: EmbeddingSettings = OFFLINE,
+    embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsIndexService | PastChatsService, StackError]:
     """Keep an index in memory until the runtime ends, and find in it.
 
     Write ``past_chats_stacks.testing()``: pytest takes an imported function whose name begins with "test" for a test.
+
+    Args:
+        embedding: what makes its vectors.
+        parts: as for ``indexing``.
     """
-    settings = PastChatsSettings(path=":memory:")
-    kept = _given(settings, embedding).feed_keep(prompt_repository)
-    return _finding(kept, embedding) | _indexing(kept, embedding)
+    kept = _kept(prompt_repository, PastChatsSettings(path=":memory:"), embedding, parts)
+    return _finding(kept, embedding, parts) | _indexing(kept, embedding, parts)
 
 
 def waits(embedding: EmbeddingSettings) -> bool:
@@ -80,12 +127,27 @@ def waits(embedding: EmbeddingSettings) -> bool:
     return embedding.provider == "openai_compatible"
 
 
-def _given(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[Given]:
-    return Layer.succeed(PastChatsSettingsTag, settings) | Layer.succeed(EmbeddingSettingsTag, embedding)
+def _kept(
+    stored: Repositories, settings: PastChatsSettings, embedding: EmbeddingSettings, parts: Parts
+) -> Kept:
+    check_names(parts, Parts)
+    ground = Layer.succeed(PastChatsSettingsTag, settings) | Layer.succeed(EmbeddingSettingsTag, embedding)
+    if (clock := parts.get("clock")) is not None:
+        from chatmemory.effect.services.clock import ClockTag  # noqa: PLC0415  others have the machine's
+
+        ground |= layer_of(ClockTag, clock)
+    own = parts.get("repositories")
+    if own is None:
+        return ground.feed_keep(stored)
+    from chatmemory.contracts.prompt_repository import PromptRepositoryTag  # noqa: PLC0415  a recall is quick without
+
+    given: Repositories = layer_of(PromptRepositoryTag, own)
+    return ground.feed_keep(given)
 
 
-def _finding(kept: Kept, embedding: EmbeddingSettings) -> Layer[PastChatsService, StackError]:
-    found = (kept | token_counter | prompt_ranker).feed_keep(_query_embedder(embedding)) >> past_chats
+def _finding(kept: Kept, embedding: EmbeddingSettings, parts: Parts) -> Layer[PastChatsService, StackError]:
+    ranker = _ranker(parts)
+    found = (kept | token_counter).feed_keep(ranker | _query_embedder(embedding, parts)) >> past_chats
     if "logging" not in sys.modules:  # then nobody looks, and a recall need not wait for it
         return found
     from chatmemory.observe_past_chats import observed_past_chats  # noqa: PLC0415  see above
@@ -94,25 +156,48 @@ def _finding(kept: Kept, embedding: EmbeddingSettings) -> Layer[PastChatsService
 
 
 def _indexing(
-    kept: Kept, embedding: EmbeddingSettings, files: Files | None = None
+    kept: Kept, embedding: EmbeddingSettings, parts: Parts
 ) -> Layer[PastChatsIndexService, StackError]:
     from chatmemory.observe_past_chats import observed_past_chats_index  # noqa: PLC0415  likewise
     from chatmemory.pastchats.indexing import past_chats_index  # noqa: PLC0415  a recall needs none of this
-    from chatmemory_layers.embedding.chosen import chosen_embedder  # noqa: PLC0415  likewise
-    from chatmemory_layers.files.local_files import local_files  # noqa: PLC0415  likewise
 
-    indexed = kept.feed_keep(chosen_embedder(embedding) | (files or local_files)) >> past_chats_index
+    indexed = kept.feed_keep(_embedder(embedding, parts) | _files(parts)) >> past_chats_index
     return indexed >> observed_past_chats_index
 
 
-def _query_embedder(
-    settings: EmbeddingSettings,
-) -> Layer[QueryEmbedderTag, ConfigError, EmbeddingSettingsTag]:
-    if settings.provider == "static":
+def _files(parts: Parts) -> Files:
+    from chatmemory_layers.files.local_files import local_files  # noqa: PLC0415  a recall needs none of this
+
+    if (own := parts.get("files")) is None:
+        return local_files
+    from chatmemory.contracts.history_files import HistoryFilesTag  # noqa: PLC0415  likewise
+
+    return layer_of(HistoryFilesTag, own)
+
+
+def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
+    if (own := parts.get("embedder")) is None:
+        from chatmemory_layers.embedding.chosen import chosen_embedder  # noqa: PLC0415  numpy takes long to import
+
+        return chosen_embedder(settings)
+    from chatmemory.contracts.embedder import EmbedderTag  # noqa: PLC0415  likewise
+
+    return layer_of(EmbedderTag, own)
+
+
+def _query_embedder(settings: EmbeddingSettings, parts: Parts) -> Layer[QueryEmbedderTag, StackError, Given]:
+    if settings.provider == "static" and parts.get("embedder") is None:
         from chatmemory_layers.embedding.plain_static import plain_static  # noqa: PLC0415  others need no rows
 
         return plain_static
-    from chatmemory_layers.embedding.chosen import chosen_embedder  # noqa: PLC0415  numpy takes long to import
     from chatmemory_layers.embedding.query_embedder import query_embedder_of  # noqa: PLC0415  likewise
 
-    return chosen_embedder(settings) >> query_embedder_of
+    return _embedder(settings, parts) >> query_embedder_of
+
+
+def _ranker(parts: Parts) -> Rankers:
+    if (own := parts.get("ranker")) is None:
+        return prompt_ranker
+    from chatmemory.contracts.prompt_ranker import PromptRankerTag  # noqa: PLC0415  a recall is quick without
+
+    return layer_of(PromptRankerTag, own)
