@@ -27,9 +27,10 @@ class Spy(Generic[Id, S]):
     """Stands around the real part: records each call, and does what the script of its method says, or what the part does.
 
         messages = Spy(MessageRepositoryTag, append=[passes, loses_answer(), hangs])  # the second and third go wrong
-        watched = my_repository >> messages.layer
+        stack = stacks.testing().replace(messages.layer)
 
-    The layer needs the service that it gives, and so goes around whatever gives it.
+    The layer needs the service that it gives: ``replace`` puts it around that part of a whole stack, however deep, and
+    ``my_repository >> messages.layer`` around one layer.
 
     Attributes:
         calls: every call so far, in the order in which they began.

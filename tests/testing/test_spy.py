@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import anyio
@@ -39,6 +39,7 @@ from chatmemory.testing import (
     passes,
     raises,
 )
+from chatmemory_layers import stacks
 from chatmemory_layers.configuration import settings_layer
 from chatmemory_layers.in_memory.message_repository import message_repository
 
@@ -161,6 +162,33 @@ async def test_a_stream_passes_and_ends_with_the_failure_of_its_call() -> None:
         assert [message.content for message in page.unwrap().messages] == ["你好"]
         assert [page async for page in memory.pages("c")] == [Failure(GenericMemoryError(BUSY))]
     assert spy.calls.methods == ["add_messages", "pages", "pages"]
+
+
+async def test_a_stream_that_is_left_early_is_closed_in_the_part() -> None:
+    closed: list[str] = []
+
+    async def pages(conversation_id: str) -> AsyncGenerator[str]:
+        try:
+            yield "first"
+            yield "second"
+        finally:
+            closed.append(conversation_id)
+
+    stub = Stub(ChatMemoryService, pages=pages)
+    stream: Any = Spy(ChatMemoryService).around(stub.service).pages("c")
+    async with aclosing(stream):
+        assert await anext(stream) == "first"
+        assert closed == []
+    assert closed == ["c"]
+
+
+async def test_it_goes_around_the_store_deep_in_a_ready_made_stack() -> None:
+    spy = Spy(MessageRepositoryTag, append=[loses_answer()])
+    async with ManagedRuntime(stacks.testing().replace(spy.layer)) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        assert (await memory.add_messages("c", [HELLO])).failure().tag == "GenericMemoryError"
+        assert (await memory.add_messages("c", [HELLO]).or_raise()).duplicates == ("m1",)
+    assert spy.calls.methods[:2] == ["append", "append"]
 
 
 async def test_several_parts_record_in_one_list() -> None:
