@@ -7,10 +7,9 @@ from typing import Never
 
 import anyio
 import pytest
-from attrs import define, field
 
 from chatmemory.contracts import MemoryExtractor, MemoryExtractorTag, SkillRequest, SkillRunnerTag
-from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
+from chatmemory.effect import Failure, Layer, ManagedRuntime
 from chatmemory.errors import SkillExecutionError
 from chatmemory.longterm.extraction.answer import (
     MAX_CONTENT_CHARACTERS,
@@ -23,6 +22,7 @@ from chatmemory.longterm.extraction.skill import MAX_ANSWER_CHARACTERS
 from chatmemory.proposals import Extraction, ProposedMemory, Span
 from chatmemory.recalled_block import MEMORIES_NOTICE, recalled_block
 from chatmemory.settings import ExtractionSettings, ExtractionSettingsTag, SkillSettings, SkillSettingsTag
+from chatmemory.testing import Stub, hangs
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.openai_compatible import openai_compatible
 from tests.http_server import Reply, http_server
@@ -35,25 +35,6 @@ BY_SKILL = ExtractionSettings(extractor="skill")
 
 def answer(*memories: object) -> str:
     return json.dumps({"memories": memories}, ensure_ascii=False)
-
-
-@define
-class ScriptedSkills:
-    """Answers one after the other, and keeps what it was asked."""
-
-    answers: list[str | SkillExecutionError]
-    requests: list[SkillRequest] = field(factory=list)
-    hangs: bool = False
-
-    def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
-        return Effect.from_outcome(lambda: self._run(request))
-
-    async def _run(self, request: SkillRequest):
-        self.requests.append(request)
-        if self.hangs:
-            await anyio.sleep_forever()
-        next_one = self.answers.pop(0)
-        return Success(next_one) if isinstance(next_one, str) else Failure(next_one)
 
 
 @asynccontextmanager
@@ -70,9 +51,12 @@ async def extractor(
 async def extract(
     *answers: str | SkillExecutionError, text: str = TEXT, settings: ExtractionSettings = BY_SKILL
 ) -> tuple[Extraction, list[SkillRequest]]:
-    scripted = ScriptedSkills(list(answers))
-    async with extractor(Layer.succeed(SkillRunnerTag, scripted), settings) as asked:
-        return await asked.extract(text).or_raise(), scripted.requests
+    skills = Stub(
+        SkillRunnerTag, run=[Failure(one) if isinstance(one, SkillExecutionError) else one for one in answers]
+    )
+    async with extractor(skills.layer, settings) as asked:
+        found = await asked.extract(text).or_raise()
+        return found, [call.arguments["request"] for call in skills.calls]
 
 
 async def by_rules(text: str = TEXT) -> tuple[ProposedMemory, ...]:
@@ -224,7 +208,7 @@ async def test_a_failing_skill_fails_no_extraction_and_is_a_warning(
 
 async def test_a_hanging_skill_is_waited_for_as_long_as_configured() -> None:
     settings = ExtractionSettings(extractor="skill", timeout_seconds=0.05)
-    async with extractor(Layer.succeed(SkillRunnerTag, ScriptedSkills([], hangs=True)), settings) as asked:
+    async with extractor(Stub(SkillRunnerTag, run=[hangs]).layer, settings) as asked:
         with anyio.fail_after(PATIENCE_SECONDS):
             found = await asked.extract(TEXT).or_raise()
     assert found.proposals == await by_rules()
@@ -239,13 +223,12 @@ async def test_offline_the_rules_stand_in() -> None:
 
 
 async def test_the_settings_choose_the_extractor() -> None:
-    scripted = ScriptedSkills([answer(TEA)])
-    runner = Layer.succeed(SkillRunnerTag, scripted)
-    async with extractor(runner, ExtractionSettings()) as asked:
+    skills = Stub(SkillRunnerTag, run=[answer(TEA)])
+    async with extractor(skills.layer, ExtractionSettings()) as asked:
         assert (await asked.extract(TEXT).or_raise()).extractor == "rules"
-    async with extractor(runner, ExtractionSettings(), skill_extractor) as asked:
+    async with extractor(skills.layer, ExtractionSettings(), skill_extractor) as asked:
         assert (await asked.extract(TEXT).or_raise()).extractor == "memory-extraction"
-    assert len(scripted.requests) == 1
+    assert skills.calls.methods == ["run"]
 
 
 # --- A model over HTTP -------------------------------------------------------------------------------------------
