@@ -13,7 +13,8 @@ context read it as ``Context``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Never
+from functools import wraps
+from typing import TYPE_CHECKING, Never, ParamSpec
 
 from typing_extensions import TypeVar
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 E = TypeVar("E")
 R = TypeVar("R")
+P = ParamSpec("P")
 
 
 # --- into an effect ---
@@ -118,6 +120,36 @@ def from_context_future_result(reader: RequiresContextFutureResult[A, E, Context
         return _outcome_of_io(await reader(context))
 
     return Effect.in_context(run)
+
+
+# --- functions that return containers ---
+
+
+def from_safe(function: Callable[P, Result[A, E]]) -> Callable[P, Effect[A, E]]:
+    """Make effects from a function that returns a ``Result``, as one under ``@safe`` does.
+
+    The function runs when its effect does: ``effect.bind(from_safe(parse))``, or ``@from_safe`` above ``@safe(...)``.
+    Name the exceptions, as in ``@safe(exceptions=(ValueError,))``; without, defects become failures too.
+    """
+
+    @wraps(function)
+    def make(*args: P.args, **kwargs: P.kwargs) -> Effect[A, E]:
+        return Effect.sync(lambda: function(*args, **kwargs)).bind(Effect.from_result)
+
+    return make
+
+
+def from_future_safe(function: Callable[P, FutureResult[A, E]]) -> Callable[P, Effect[A, E]]:
+    """Make effects from a function that returns a ``FutureResult``, as one under ``@future_safe`` does.
+
+    See ``from_safe``.
+    """
+
+    @wraps(function)
+    def make(*args: P.args, **kwargs: P.kwargs) -> Effect[A, E]:
+        return from_future_result(lambda: function(*args, **kwargs))
+
+    return make
 
 
 # --- out of an effect ---

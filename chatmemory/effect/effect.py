@@ -31,6 +31,7 @@ from chatmemory.effect import concurrent, resource
 from chatmemory.effect.context import Context
 from chatmemory.effect.do import Do, place_of_do, run_do
 from chatmemory.effect.key import TagOf
+from chatmemory.effect.kinds import Container
 from chatmemory.effect.outcome import (
     Cause,
     EffectFailed,
@@ -95,7 +96,7 @@ _OURS: Final = (Success, Failure)
 
 
 @final
-class Effect(Subtractable, Generic[A_co, E_co, R_co]):
+class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable, Generic[A_co, E_co, R_co]):
     """Work that succeeds with ``A``, fails with ``E``, and needs the services ``R``.
 
     An effect is a value: it runs when it is awaited, again when it is awaited again, and never by being made.
@@ -376,7 +377,9 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
         """Succeed with what *function* makes of the value."""
         return Effect(self, _MAP, function)
 
-    def bind(self, function: Callable[[A_co], Effect[B, E2, R2]]) -> Effect[B, E_co | E2, R_co | R2]:
+    def bind(  # type: ignore[override]  # that of returns cannot join errors and services
+        self, function: Callable[[A_co], Effect[B, E2, R2]]
+    ) -> Effect[B, E_co | E2, R_co | R2]:
         """Go on with the effect that *function* makes of the value."""
         return Effect(self, _BIND, function)
 
@@ -384,7 +387,9 @@ class Effect(Subtractable, Generic[A_co, E_co, R_co]):
         """Fail with what *function* makes of the error."""
         return Effect(self, _ALT, function)
 
-    def lash(self, function: Callable[[E_co], Effect[B, E2, R2]]) -> Effect[A_co | B, E2, R_co | R2]:
+    def lash(  # type: ignore[override]  # that of returns cannot join values and services
+        self, function: Callable[[E_co], Effect[B, E2, R2]]
+    ) -> Effect[A_co | B, E2, R_co | R2]:
         """Recover with the effect that *function* makes of the error."""
         return Effect(self, _LASH, function)
 

@@ -20,7 +20,8 @@ Rest_co = TypeVar("Rest_co", covariant=True)
 class Difference(Protocol[Whole_co, Rest_co]):
     """A ``Whole`` with a type parameter of which ``Rest`` is left."""
 
-    def _difference(self) -> tuple[Whole_co, Rest_co]:
+    # Underscores at both ends: over another name the mypy plugin of returns breaks down, where flow meets it.
+    def __difference__(self) -> tuple[Whole_co, Rest_co]:
         """Exist for the type checker only."""
         ...
 
@@ -39,5 +40,5 @@ class Subtractable:
         _Free2 = TypeVar("_Free2", bound=_Anything)
 
         # Of two definitions mypy takes the first, and every other checker the last.
-        def _difference(self) -> tuple[Self, _Free1 | _Free2]: ...  # pyright: ignore[reportRedeclaration]
-        def _difference(self) -> tuple[Self, Never]: ...
+        def __difference__(self) -> tuple[Self, _Free1 | _Free2]: ...  # pyright: ignore[reportRedeclaration]
+        def __difference__(self) -> tuple[Self, Never]: ...  # noqa: F811

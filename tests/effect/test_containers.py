@@ -13,9 +13,12 @@ from returns.context import (
     RequiresContextIOResult,
     RequiresContextResult,
 )
-from returns.future import Future, FutureResult
+from returns.future import Future, FutureResult, future_safe
 from returns.io import IO, IOFailure, IOResult, IOSuccess
 from returns.maybe import Nothing, Some
+from returns.pipeline import flow, pipe
+from returns.pointfree import alt, bind, lash, map_
+from returns.result import safe
 
 from chatmemory.effect import Context, Effect, Failure, Success, Tag, containers
 
@@ -98,6 +101,54 @@ async def test_context_future_result() -> None:
     )
     assert await containers.from_context_future_result(reader).provide(SHELF) == Success(3)
     assert await containers.to_context_future_result(Price.use(Effect.fail))(SHELF) == IOFailure(3)
+
+
+@safe(exceptions=(ValueError,))
+def parse(text: str, *, base: int = 10) -> int:
+    return int(text, base)
+
+
+@future_safe(exceptions=(KeyError,))
+async def look_up(name: str) -> str:
+    return {"one": "1", "many": "a lot"}[name]
+
+
+async def test_functions_under_safe_bind_into_effects() -> None:
+    number = containers.from_safe(parse)
+    assert await number("12", base=8) == Success(10)
+    assert await Effect.succeed("3").bind(number) == Success(3)
+    assert isinstance((await Effect.succeed("three").bind(number)).failure(), ValueError)
+
+
+async def test_functions_under_future_safe_bind_into_effects() -> None:
+    found = Effect.succeed("one").bind(containers.from_future_safe(look_up))
+    assert await found == await found == Success("1")  # a FutureResult could not be awaited twice
+    assert await found.bind(containers.from_safe(parse)) == Success(1)
+    assert isinstance((await containers.from_future_safe(look_up)("none")).failure(), KeyError)
+
+
+async def test_a_function_under_safe_runs_when_its_effect_does_and_its_defects_stay_defects() -> None:
+    calls: list[str] = []
+
+    @containers.from_safe
+    @safe(exceptions=(ValueError,))
+    def write(text: str) -> None:
+        calls.append(text)
+        raise RuntimeError("torn")
+
+    effect = write("a")
+    assert calls == []
+    with pytest.raises(RuntimeError, match="torn"):
+        await effect
+    assert calls == ["a"]
+
+
+async def test_the_pointfree_functions_take_an_effect() -> None:
+    count = flow(Effect.succeed("ab"), map_(len), bind(lambda size: Effect.succeed(size + 1)))
+    assert await count == Success(3)
+    failed = flow(Effect.fail("no"), alt(len), lash(lambda size: Effect.succeed(size + 1)))
+    assert await failed == Success(3)
+    assert await pipe(map_(len), map_(str))(Effect.succeed("ab")) == Success("2")
 
 
 def test_the_kernel_does_not_load_them_unasked() -> None:

@@ -1,5 +1,7 @@
 """What a type checker tells users: the programs beside this module have exactly the errors that their comments expect,
 and those of the README have none.
+
+``# type error: why`` is expected of both checkers, ``# type error in pyright: why`` of one.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ import pytest
 from tests.readme_programs import PROGRAMS as README_PROGRAMS, skip_without_frameworks
 from tests.typing.checkers import Problem, basedpyright_problems, mypy_problems
 
+CHECKERS = {"mypy": mypy_problems, "pyright": basedpyright_problems}
 PROGRAMS = Path(__file__).parent / "programs"
-EXPECTED = re.compile(r"# type error: .+")
+EXPECTED = re.compile(r"# type error(?: in (?P<checker>\w+))?: .+")
 
 # Strict checkers refuse it, wherever it lies.
 UNTYPED = "def ask(client):\n    return client.ask()\n"
@@ -22,31 +25,38 @@ UNTYPED = "def ask(client):\n    return client.ask()\n"
 UNTYPED_BY_FRAMEWORKS = {("llama_index", "reportUnknownMemberType")}
 
 
-@pytest.fixture(scope="module", params=[mypy_problems, basedpyright_problems])
-def problems(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Problem]:
+@pytest.fixture(scope="module", params=["mypy", "pyright"])
+def checker(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def problems(checker: str, tmp_path_factory: pytest.TempPathFactory) -> list[Problem]:
     """Check everything in one run: most of its time goes into what the programs import."""
     readme = tmp_path_factory.mktemp("readme")
     (readme / "untyped.py").write_text(UNTYPED, encoding="utf-8")
     for number, (program, _) in enumerate(README_PROGRAMS, start=1):
         (readme / f"readme_{number}.py").write_text(program, encoding="utf-8")
-    found: list[Problem] = request.param(PROGRAMS, readme)
-    return found
+    return CHECKERS[checker](PROGRAMS, readme)
 
 
-def expected_places() -> set[str]:
+def places_expected_of(checker: str) -> set[str]:
     return {
         f"{program.name}:{number}"
         for program in PROGRAMS.glob("*.py")
         for number, line in enumerate(program.read_text(encoding="utf-8").splitlines(), start=1)
-        if EXPECTED.search(line)
+        if (expected := EXPECTED.search(line)) and expected["checker"] in {None, checker}
     }
 
 
-def test_the_programs_have_the_type_errors_that_they_expect_and_no_others(problems: list[Problem]) -> None:
+def test_the_programs_have_the_type_errors_that_they_expect_and_no_others(
+    checker: str, problems: list[Problem]
+) -> None:
+    expected = places_expected_of(checker)
     found = [problem for problem in problems if problem.path.parent == PROGRAMS]
-    refused = [str(problem) for problem in found if problem.place not in expected_places()]
+    refused = [str(problem) for problem in found if problem.place not in expected]
     assert refused == [], "correct programs are refused"
-    assert expected_places() - {problem.place for problem in found} == set(), "wrong programs pass"
+    assert expected - {problem.place for problem in found} == set(), "wrong programs pass"
 
 
 def test_programs_outside_the_repository_are_checked_strictly(problems: list[Problem]) -> None:

@@ -1,0 +1,91 @@
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false, reportAssertTypeFailure=false
+"""The functions of ``returns`` over effects, as mypy sees them with its plugin.
+
+pyright knows no plugin: to it an effect is no container, and what the pointfree functions return is unknown.
+Functions under ``@safe`` and ``@future_safe`` are typed in both.
+"""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+from returns.future import future_safe
+from returns.pipeline import flow, pipe
+from returns.pointfree import alt, bind, lash, map_
+from returns.result import safe
+
+from chatmemory.effect import Effect, catch
+from chatmemory.effect.containers import from_future_safe, from_safe
+from tests.typing.programs.world import Chat, ChatTag, NotFound, ReadError, StoreBroken, TooSlow
+
+
+def count(messages: list[str]) -> int:
+    return len(messages)
+
+
+def again(number: int) -> Effect[str, ReadError]:
+    return Effect.succeed(str(number))
+
+
+def slowly(_number: int) -> Effect[str, TooSlow]:
+    return Effect.fail(TooSlow())
+
+
+def text(error: ReadError) -> str:
+    return error.tag
+
+
+def nothing(_error: ReadError) -> Effect[list[str], TooSlow]:
+    return Effect.succeed([])
+
+
+def one_by_one(chat: Chat) -> None:
+    messages = chat.messages("c1")
+    counted = map_(count)(messages)  # type error in pyright: no plugin
+    bound = bind(again)(messages.map(count))  # type error in pyright: no plugin
+    told = alt(text)(messages)  # type error in pyright: no plugin
+    recovered = lash(nothing)(messages)  # type error in pyright: no plugin
+    assert_type(counted, Effect[int, ReadError])
+    assert_type(bound, Effect[str, ReadError])
+    assert_type(told, Effect[list[str], str])
+    assert_type(recovered, Effect[list[str], TooSlow])
+
+
+def one_after_another(chat: Chat) -> None:
+    flown = flow(chat.messages("c1"), map_(count), bind(again), alt(text))  # type error in pyright: no plugin
+    assert_type(flown, Effect[str, str])
+    assert_type(pipe(map_(count), map_(str))(chat.messages("c1")), Effect[str, ReadError])
+    caught = flow(chat.messages("c1"), catch(NotFound, lambda _: Effect.succeed(list[str]())), map_(count))
+    assert_type(caught, Effect[int, StoreBroken])
+
+
+def services_stay() -> None:
+    prefix = ChatTag.use(lambda chat: chat.messages("c1"))
+    assert_type(flow(prefix, map_(count)), Effect[int, ReadError, ChatTag])
+
+
+def methods_join_errors_where_bind_of_returns_does_not(chat: Chat) -> None:
+    counted = chat.messages("c1").map(count)
+    assert_type(counted.bind(slowly), Effect[str, ReadError | TooSlow])
+    bind(slowly)(counted)  # type error: TooSlow is not ReadError
+
+
+@safe(exceptions=(ValueError,))
+def parse(written: str, *, base: int = 10) -> int:
+    return int(written, base)
+
+
+@future_safe(exceptions=(OSError,))
+async def fetch(number: int) -> bytes:
+    return bytes(number)
+
+
+def safe_functions_bind(chat: Chat) -> None:
+    assert_type(from_safe(parse)("12", base=8), Effect[int, ValueError])
+    first = chat.messages("c1").map(lambda messages: messages[0])
+    parsed = first.bind(from_safe(parse))
+    assert_type(parsed, Effect[int, ReadError | ValueError])
+    assert_type(parsed.bind(from_future_safe(fetch)), Effect[bytes, ReadError | ValueError | OSError])
+    from_safe(parse)(12)  # type error: a text is wanted
+    from_future_safe(parse)  # type error: its result is not awaited
