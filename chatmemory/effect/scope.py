@@ -20,7 +20,7 @@ __all__ = ["Finalizer", "Scope", "ScopeTag"]
 
 A = TypeVar("A")
 
-Finalizer: TypeAlias = Callable[[Exit[Any, Any]], Awaitable[object]]
+Finalizer: TypeAlias = Callable[[Exit[Any, Any]], Awaitable[object] | None]
 
 _FINE: Exit[None, Never] = Success(None)
 
@@ -46,10 +46,15 @@ class Scope:
 
     async def add(self, finalizer: Finalizer) -> None:
         """Run *finalizer* when the scope is closed; at once if it is closed already."""
-        if self.is_closed:
-            await finalizer(_FINE)
-        else:
-            self._finalizers[object()] = finalizer
+        if not self.is_closed:
+            self.put(finalizer)
+        elif (ending := finalizer(_FINE)) is not None:
+            with shield():
+                await ending
+
+    def put(self, finalizer: Finalizer) -> None:
+        """Run *finalizer* when the scope, which is not closed yet, is closed."""
+        self._finalizers[object()] = finalizer
 
     async def enter(self, manager: AbstractAsyncContextManager[A]) -> A:
         """Enter *manager*, leave it when the scope is closed, and return what it gives."""
@@ -63,7 +68,7 @@ class Scope:
         child.is_closed = self.is_closed
         child._parent = self
         if not self.is_closed:
-            self._finalizers[child] = child.close
+            self._finalizers[child] = child.close_in_shield
         return child
 
     def forget(self, child: Scope) -> None:
@@ -76,33 +81,49 @@ class Scope:
         Raises:
             ExceptionGroup: several finalizers failed.  The failure of a single one is raised as it is.
         """
+        if self._finalizers:
+            with shield():
+                await self.close_in_shield(exit_)
+        else:
+            self._mark_closed()
+
+    async def close_in_shield(self, exit_: Exit[Any, Any]) -> None:
+        """Do what ``close`` does, where another scope is being closed: one shield is enough for all below it."""
         if self.is_closed:
             return
-        self.is_closed = True
-        if self._parent is not None:
-            self._parent.forget(self)
-        if not self._finalizers:
-            return
+        self._mark_closed()
         failures: list[BaseException] = []
+        if self._parallel:
+            await self._run_all_at_once(exit_, failures)
+        while self._finalizers:
+            _, finalizer = self._finalizers.popitem()
+            try:
+                if (ending := finalizer(exit_)) is not None:
+                    await ending
+            except BaseException as failure:  # noqa: BLE001  raised below, when all finalizers have run
+                failures.append(failure)
+        if failures:
+            _raise(failures)
+
+    async def _run_all_at_once(self, exit_: Exit[Any, Any], failures: list[BaseException]) -> None:
+        import anyio  # noqa: PLC0415  see suspended.py
 
         async def run(finalizer: Finalizer) -> None:
             try:
-                await finalizer(exit_)
-            except BaseException as failure:  # noqa: BLE001  raised below, when all finalizers have run
+                if (ending := finalizer(exit_)) is not None:
+                    await ending
+            except BaseException as failure:  # noqa: BLE001  raised by the caller, when all finalizers have run
                 failures.append(failure)
 
-        with shield():
-            if self._parallel:
-                import anyio  # noqa: PLC0415  see suspended.py
+        async with anyio.create_task_group() as tasks:
+            for finalizer in self._finalizers.values():
+                tasks.start_soon(run, finalizer)
+        self._finalizers.clear()
 
-                async with anyio.create_task_group() as tasks:
-                    for finalizer in self._finalizers.values():
-                        tasks.start_soon(run, finalizer)
-            else:
-                while self._finalizers:
-                    _, finalizer = self._finalizers.popitem()
-                    await run(finalizer)
-        _raise(failures)
+    def _mark_closed(self) -> None:
+        self.is_closed = True
+        if self._parent is not None:
+            self._parent.forget(self)
 
     async def __aenter__(self) -> Self:
         return self

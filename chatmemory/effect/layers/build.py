@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError
+from chatmemory.effect.layers.memo import Entry
 from chatmemory.effect.layers.place import Place, Step
 from chatmemory.effect.layers.plan import make_plan
-from chatmemory.effect.layers.shape import AnyTag, Leaf, Services, Shape
+from chatmemory.effect.layers.shape import AnyTag, Leaf, Opens, Services, Shape
 from chatmemory.effect.layers.wiring_errors import LayerCycleError
 from chatmemory.effect.outcome import Cause, Exit, Fail, Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import has_event_loop
+
+if TYPE_CHECKING:
+    from chatmemory.effect.layers.hosting import Stay
 
 __all__ = ["LayerFailed", "build", "exit_of_layer"]
 
@@ -36,46 +40,6 @@ def exit_of_layer(exception: BaseException) -> Exit[Any, Any]:
     if isinstance(exception, LayerFailed):
         return Failure(Cause((Fail(exception.error),)))
     return exit_from_exception(exception)
-
-
-@final
-class _Site:
-    """A ``Site`` of the place where the leaf stands."""
-
-    __slots__ = ("_path", "_place", "scope")
-
-    def __init__(self, place: Place, scope: Scope, path: tuple[Leaf, ...]) -> None:
-        self.scope = scope
-        self._place = place
-        self._path = path
-
-    def service(self, tag: AnyTag) -> Any:
-        """Return a service that the leaf declared as needed."""
-        return self._place.service(tag)
-
-    @property
-    def context(self) -> Context[Any]:
-        """All services that the leaf can see."""
-        return self._place.context()
-
-    async def enter(self, manager: AbstractAsyncContextManager[A]) -> A:
-        """Enter *manager* until the leaf is released."""
-        if not has_event_loop():
-            return await self.scope.enter(manager)
-        from chatmemory.effect.layers.hosting import host  # noqa: PLC0415  see suspended.py
-
-        return await host(manager, self.scope)
-
-    def build(self, shape: Shape) -> Effect[Services, Any]:
-        """Return the effect that builds another shape in the leaf's place."""
-
-        async def run() -> Outcome[Services, Any]:
-            try:
-                return Success(await build(shape, self._place.settled(), self.scope, self._path))
-            except LayerFailed as failed:
-                return Failure(failed.error)
-
-        return Effect.from_outcome(run)
 
 
 async def build(shape: Shape, place: Place, scope: Scope, path: tuple[Leaf, ...] = ()) -> Services:
@@ -99,36 +63,146 @@ async def build(shape: Shape, place: Place, scope: Scope, path: tuple[Leaf, ...]
     own_scope = scope.fork()
     try:
         if has_event_loop():
-            from chatmemory.effect.layers.crew import Crew  # noqa: PLC0415  see suspended.py
+            # Imported here: see suspended.py.
+            from chatmemory.effect.layers.crew import Crew  # noqa: PLC0415
+            from chatmemory.effect.layers.hosting import host  # noqa: PLC0415
 
-            await Crew(plan, lambda step: _build_step(step, own_scope, path)).work_through()
+            await Crew(plan, _Builder(own_scope, path, enter=host)).work_through()
         else:  # without tasks, in an order that works
+            builder = _Builder(own_scope, path, enter=_enter)
             for point in plan.points:
                 if isinstance(point, Step):
-                    await _build_step(point, own_scope, path)
+                    await builder.carry_out(point)
     except BaseException as exception:
         await own_scope.close(exit_of_layer(exception))
         raise
     return {key: step.made[key] for key, step in plan.gives.items()}
 
 
-async def _build_step(step: Step, scope: Scope, path: tuple[Leaf, ...]) -> None:
-    leaf = step.leaf
-    if leaf in path:
-        raise LayerCycleError([known.name for known in (*path[path.index(leaf) :], leaf)])
+async def _enter(manager: AbstractAsyncContextManager[Any], scope: Scope) -> Any:
+    return await scope.enter(manager)
 
-    async def acquire(own_scope: Scope) -> Services:
-        site = _Site(step.place, own_scope, (*path, leaf))
-        outcome = await leaf.acquire(site).run_in(site.context)
-        if type(outcome) is Success:
-            return outcome.unwrap()
-        raise LayerFailed(outcome.failure())
 
-    entry = await step.memo.observe(leaf, scope)
-    try:
-        step.services = await entry.services(acquire)
-    except MissingServiceError as missing:
-        is_its_own = leaf.needs is None and any(tag.key == missing.key for tag in leaf.gives or ())
-        cure = ", which goes around another one if it says so by needs=[...]" if is_its_own else ""
-        missing.name_consumer(f"layer {leaf.name}{cure}")
-        raise
+@final
+class _Builder:
+    """Builds the steps of one plan."""
+
+    __slots__ = ("_enter", "_path", "_scope")
+
+    def __init__(
+        self,
+        scope: Scope,
+        path: tuple[Leaf, ...],
+        *,
+        enter: Callable[[AbstractAsyncContextManager[Any], Scope], Awaitable[Any]],
+    ) -> None:
+        self._scope = scope
+        self._path = path
+        self._enter = enter
+
+    async def carry_out(self, step: Step) -> None:
+        """Build the leaf of *step*, or wait for whoever builds it."""
+        leaf = step.leaf
+        if leaf in self._path:
+            raise LayerCycleError([known.name for known in (*self._path[self._path.index(leaf) :], leaf)])
+
+        async def acquire(own_scope: Scope) -> Services:
+            if isinstance(leaf.acquire, Opens):
+                manager = _manager(leaf.acquire, step)
+                return _given(leaf, await self._enter(manager, own_scope))
+            site = _Site(step.place, own_scope, (*self._path, leaf))
+            outcome = await leaf.acquire(site).run_in(site.context)
+            if type(outcome) is Success:
+                return outcome.unwrap()
+            raise LayerFailed(outcome.failure())
+
+        entry = await step.memo.observe(leaf, self._scope)
+        try:
+            step.services = await entry.services(acquire)
+        except MissingServiceError as missing:
+            _name_consumer(missing, leaf)
+            raise
+
+    def claim(self, step: Step) -> Claim | None:
+        """Return the right to open the resource of *step*; None if it is none, or is built already."""
+        opens = step.leaf.acquire
+        if not isinstance(opens, Opens) or step.leaf in self._path:
+            return None
+        entry = step.memo.claim(step.leaf, self._scope)
+        return None if entry is None else Claim(step, entry, opens)
+
+
+@final
+class Claim:
+    """The right and the duty to open the resource of a step."""
+
+    __slots__ = ("_entry", "_opens", "step")
+
+    def __init__(self, step: Step, entry: Entry, opens: Opens) -> None:
+        self.step = step
+        self._entry = entry
+        self._opens = opens
+
+    def open(self) -> AbstractAsyncContextManager[Any]:
+        """Return the manager."""
+        return _manager(self._opens, self.step)
+
+    def keep(self, stay: Stay) -> None:
+        """Keep the resource if it is entered, or raise why it is not."""
+        if stay.is_entered:
+            self._entry.scope.put(stay.end)
+            self.step.services = _given(self.step.leaf, stay.value)
+            self._entry.settle(self.step.services)
+            return
+        reason = stay.reason()
+        if isinstance(reason, MissingServiceError):
+            _name_consumer(reason, self.step.leaf)
+        self._entry.settle(failure=reason)
+        raise reason
+
+    def give_up(self) -> None:
+        """Leave the leaf to whoever else waits for it."""
+        self._entry.settle()
+
+
+def _manager(opens: Opens, step: Step) -> AbstractAsyncContextManager[Any]:
+    services = step.place.context()
+    return opens.make(*map(services.get, step.leaf.needs or ()))
+
+
+def _given(leaf: Leaf, service: Any) -> Services:
+    return {tag.key: service for tag in leaf.gives or ()}
+
+
+def _name_consumer(missing: MissingServiceError, leaf: Leaf) -> None:
+    is_its_own = leaf.needs is None and any(tag.key == missing.key for tag in leaf.gives or ())
+    cure = ", which goes around another one if it says so by needs=[...]" if is_its_own else ""
+    missing.name_consumer(f"layer {leaf.name}{cure}")
+
+
+@final
+class _Site:
+    """A ``Site`` of the place where the leaf stands."""
+
+    __slots__ = ("_path", "_place", "context", "scope")
+
+    def __init__(self, place: Place, scope: Scope, path: tuple[Leaf, ...]) -> None:
+        self.context = place.context()
+        self.scope = scope
+        self._place = place
+        self._path = path
+
+    def service(self, tag: AnyTag) -> Any:
+        """Return a service that the leaf declared as needed."""
+        return self.context.get(tag)
+
+    def build(self, shape: Shape) -> Effect[Services, Any]:
+        """Return the effect that builds another shape in the leaf's place."""
+
+        async def run() -> Outcome[Services, Any]:
+            try:
+                return Success(await build(shape, self._place.settled(), self.scope, self._path))
+            except LayerFailed as failed:
+                return Failure(failed.error)
+
+        return Effect.from_outcome(run)

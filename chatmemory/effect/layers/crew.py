@@ -5,25 +5,67 @@ What a step is, and how one is built, is left to ``place.py`` and ``build.py``.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import final
+from contextlib import AbstractAsyncContextManager
+from contextvars import copy_context
+from typing import Any, Protocol, final
 
 import anyio
-from anyio.abc import TaskGroup
 
+from chatmemory.effect.fibers.tasks import current_backend
+from chatmemory.effect.layers.hosting import Stay
 from chatmemory.effect.layers.place import Gate, Plan, Step
 
-__all__ = ["Crew"]
+__all__ = ["Builder", "Claim", "Crew"]
+
+
+class Claim(Protocol):
+    """The right and the duty to open the resource of a step."""
+
+    @property
+    def step(self) -> Step:
+        """The step."""
+        ...
+
+    def open(self) -> AbstractAsyncContextManager[Any]:
+        """Return the manager."""
+        ...
+
+    def keep(self, stay: Stay, /) -> None:
+        """Keep the resource if it is entered, or raise why it is not."""
+        ...
+
+    def give_up(self) -> None:
+        """Leave the leaf to whoever else waits for it."""
+        ...
+
+
+class Builder(Protocol):
+    """What builds the steps of a plan."""
+
+    async def carry_out(self, step: Step, /) -> None:
+        """Build the leaf of *step*, or wait for whoever builds it."""
+        ...
+
+    def claim(self, step: Step, /) -> Claim | None:
+        """Return the right to open the resource of *step*; None if it is none, or is built already."""
+        ...
 
 
 @final
 class Crew:
-    """Workers that take the steps of a plan as they become ready."""
+    """Those who take the steps of a plan as they become ready: workers, and resources that open in their own tasks."""
 
-    def __init__(self, plan: Plan, build_step: Callable[[Step], Awaitable[None]]) -> None:
-        self._build_step = build_step
+    def __init__(self, plan: Plan, builder: Builder) -> None:
+        self._builder = builder
+        self._backend = current_backend()
+        self._context = copy_context()
         self._failures: list[Exception] = []
         self._is_help_coming = False
+        self._is_done = self._backend.signal()
+        self._is_giving_up = False
+        self._is_starting = False
+        self._left = len(plan.points)
+        self._openings: dict[_Opening, Stay] = {}
         self._open = {point: len(point.after) for point in plan.points}
         self._followers: dict[Step | Gate, list[Step | Gate]] = {point: [] for point in plan.points}
         for point in plan.points:
@@ -33,32 +75,120 @@ class Crew:
 
     async def work_through(self) -> None:
         """Carry out the whole plan; the first step that fails ends the others, and its exception is raised."""
-        async with anyio.create_task_group() as tasks:
-            await self._work(tasks)
+        async with anyio.create_task_group() as self._tasks:
+            try:
+                await self._work()
+                if self._left:
+                    await self._is_done.wait()
+            except BaseException:
+                with anyio.CancelScope(shield=True):
+                    await self._give_up()
+                raise
         if self._failures:
             raise self._failures[0]
 
-    async def _work(self, tasks: TaskGroup) -> None:
-        """Take steps in order, and call for help when more than one is ready.
-
-        So independent steps start from left to right on trio too, which begins tasks in any order, and a step that
-        never waits costs no task.
-        """
+    async def _work(self) -> None:
+        """Take steps in order, and call for help when more than one is ready; a step that never waits costs no task."""
         self._is_help_coming = False
-        while self._ready and not self._failures:
+        while (step := self._next()) is not None:
+            if self._ready:
+                self._call_help()
+            try:
+                await self._builder.carry_out(step)
+            except Exception as failure:  # noqa: BLE001  raised bare by work_through
+                self._fail(failure)
+                return
+            self._finish(step)
+
+    def _next(self) -> Step | None:
+        """Return a step for a worker, or None if there is none, or a resource has been begun instead.
+
+        The task of a resource goes on from there when it starts: so independent steps start from left to right on trio
+        too, which begins tasks in any order.
+        """
+        if self._failures or self._is_giving_up:
+            return None
+        while self._ready and not self._is_starting:
             point = self._ready.pop()
-            if isinstance(point, Step):
-                if self._ready and not self._is_help_coming:
-                    self._is_help_coming = True
-                    tasks.start_soon(self._work, tasks)
-                try:
-                    await self._build_step(point)
-                except Exception as failure:  # noqa: BLE001  raised bare by work_through
-                    self._failures.append(failure)
-                    tasks.cancel_scope.cancel()
-                    return
-            # On top of the stack: a consumer follows its dependency before what stands to the right of both.
-            for follower in reversed(self._followers[point]):
-                self._open[follower] -= 1
-                if self._open[follower] == 0:
-                    self._ready.append(follower)
+            if isinstance(point, Gate):
+                self._finish(point)
+            elif (claim := self._builder.claim(point)) is None:
+                return point
+            else:
+                self._is_starting = True
+                opening = _Opening(self, claim)
+                self._openings[opening] = Stay(opening, self._backend, self._context.copy())
+                return None
+        return None
+
+    def _finish(self, point: Step | Gate) -> None:
+        # On top of the stack: a consumer follows its dependency before what stands to the right of both.
+        for follower in reversed(self._followers[point]):
+            self._open[follower] -= 1
+            if self._open[follower] == 0:
+                self._ready.append(follower)
+        self._left -= 1
+        if not self._left:
+            self._is_done.set()
+
+    def _fail(self, failure: Exception) -> None:
+        self._failures.append(failure)
+        self._tasks.cancel_scope.cancel()
+
+    def _call_help(self) -> None:
+        if not self._is_help_coming:
+            self._is_help_coming = True
+            self._context.copy().run(self._tasks.start_soon, self._work)
+
+    async def _give_up(self) -> None:
+        self._is_giving_up = True
+        for stay in self._openings.values():
+            stay.give_up()
+        for opening, stay in self._openings.items():
+            await stay.until_over()
+            opening.claim.give_up()
+
+    # --- called in the tasks of resources ---
+
+    def start_next(self) -> None:
+        """Go on from a resource that has started."""
+        self._is_starting = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if (step := self._next()) is not None:
+            self._ready.append(step)
+            self._call_help()
+
+    def settle(self, opening: _Opening, stay: Stay) -> None:
+        """Keep a resource that is entered, and go on with what has waited for it."""
+        if self._is_giving_up:
+            return
+        del self._openings[opening]
+        try:
+            opening.claim.keep(stay)
+        except Exception as failure:  # noqa: BLE001  raised bare by work_through
+            self._fail(failure)
+        else:
+            self._finish(opening.claim.step)
+            self._go_on()
+
+
+@final
+class _Opening:
+    """The guest that makes a step of the plan."""
+
+    __slots__ = ("_crew", "claim", "open")
+
+    def __init__(self, crew: Crew, claim: Claim) -> None:
+        self._crew = crew
+        self.claim = claim
+        self.open = claim.open
+
+    def started(self) -> None:
+        """Let the crew begin what stands to the right."""
+        self._crew.start_next()
+
+    def settled(self, stay: Stay) -> None:
+        """Let the crew begin what has waited for this."""
+        self._crew.settle(self, stay)

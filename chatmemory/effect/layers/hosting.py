@@ -1,4 +1,4 @@
-"""``host``: gives a resource a task of its own, in which it is both entered and left.
+"""``Stay``: the time of a resource in a task of its own, in which it is opened, entered and left.
 
 A cancel scope belongs to the task that entered it.  A resource that holds one (a task group, a connection pool) would
 break asyncio and trio alike if it were entered in one task and left in another, as happens when layers are built in
@@ -10,92 +10,151 @@ The tasks belong to no task group, because that would have the same trouble; a s
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from typing import Generic, final
+from contextvars import Context, copy_context
+from typing import Any, Protocol, final
 
 import anyio
-from typing_extensions import TypeVar
 
-from chatmemory.effect.fibers.tasks import start_task
+from chatmemory.effect.fibers.tasks import Backend, Signal, current_backend
 from chatmemory.effect.outcome import Exit
 from chatmemory.effect.scope import Scope
-from chatmemory.effect.suspended import shield
 
-__all__ = ["host"]
-
-A = TypeVar("A")
+__all__ = ["Guest", "Stay", "host"]
 
 
-async def host(manager: AbstractAsyncContextManager[A], scope: Scope) -> A:
-    """Enter *manager* in a task of its own; closing *scope* leaves it there and waits for that."""
-    stay = _Stay(manager)
-    value = await stay.begin()
-    await scope.add(stay.end)
-    return value
+class Guest(Protocol):
+    """What stays in a task; all of it is called there."""
+
+    def started(self) -> None:
+        """Learn that the task has started, and nothing is entered yet."""
+        ...
+
+    def open(self) -> AbstractAsyncContextManager[Any]:
+        """Return the manager to enter."""
+        ...
+
+    def settled(self, stay: Stay, /) -> None:
+        """Learn that the manager is entered, or will not be."""
+        ...
 
 
 @final
-class _Stay(Generic[A]):
-    """The time of one resource in its task."""
+class Stay:
+    """A resource in its task.
+
+    Its guest is called and not woken: waking another task takes the event loop one more turn for each resource.
+
+    Attributes:
+        value: what the manager gave, once it is entered.
+        is_entered: whether it is, or was.
+        failure: what went wrong at entering or leaving.
+    """
 
     __slots__ = (
         "_cancel_scope",
-        "_failure",
-        "_has_settled",
+        "_guest",
         "_is_over",
-        "_manager",
+        "_over",
         "_shall_end",
         "_task",
-        "_value",
+        "failure",
+        "is_entered",
+        "value",
     )
 
-    def __init__(self, manager: AbstractAsyncContextManager[A]) -> None:
-        self._manager = manager
+    def __init__(self, guest: Guest, backend: Backend, context: Context) -> None:
+        """Start the task, which sees the variables of *context*."""
+        self.value: Any = None
+        self.is_entered = False
+        self.failure: Exception | None = None
+        self._guest = guest
         self._cancel_scope = anyio.CancelScope()
-        self._has_settled = anyio.Event()
-        self._shall_end = anyio.Event()
-        self._is_over = anyio.Event()
-        self._value: tuple[A] | None = None
-        self._failure: Exception | None = None
-        self._task: object = None  # kept, see start_task
+        self._is_over = False
+        self._shall_end = backend.signal()
+        self._over = backend.signal()
+        self._task = backend.start(self._run, context)
 
-    async def begin(self) -> A:
-        self._task = start_task(self._run)
-        try:
-            await self._has_settled.wait()
-        except BaseException:
-            # What is entered already is left in peace, what is being entered is cancelled.
-            if self._value is None:
-                self._cancel_scope.cancel()
-            self._shall_end.set()
-            with shield():
-                await self._is_over.wait()
-            raise
-        if self._value is None:
-            raise self._failure or RuntimeError("the event loop was closed while a resource was being opened")
-        return self._value[0]
-
-    async def end(self, _: Exit[object, object]) -> None:
+    def give_up(self) -> None:
+        """Cancel what is being entered; what is entered already is left in peace."""
+        if not self.is_entered:
+            self._cancel_scope.cancel()
         self._shall_end.set()
+
+    async def until_over(self) -> BaseException | None:
+        """Wait until the task has ended, in spite of interruptions; return the last of them."""
         interruption: BaseException | None = None
-        while not self._is_over.is_set():
+        while not self._is_over:
             try:
-                await self._is_over.wait()
+                await self._over.wait()
             except BaseException as exception:  # noqa: BLE001  asyncio's native cancel: it may not disturb the order
                 interruption = exception
-        if interruption is not None:
-            raise interruption
-        if self._failure is not None:
-            raise self._failure
+        return interruption
+
+    async def end(self, _: Exit[object, object]) -> None:
+        """Leave the manager, and raise what went wrong."""
+        self._shall_end.set()
+        if (problem := await self.until_over() or self.failure) is not None:
+            raise problem
+
+    def reason(self) -> Exception:
+        """Return why it was not entered."""
+        return self.failure or RuntimeError("the event loop was closed while a resource was being opened")
 
     async def _run(self) -> None:
         try:
+            self._guest.started()
             with self._cancel_scope:
-                async with self._manager as value:
-                    self._value = (value,)
-                    self._has_settled.set()
+                if self._cancel_scope.cancel_called:  # interrupted before it could begin
+                    return
+                async with self._guest.open() as value:
+                    self.value = value
+                    self.is_entered = True
+                    self._guest.settled(self)
                     await self._shall_end.wait()
-        except Exception as failure:  # noqa: BLE001  raised by `begin` or `end`, in the task of whoever waits there
-            self._failure = failure
+        except Exception as failure:  # noqa: BLE001  raised by those who wait for it
+            self.failure = failure
         finally:
-            self._has_settled.set()
-            self._is_over.set()
+            self._is_over = True
+            self._over.set()
+            if not self.is_entered:
+                self._guest.settled(self)
+
+
+async def host(manager: AbstractAsyncContextManager[Any], scope: Scope) -> Any:
+    """Enter *manager* in a task of its own; closing *scope* leaves it there and waits for that."""
+    backend = current_backend()
+    guest = _Awaited(manager, backend.signal())
+    stay = Stay(guest, backend, copy_context())
+    try:
+        await guest.has_settled.wait()
+    except BaseException:
+        stay.give_up()
+        with anyio.CancelScope(shield=True):
+            await stay.until_over()
+        raise
+    if not stay.is_entered:
+        raise stay.reason()
+    await scope.add(stay.end)
+    return stay.value
+
+
+@final
+class _Awaited:
+    """A guest for whom one waits."""
+
+    __slots__ = ("_manager", "has_settled")
+
+    def __init__(self, manager: AbstractAsyncContextManager[Any], has_settled: Signal) -> None:
+        self._manager = manager
+        self.has_settled = has_settled
+
+    def started(self) -> None:
+        """Do nothing."""
+
+    def open(self) -> AbstractAsyncContextManager[Any]:
+        """Return the manager."""
+        return self._manager
+
+    def settled(self, _: Stay) -> None:
+        """Wake who waits."""
+        self.has_settled.set()

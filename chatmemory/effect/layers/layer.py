@@ -20,11 +20,13 @@ from chatmemory.effect.layers.memo import MemoMap
 from chatmemory.effect.layers.mock import Mock
 from chatmemory.effect.layers.place import Place
 from chatmemory.effect.layers.shape import (
+    Acquire,
     AnyTag,
     Feed,
     Fresh,
     Leaf,
     Merge,
+    Opens,
     Replace,
     Services,
     Shape,
@@ -248,15 +250,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         It is entered and left in one task of its own, so it may hold task groups and cancel scopes.  An exception is
         a defect.
         """
-
-        def run(site: Site) -> Effect[Services]:
-            async def enter() -> Outcome[Services, Never]:
-                manager = open_(*map(site.service, needs))
-                return Success({tag.key: await site.enter(manager)})
-
-            return Effect.from_outcome(enter)
-
-        return _leaf(tag, run, needs)
+        return _leaf(tag, Opens(open_), needs)
 
     @staticmethod
     def mock(tag: TagOf[Id, Any], **members: object) -> Layer[Id]:
@@ -478,9 +472,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         return f"Layer({self.shape.name if isinstance(self.shape, Leaf | Suspend) else 'graph'})"
 
 
-def _leaf(
-    tag: AnyTag, acquire: Callable[[Site], Effect[Services, Any, Any]], needs: Sequence[AnyTag] | None = ()
-) -> Layer[Any, Any, Any]:
+def _leaf(tag: AnyTag, acquire: Acquire | Opens, needs: Sequence[AnyTag] | None = ()) -> Layer[Any, Any, Any]:
     return Layer(Leaf(short_name(tag.key), acquire, (tag,), needs))
 
 

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from chatmemory.effect.layers.shape import Leaf, Replace, Services
 from chatmemory.effect.outcome import Exit, exit_from_exception
-from chatmemory.effect.scope import Scope
+from chatmemory.effect.scope import Finalizer, Scope
 
 if TYPE_CHECKING:
     import anyio
@@ -56,30 +56,48 @@ class MemoMap:
         else:
             owner, entry = self, Entry()
             self._entries[leaf] = entry
+        await scope.add(owner._observe(entry, leaf))
+        return entry
+
+    def claim(self, leaf: Leaf, scope: Scope) -> Entry | None:
+        """Return a new entry of *leaf*, which the caller makes; None if there is one, or *scope* is closed already."""
+        owner: MemoMap | None = self
+        while owner is not None:
+            if leaf in owner._entries:
+                return None
+            owner = owner._parent
+        if scope.is_closed:
+            return None
+        entry = self._entries[leaf] = Entry()
+        entry.is_being_made = True
+        scope.put(self._observe(entry, leaf))
+        return entry
+
+    def _observe(self, entry: Entry, leaf: Leaf) -> Finalizer:
         entry.observers += 1
 
-        async def leave(exit_: Exit[Any, Any]) -> None:
+        def leave(exit_: Exit[Any, Any]) -> Awaitable[None] | None:
             entry.observers -= 1
-            if entry.observers == 0:
-                del owner._entries[leaf]
-                await entry.scope.close(exit_)
+            if entry.observers:
+                return None
+            del self._entries[leaf]
+            return entry.scope.close_in_shield(exit_)
 
-        await scope.add(leave)
-        return entry
+        return leave
 
 
 @final
 class Entry:
     """One leaf, in the making or made."""
 
-    __slots__ = ("_failure", "_is_being_made", "_services", "_turn", "observers", "scope")
+    __slots__ = ("_failure", "_services", "_turn", "is_being_made", "observers", "scope")
 
     def __init__(self) -> None:
         self.observers = 0
         self.scope = Scope()
         self._services: Services | None = None
         self._failure: Exception | None = None
-        self._is_being_made = False
+        self.is_being_made = False
         self._turn: anyio.Event | None = None  # made by the first who waits: most leaves have nobody waiting
 
     async def services(self, acquire: Callable[[Scope], Awaitable[Services]]) -> Services:
@@ -87,7 +105,7 @@ class Entry:
 
         If the builder is cancelled, one of those who wait builds it in its place.
         """
-        while self._is_being_made:
+        while self.is_being_made:
             import anyio  # noqa: PLC0415  see suspended.py
 
             self._turn = self._turn or anyio.Event()
@@ -96,19 +114,22 @@ class Entry:
             return self._services
         if self._failure is not None:
             raise self._failure
-        self._is_being_made = True
+        self.is_being_made = True
         try:
-            self._services = await acquire(self.scope)
+            services = await acquire(self.scope)
         except BaseException as exception:
             scope, self.scope = self.scope, Scope()
             await scope.close(exit_from_exception(exception))
-            if isinstance(exception, Exception):
-                self._failure = exception
+            self.settle(failure=exception if isinstance(exception, Exception) else None)
             raise
-        else:
-            return self._services
-        finally:
-            self._is_being_made = False
-            if self._turn is not None:
-                self._turn.set()
-                self._turn = None
+        self.settle(services)
+        return services
+
+    def settle(self, services: Services | None = None, *, failure: Exception | None = None) -> None:
+        """Give *services* to those who wait, or *failure*; with neither, one of them builds the leaf instead."""
+        self._services = services
+        self._failure = failure
+        self.is_being_made = False
+        if self._turn is not None:
+            self._turn.set()
+            self._turn = None

@@ -17,7 +17,20 @@ from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.scope import Scope
 
-__all__ = ["AnyTag", "Feed", "Fresh", "Leaf", "Merge", "Replace", "Services", "Shape", "Site", "Suspend"]
+__all__ = [
+    "Acquire",
+    "AnyTag",
+    "Feed",
+    "Fresh",
+    "Leaf",
+    "Merge",
+    "Opens",
+    "Replace",
+    "Services",
+    "Shape",
+    "Site",
+    "Suspend",
+]
 
 A = TypeVar("A")
 
@@ -42,13 +55,22 @@ class Site(Protocol):
         """Return a service that the leaf declared as needed."""
         ...
 
-    async def enter(self, manager: AbstractAsyncContextManager[A], /) -> A:
-        """Enter *manager* until the leaf is released."""
-        ...
-
     def build(self, shape: Shape, /) -> Effect[Services, Any]:
         """Return the effect that builds another shape in the leaf's place."""
         ...
+
+
+Acquire: TypeAlias = Callable[[Site], Effect[Services, Any, Any]]
+
+
+@final
+class Opens:
+    """What *make* makes of the services that a leaf needs, in their order: the manager of the one that it gives."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[..., AbstractAsyncContextManager[Any]]) -> None:
+        self.make = make
 
 
 @final
@@ -57,7 +79,7 @@ class Leaf:
 
     Attributes:
         name: what messages call it.
-        acquire: the effect that builds it.
+        acquire: the effect that builds it, or the manager that does and ends it.
         gives: the tags of its services; None for those of *inner*.
         needs: the tags that it asks for; None when that is not known, and it may ask for whatever it sees.
         inner: what it builds itself, in order to do something about it; only looked at when planning.
@@ -68,7 +90,7 @@ class Leaf:
     def __init__(
         self,
         name: str,
-        acquire: Callable[[Site], Effect[Services, Any, Any]],
+        acquire: Acquire | Opens,
         gives: Sequence[AnyTag] | None,
         needs: Sequence[AnyTag] | None = (),
         inner: Shape | None = None,
