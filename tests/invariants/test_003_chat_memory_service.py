@@ -12,8 +12,10 @@ from chatmemory import (
     ChatMemoryService,
     ConversationNotFoundError,
     DataValidationError,
+    Effect,
     Failure,
     GenericMemoryError,
+    HistoryReport,
     ManagedRuntime,
     NewMessage,
     Settings,
@@ -22,6 +24,7 @@ from chatmemory import (
     StrategySettings,
     Success,
 )
+from chatmemory.contracts.message_repository import WorkThreshold
 from chatmemory.settings import ChatSettings, MemorySettings, StoreSettings
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import read_settings
@@ -110,6 +113,32 @@ async def test_the_active_strategy_is_determined_by_configuration(chat: ChatMemo
     await chat.add_messages("c1", lines(4)).or_raise()
     assert len(await chat.get_messages("c1").or_raise()) == seen
     assert len(await chat.get_messages("c1", view="full").or_raise()) >= 4
+
+
+class CountingStrategy:
+    """A strategy of a user's own, due from the second open message on; it counts when it is asked to work."""
+
+    threshold = WorkThreshold(open_count=2)
+
+    def __init__(self) -> None:
+        self.worked: list[str] = []
+
+    def after_add(self, conversation_id: str, /) -> Effect[HistoryReport]:
+        def work() -> HistoryReport:
+            self.worked.append(conversation_id)
+            return HistoryReport("done")
+
+        return Effect.sync(work)
+
+
+async def test_a_strategy_of_a_user_is_injected(store: StoreSettings) -> None:
+    strategy = CountingStrategy()
+    stack = stacks.configured(Settings(memory=MemorySettings(store=store)), strategy=strategy)
+    async with ManagedRuntime(stack) as runtime:
+        chat = await runtime.service(ChatMemoryService)
+        reports = [await chat.add_messages("c1", [message]).or_raise() for message in lines(2)]
+    assert [report.history.status for report in reports] == ["idle", "done"]
+    assert strategy.worked == ["c1"]
 
 
 # --- 5.4 Core Memory Operations ---
