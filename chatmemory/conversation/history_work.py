@@ -114,7 +114,7 @@ class HistoryKeeper:
                 case Success(HistoryWork() as work):
                     step = await self._do(work, seconds).or_raise()
                     summary_ids += step.summary_ids
-                    if step.status != "done":
+                    if step.status != "done" or not step.summary_ids:
                         return evolve(step, summary_ids=summary_ids)
                 case _:  # nothing left, or in the hands of somebody else
                     return HistoryReport("done", summary_ids) if summary_ids else QUEUED
@@ -209,8 +209,9 @@ class HistoryKeeper:
         elif report is OVERTAKEN:
             # At once, a replica that lags behind would show the same again.
             pause = self.settings.retry_seconds
-        # A strategy that finds nothing to do is not asked again before the next add, whatever its threshold says.
-        threshold = None if report.status == "idle" else self.threshold
+        # A strategy that has changed nothing is not asked again before the next add, or it would be asked for ever.
+        has_changed_nothing = report.status in {"idle", "done"} and not report.summary_ids
+        threshold = None if has_changed_nothing else self.threshold
         retry_at = None if pause is None else self.clock.now() + timedelta(seconds=pause)
         return self.repository.settle_work(work, threshold=threshold, retry_at=retry_at).lash(_leave_to_lease)
 
