@@ -33,11 +33,11 @@ from chatmemory_layers.in_memory.message_repository import message_repository as
 from chatmemory_layers.postgres.database import database as postgres_database
 from chatmemory_layers.postgres.memory_repository import memory_repository as postgres_memories
 from chatmemory_layers.postgres.message_repository import message_repository as postgres_messages
-from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.sqlite.database import database as sqlite_database
 from chatmemory_layers.sqlite.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_messages
+from tests.empty_store import empty_store
 
 Repositories: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag
 Store = Layer[Repositories, RepositoryError]
@@ -54,7 +54,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
             file = Layer.succeed(SqliteSettingsTag, sqlite_settings) >> sqlite_database
             yield file >> (sqlite_messages | sqlite_memories)
         case _:
-            async with fresh_database() as dsn:
+            async with empty_store() as dsn:
                 postgres_settings = PostgresSettings(dsn=dsn)
                 database = Layer.succeed(PostgresSettingsTag, postgres_settings) >> postgres_database
                 yield database >> (postgres_messages | postgres_memories)

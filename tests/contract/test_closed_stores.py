@@ -34,7 +34,7 @@ from chatmemory.laws.samples import START, batch, said, summary_of
 from chatmemory.memories import EmbeddingSpace, Namespace
 from chatmemory.messages import ChatMessage, NewMessage
 from chatmemory_layers import stacks
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import empty_store
 
 MEI = Namespace("梅")
 SPACE = EmbeddingSpace("law", 2)
@@ -50,7 +50,7 @@ async def stack(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
         case "sqlite":
             yield stacks.embedded(tmp_path / "记忆.db")
         case _:
-            async with fresh_database() as dsn:
+            async with empty_store() as dsn:
                 yield stacks.postgres(dsn)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from chatmemory.contracts import ItemChange, ItemName, ItemPut, ItemRepository, ItemRepositoryTag, StoredItem
 from chatmemory.effect import ManagedRuntime
-from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.stacks import embedded, postgres, testing as in_memory
+from tests.empty_store import empty_store
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 COUNT = ItemName(("用户", "安娜"), "次数")
@@ -34,7 +34,7 @@ async def stores(
             case "sqlite":
                 layers = [embedded(tmp_path / "项目.db", durability="process") for _ in range(2)]
             case _:
-                dsn = await stack.enter_async_context(fresh_database())
+                dsn = await stack.enter_async_context(empty_store())
                 layers = [postgres(dsn) for _ in range(2)]
         runtimes = [await stack.enter_async_context(ManagedRuntime(layer)) for layer in layers]
         first, second = [await runtime.service(ItemRepositoryTag) for runtime in runtimes]

@@ -24,9 +24,9 @@ from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSet
 from chatmemory_layers.in_memory.item_repository import item_repository as in_memory_items
 from chatmemory_layers.postgres.database import database as postgres_database
 from chatmemory_layers.postgres.item_repository import item_repository as postgres_items
-from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.database import database as sqlite_database
 from chatmemory_layers.sqlite.item_repository import item_repository as sqlite_items
+from tests.empty_store import empty_store
 
 NOW = datetime(2026, 11, 22, 9, 30, 0, 123456, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -44,7 +44,7 @@ async def items(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
                 settings = SqliteSettings(path=str(tmp_path / "项目.db"))
                 layer = Layer.succeed(SqliteSettingsTag, settings) >> sqlite_database >> sqlite_items
             case _:
-                dsn = await stack.enter_async_context(fresh_database())
+                dsn = await stack.enter_async_context(empty_store())
                 server = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
                 layer = server >> postgres_database >> postgres_items
         runtime = await stack.enter_async_context(ManagedRuntime(layer))

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from chatmemory_layers import stacks
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import empty_store
 from tests.http_api import api
 
 
@@ -29,5 +29,5 @@ async def every_client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncG
             async with api(stacks.embedded(tmp_path / "记忆.db")) as client:
                 yield client
         case _:
-            async with fresh_database() as dsn, api(stacks.postgres(dsn)) as client:
+            async with empty_store() as dsn, api(stacks.postgres(dsn)) as client:
                 yield client

@@ -7,8 +7,8 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from chatmemory_layers import stacks
-from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.stacks import Stack
+from tests.empty_store import empty_store
 
 pytest.register_assert_rewrite("tests.integrations.adapter_endurance")
 
@@ -25,7 +25,7 @@ async def every_stack(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGe
         case "sqlite":
             yield stacks.embedded(tmp_path / "记忆.db", durability="process")
         case _:
-            async with fresh_database() as dsn:
+            async with empty_store() as dsn:
                 yield stacks.postgres(dsn)
 
 
@@ -43,6 +43,6 @@ def every_shared_stack(
         case _:
             with (
                 start_blocking_portal() as portal,
-                portal.wrap_async_context_manager(fresh_database()) as dsn,
+                portal.wrap_async_context_manager(empty_store()) as dsn,
             ):
                 yield stacks.postgres(dsn)

@@ -20,7 +20,7 @@ from chatmemory import (
 )
 from chatmemory.settings import MemorySettings, PostgresSettings, SqliteSettings, StoreSettings
 from chatmemory_layers import stacks
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import empty_store
 
 LEGACY_USER = SqliteSettings().legacy_user
 USER = Namespace("小王", "Excel")
@@ -48,7 +48,7 @@ def embedder() -> stacks.Embedders | None:
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[StoreSettings]:
     match request.param:
         case "postgres":
-            async with fresh_database() as dsn:
+            async with empty_store() as dsn:
                 yield StoreSettings(backend="postgres", postgres=PostgresSettings(dsn=dsn))
         case backend:
             yield StoreSettings(backend=backend, sqlite=SqliteSettings(path=str(tmp_path / "记忆.db")))

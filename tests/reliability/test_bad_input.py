@@ -19,7 +19,7 @@ from chatmemory import (
     Success,
 )
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_METADATA_DEPTH, clean_text
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import empty_store
 from tests.reliability.store import open_store
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -29,7 +29,7 @@ NAIVE = datetime(2026, 3, 4, 12)  # noqa: DTZ001  that is what is wrong with it
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
     if request.param == "postgres":
-        async with fresh_database() as dsn:
+        async with empty_store() as dsn:
             yield dsn
     else:
         yield str(tmp_path / "chat.db") if request.param == "sqlite" else "memory"

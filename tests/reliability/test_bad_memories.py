@@ -32,7 +32,7 @@ from chatmemory.memory_rules import MAX_TAGS
 from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.hashed import hashed
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import empty_store
 from tests.reliability.store import chat_store, open_memories
 
 MEI = Namespace("小梅", "harbor")
@@ -45,7 +45,7 @@ NAN = float("nan")
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
     if request.param == "postgres":
-        async with fresh_database() as dsn:
+        async with empty_store() as dsn:
             yield dsn
     else:
         yield str(tmp_path / "chat.db") if request.param == "sqlite" else "memory"

@@ -10,7 +10,7 @@ import pytest
 
 from chatmemory import LongTermMemory, Namespace
 from chatmemory_layers.embedding.hashed import hashed
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import empty_store
 from tests.reliability.store import open_memories
 from tests.reliability.test_cancel import (
     ROUNDS,
@@ -30,7 +30,7 @@ async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenera
     if request.param == "sqlite":
         yield str(tmp_path / "chat.db")
     else:
-        async with fresh_database() as dsn:
+        async with empty_store() as dsn:
             yield dsn
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from chatmemory import Namespace
 from chatmemory_layers.embedding.hashed import hashed
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import empty_store
 from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.store import open_memories
 from tests.reliability.turns import TURNS, check_turns, disagreements
@@ -21,7 +21,7 @@ async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenera
     if request.param == "sqlite":
         yield str(tmp_path / "chat.db")
     else:
-        async with fresh_database() as dsn:
+        async with empty_store() as dsn:
             yield dsn
 
 

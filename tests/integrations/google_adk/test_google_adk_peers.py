@@ -21,7 +21,7 @@ from google.genai import types
 from chatmemory import ThreadRuntime
 from chatmemory.integrations.google_adk import ChatMemoryMemoryService
 from chatmemory_layers import stacks
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import empty_store
 from tests.integrations.google_adk.adk_parts import (
     APP,
     NOON,
@@ -102,7 +102,7 @@ async def service(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
             async with ThreadRuntime(stacks.embedded(tmp_path / "记忆.db", durability="process")) as runtime:
                 yield ChatMemoryMemoryService(runtime)
         case _:
-            async with fresh_database() as dsn, ThreadRuntime(stacks.postgres(dsn)) as runtime:
+            async with empty_store() as dsn, ThreadRuntime(stacks.postgres(dsn)) as runtime:
                 yield ChatMemoryMemoryService(runtime)
 
 

@@ -1,0 +1,51 @@
+"""``empty_store``: an empty store of ours on PostgreSQL, emptied for the next test rather than dropped.
+
+Making a database and its tables takes most of the time of a short test.  What alters tables, or makes a store by itself,
+takes a ``fresh_database``.
+"""
+
+import asyncio
+import atexit
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+from chatmemory.settings import PostgresSettings
+from chatmemory_layers.postgres.database import open_database
+from chatmemory_layers.postgres.throwaway_server import postgres_dsn, run_on_server
+
+END_SESSIONS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+EMPTY = """
+DO $$
+DECLARE stored regclass;
+BEGIN
+    FOR stored IN SELECT oid FROM pg_class
+        WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'chatmemory_migration'
+    LOOP
+        EXECUTE format('DELETE FROM %s', stored);
+    END LOOP;
+    PERFORM setval(oid, 1, false) FROM pg_class WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace;
+END
+$$
+"""
+
+_free: list[str] = []
+
+
+@asynccontextmanager
+async def empty_store() -> AsyncGenerator[str]:
+    """Lend the address of a database whose tables are there and empty."""
+    name = _free.pop() if _free else await _made()
+    yield postgres_dsn(name)
+    await run_on_server(END_SESSIONS, EMPTY, database=name)
+    _free.append(name)
+
+
+async def _made() -> str:
+    name = f"chatmemory_store_{uuid4().hex[:12]}"
+    await run_on_server(f"CREATE DATABASE {name}")
+    atexit.register(lambda: asyncio.run(run_on_server(f"DROP DATABASE {name} WITH (FORCE)")))
+    async with open_database(PostgresSettings(dsn=postgres_dsn(name))):
+        return name
