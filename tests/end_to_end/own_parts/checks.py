@@ -1,6 +1,8 @@
 """What the stranger checks: the laws on the backend, and a program on all parts together."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,12 +27,13 @@ from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.longterm.long_term_memory import long_term_memory
 from chatmemory.memories import EmbeddingSpace
 from chatmemory.settings import SqliteSettings, SqliteSettingsTag, StrategySettingsTag
+from chatmemory_layers import stacks
 from chatmemory_layers.configuration import settings_given
 from chatmemory_layers.sqlite.database import database
 from chatmemory_layers.sqlite.memory_repository import memory_repository
 from own_parts.folder_repository import in_folder
-from own_parts.memory_parts import embedder, extractor, ranker
-from own_parts.parts import clock, skills, strategy
+from own_parts.memory_parts import TheLatestFirst, embedder, extractor, ranker
+from own_parts.parts import OfficeClock, clock, skills, strategy
 
 
 class TestFolderRepository(MessageRepositoryLaws):
@@ -93,3 +96,58 @@ def test_memories_are_found_embedded_and_ranked_by_parts_of_ones_own(tmp_path: P
 
     assert asyncio.run(before_the_restart()) == ["她爱喝龙井茶", "她住在杭州"]
     assert asyncio.run(after_the_restart()) == ("hybrid", ["她爱喝龙井茶", "她住在杭州"])
+
+
+def test_a_backend_of_ones_own_goes_into_a_ready_stack_in_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    asyncio.run(said(stacks.embedded(tmp_path / "agent.db", repositories=in_folder(folder))))
+    assert messages_in(tmp_path / "agent.db") == 0
+    assert any(folder.iterdir())
+
+
+def test_a_strategy_of_ones_own_goes_into_a_ready_stack_in_one_line() -> None:
+    assert asyncio.run(said(stacks.testing(strategy=strategy, skills=skills)))[0].startswith("headlines: ")
+
+
+def test_a_ranking_of_ones_own_goes_into_a_ready_stack_in_one_line() -> None:
+    async def recalled() -> str:
+        async with ManagedRuntime(stacks.testing(ranker=TheLatestFirst())) as runtime:
+            memory = await runtime.service(LongTermMemoryService)
+            await memory.put_value(Namespace("梅"), "drink", "龙井茶").or_raise()
+            return (await memory.recall(Namespace("梅"), "龙井茶").or_raise()).reason
+
+    assert asyncio.run(recalled()) == "the latest first"
+
+
+def test_a_clock_of_ones_own_goes_into_a_ready_stack_in_one_line(tmp_path: Path) -> None:
+    async def year() -> int:
+        async with ManagedRuntime(stacks.embedded(tmp_path / "agent.db", clock=OfficeClock())) as runtime:
+            memory = await runtime.service(ChatMemoryService)
+            await memory.add_messages("会议", [NewMessage("user", "你好")]).or_raise()
+            return (await memory.get_messages("会议").or_raise())[0].timestamp.year
+
+    assert asyncio.run(year()) == 2026
+
+
+def test_a_backend_of_ones_own_replaces_that_of_a_whole_stack(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    asyncio.run(said(stacks.embedded(tmp_path / "agent.db").replace(in_folder(folder))))
+    assert messages_in(tmp_path / "agent.db") == 0
+    assert any(folder.iterdir())
+
+
+async def said(stack: stacks.Stack) -> list[str]:
+    """Say five things to *stack*, and return what a model would see."""
+    async with ManagedRuntime(stack) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        for words in ("你好 小王", "hello there", "上海 下周三", "noted", "再见"):
+            await memory.add_messages("会议", [NewMessage("user", words)]).or_raise()
+        return [message.content for message in await memory.get_messages("会议").or_raise()]
+
+
+def messages_in(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as file:
+        (count,) = file.execute("SELECT count(*) FROM chat_message").fetchone()
+    return int(count)
