@@ -140,6 +140,13 @@ def test_a_setting_that_nobody_needs_can_be_given() -> None:
     assert isinstance(problem, InvalidValue)
 
 
+def test_the_server_that_tests_use_is_no_setting(tmp_path: Path) -> None:
+    environment = {"CHATMEMORY_TEST_DSN": "postgresql://me@localhost/test"}
+    assert read_settings(environment=environment) == Success(Settings())
+    path = written(tmp_path, "[memory.store]\nbackend = 'sqlite'\n")
+    assert isinstance(read_settings(path, environment=environment), Success)
+
+
 def test_an_empty_variable_leaves_the_setting_alone() -> None:
     assert read_settings(environment={"CHATMEMORY_MEMORY_STORE_BACKEND": ""}) == Success(Settings())
 
