@@ -34,15 +34,16 @@ from chatmemory.effect.key import TagOf
 from chatmemory.effect.kinds import Container
 from chatmemory.effect.outcome import (
     Cause,
-    EffectFailed,
     Exit,
     Failure,
     Outcome,
     Success,
     as_outcome,
+    exception_of,
     exit_from_exception,
     exit_from_outcome,
     outcome_from_exit,
+    value_or_raise,
 )
 from chatmemory.effect.subtraction import Difference, Subtractable
 from chatmemory.effect.supervised import run_supervised
@@ -113,7 +114,16 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         self._function = function
 
     def __repr__(self) -> str:
-        return "<Effect: does nothing until it is awaited>"
+        return "<Effect: runs when it is awaited; where a coroutine is wanted, give effect.run()>"
+
+    if not TYPE_CHECKING:  # start_soon(effect) and anyio.run(effect) come here
+
+        def __call__(self, *_: object, **__: object) -> Never:
+            """Refuse, and say what to write."""
+            raise TypeError(
+                "an effect is awaited and not called: `await effect`; "
+                "a task takes `start_soon(effect.run)` or `create_task(effect.run())`"
+            )
 
     # --- making one ---
 
@@ -453,7 +463,14 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def or_die(self: Effect[A, E, R]) -> Effect[A, Never, R]:
         """Turn a typed failure into a defect: it is raised, as by ``or_raise``, and no type names it any more."""
-        return self.lash(lambda error: Effect.sync(lambda: _raise(error)))
+
+        def die(error: E) -> Effect[Never]:
+            def call() -> Never:
+                raise exception_of(error)
+
+            return Effect.sync(call)
+
+        return self.lash(die)
 
     def with_span(self, name: str, attributes: Attributes | None = None) -> Effect[A_co, E_co, R_co]:
         """Show this effect to the tracer at hand as a span, which knows the span around it and how the effect ended.
@@ -626,10 +643,11 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             EffectFailed: the effect failed; ``error`` holds the failure.  A failure that is itself an exception is
                 raised as it is.
         """
-        outcome = await run_supervised(self, _NOTHING)
-        if type(outcome) is Success:
-            return outcome.unwrap()
-        return _raise(outcome.failure())
+        return value_or_raise(await run_supervised(self, _NOTHING))
+
+    async def run(self: Effect[A, E]) -> Outcome[A, E]:
+        """Return the outcome, as awaiting does, from a coroutine: ``create_task(effect.run())``, ``start_soon(effect.run)``."""
+        return await self
 
     def run_sync(self: Effect[A, E]) -> Outcome[A, E]:
         """Run without an event loop.
@@ -679,10 +697,6 @@ def _at_least_one(effects: Iterable[Effect[A, E, R]]) -> tuple[Effect[A, E, R], 
     if not steps:
         raise ValueError("a race of no effects would never end")
     return steps
-
-
-def _raise(error: object) -> Never:
-    raise error if isinstance(error, Exception) else EffectFailed(error)
 
 
 @final

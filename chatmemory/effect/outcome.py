@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Never, TypeAlias
 from attrs import frozen
 from returns import result
 from returns.primitives.container import BaseContainer
-from returns.primitives.exceptions import UnwrapFailedError
 from typing_extensions import TypeVar
+
+from chatmemory.effect.effect_failed import EffectFailed
 
 __all__ = [
     "Cause",
@@ -29,9 +30,11 @@ __all__ = [
     "Outcome",
     "Success",
     "as_outcome",
+    "exception_of",
     "exit_from_exception",
     "exit_from_outcome",
     "outcome_from_exit",
+    "value_or_raise",
 ]
 
 A = TypeVar("A")
@@ -45,20 +48,6 @@ NO_TRUTH: Final = (
     "an outcome is neither true nor false: match it, or take the value out first, "
     "by `(await effect.or_raise())` or by `outcome.value_or(False)`"
 )
-
-
-class EffectFailed(UnwrapFailedError):  # noqa: N818  reads as what happened
-    """Raised where a value is asked for and the effect has failed; ``error`` is the failure that its type names."""
-
-    def __init__(self, error: object) -> None:
-        Exception.__init__(self, error)
-        self.error = error
-        self.halted_container = Failure(error)
-        if isinstance(error, BaseException):
-            self.__cause__ = error
-
-    def __reduce__(self) -> Any:
-        return type(self), (self.error,)
 
 
 @final
@@ -216,6 +205,22 @@ def exit_from_exception(exception: BaseException) -> Failure[Cause[Never]]:
     if isinstance(exception, Exception) and not isinstance(exception, EffectInterrupted):
         return Failure(Cause((Die(exception),)))
     return Failure(Cause((Interrupt(),)))
+
+
+def value_or_raise(outcome: Outcome[A, object]) -> A:
+    """Return the value of *outcome*.
+
+    Raises:
+        EffectFailed: it is a failure; ``error`` holds it.  A failure that is itself an exception is raised as it is.
+    """
+    if type(outcome) is Success:
+        return outcome.unwrap()
+    raise exception_of(outcome.failure())
+
+
+def exception_of(error: object) -> Exception:
+    """Return what is raised for the failure *error*: itself if it is an exception."""
+    return error if isinstance(error, Exception) else EffectFailed(error)
 
 
 def outcome_from_exit(exit_: Exit[A, E]) -> Outcome[A, E]:

@@ -32,6 +32,11 @@ class GenericMemoryError:
         """As the reason says."""
         return self.reason.retry_is_safe
 
+    @property
+    def cause(self) -> BaseException | None:
+        """The exception that the reason keeps."""
+        return self.reason.cause
+
     def __str__(self) -> str:
         return str(self.reason)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -68,8 +69,29 @@ async def test_an_effect_runs_when_awaited_and_again_when_awaited_again() -> Non
     assert runs == [1, 1]
 
 
-async def test_an_effect_that_is_printed_says_that_it_has_not_run() -> None:
-    assert repr(Effect.succeed(1).map(str)) == "<Effect: does nothing until it is awaited>"
+async def test_an_effect_that_is_printed_says_how_it_is_run() -> None:
+    shown = "<Effect: runs when it is awaited; where a coroutine is wanted, give effect.run()>"
+    assert repr(Effect.succeed(1).map(str)) == shown
+
+
+async def test_an_effect_goes_into_a_task_by_its_run() -> None:
+    outcomes: list[object] = []
+    effect = Effect.sync(lambda: outcomes.append(1))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(effect.run)
+    assert outcomes == [1]
+    assert await effect.run() == Success(None)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_task_of_asyncio_takes_the_coroutine_and_names_it_otherwise(anyio_backend: str) -> None:
+    assert await asyncio.create_task(Effect.succeed(1).run()) == Success(1)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(Effect.fail("no").run())
+    assert task.result() == Failure("no")
+    effect: Any = Effect.succeed(1)
+    with pytest.raises(TypeError, match=r"effect\.run\(\)"):
+        await asyncio.create_task(effect)
 
 
 async def test_map_bind_alt_lash() -> None:

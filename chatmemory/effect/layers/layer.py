@@ -386,7 +386,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         def read(cause: Cause[Any]) -> Effect[Never, Any]:
             for reason in cause.reasons:
                 if isinstance(reason, Die) and isinstance(reason.defect, EffectFailed):
-                    carried = reason.defect.error
+                    carried = cast("EffectFailed", reason.defect).error
                     if isinstance(carried, error):
                         return Effect.fail(carried)
             return Effect.fail_cause(cause)

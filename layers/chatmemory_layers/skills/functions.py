@@ -40,7 +40,11 @@ class FunctionSkills:
             try:
                 answer = await _call(function, request)
             except Exception as exception:  # noqa: BLE001  foreign code at the edge: not a defect of ours
-                failure = exception.error if isinstance(exception, EffectFailed) else exception
+                failure = (
+                    cast("EffectFailed", exception).error
+                    if isinstance(exception, EffectFailed)
+                    else exception
+                )
                 return Failure(_failed(skill_id, failure))
             if isinstance(answer, Failure):
                 return Failure(_failed(skill_id, cast("Failure[object]", answer).failure()))
