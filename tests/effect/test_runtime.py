@@ -86,6 +86,57 @@ async def test_a_runtime_that_nobody_opened_says_how_it_is_opened() -> None:
 
 
 @pytest.mark.anyio
+async def test_a_runtime_that_was_left_opens_anew_and_whole() -> None:
+    journal = Journal()
+    runtime = ManagedRuntime(journal.layer(1))
+    for _ in range(2):
+        async with runtime:
+            assert await runtime.run(One.get()) == Success(1)
+    assert journal == ["a1", "r1", "a1", "r1"]
+    with pytest.raises(EffectInterrupted, match="was closed"):
+        await runtime.service(One)
+
+
+@pytest.mark.anyio
+async def test_a_child_that_was_left_opens_anew_with_the_services_of_its_parent() -> None:
+    journal = Journal()
+    async with ManagedRuntime(journal.layer(1)) as runtime:
+        child = runtime.child(journal.layer(2, One))
+        for _ in range(2):
+            async with child:
+                assert await child.run(Two.get()) == Success(2)
+    assert journal == ["a1", "a2", "r2", "a2", "r2", "r1"]
+    with pytest.raises(EffectInterrupted, match="was closed"):
+        await child.__aenter__()
+
+
+@pytest.mark.anyio
+async def test_a_runtime_that_is_open_refuses_to_be_opened_again() -> None:
+    journal = Journal()
+    runtime = ManagedRuntime(journal.layer(1))
+    async with runtime:
+        with pytest.raises(RuntimeError, match=r"open already.*ManagedRuntime\(layer\)"):
+            await runtime.__aenter__()
+        assert await runtime.run(One.get()) == Success(1)
+    assert journal == ["a1", "r1"]
+
+
+@pytest.mark.anyio
+async def test_a_runtime_whose_layer_failed_can_be_opened_again() -> None:
+    attempts: list[int] = []
+
+    def acquire() -> Effect[int, str]:
+        attempts.append(1)
+        return Effect.fail("not yet") if len(attempts) == 1 else Effect.succeed(1)
+
+    runtime = ManagedRuntime(Layer.effect(One, Effect.succeed(None).bind(lambda _: acquire())))
+    with pytest.raises(EffectFailed, match="not yet"):
+        await runtime.__aenter__()
+    async with runtime:
+        assert await runtime.run(One.get()) == Success(1)
+
+
+@pytest.mark.anyio
 async def test_fibers_are_interrupted_on_dispose() -> None:
     journal = Journal()
     interrupted: list[str] = []

@@ -203,6 +203,24 @@ def test_after_closing_it_is_closed_as_a_managed_runtime_is() -> None:
         asyncio.run(runtime.run(One.get()))
 
 
+def test_one_that_was_left_opens_anew_and_whole() -> None:
+    journal = Journal()
+    runtime = ThreadRuntime(journal.layer(1))
+    for _ in range(2):
+        with runtime:
+            assert runtime.run_blocking(One.get()) == Success(1)
+    assert journal == ["a1", "r1", "a1", "r1"]
+    with pytest.raises(EffectInterrupted):
+        runtime.run_blocking(One.get())
+
+
+def test_one_that_is_open_refuses_to_be_opened_again() -> None:
+    with ThreadRuntime(Layer.succeed(One, 1)) as runtime:
+        with pytest.raises(RuntimeError, match="open already"):
+            runtime.__enter__()
+        assert runtime.run_blocking(One.get()) == Success(1)
+
+
 def test_one_that_was_never_used_is_closed_without_being_built() -> None:
     journal = Journal()
     ThreadRuntime(journal.layer(1)).close()

@@ -1,5 +1,7 @@
 """``ManagedRuntime``: builds a layer, runs effects with its services, and releases it."""
 
+# ruff: noqa: SLF001  a child asks its parent
+
 from __future__ import annotations
 
 from types import TracebackType
@@ -15,11 +17,12 @@ from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.layers.memo import MemoMap
 from chatmemory.effect.layers.place import Place
 from chatmemory.effect.outcome import (
-    EffectFailed,
     EffectInterrupted,
     Outcome,
     Success,
+    exception_of,
     exit_from_exception,
+    value_or_raise,
 )
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import run_without_waiting, shield
@@ -39,6 +42,11 @@ NOT_OPENED: Final = (
     "nobody has opened the runtime: async with ManagedRuntime(layer) as runtime, or a plain with"
 )
 
+ALREADY_OPEN: Final = (
+    "this runtime is open already: use what its first `async with` gave, "
+    "or make one for each use by ManagedRuntime(layer)"
+)
+
 
 @final
 class ManagedRuntime(Generic[R_contra]):
@@ -49,17 +57,17 @@ class ManagedRuntime(Generic[R_contra]):
 
     Entering raises what the building raises: ``MissingServiceError`` and ``LayerCycleError`` before anything is
     acquired, ``EffectFailed`` for a typed failure of a layer (or that failure itself if it is an exception), or a
-    defect.
+    defect.  A runtime that was left can be entered again, and builds anew; one that is still open refuses.
     """
 
     __slots__ = (
         "_context",
-        "_given",
-        "_home",
         "_idle",
         "_is_closed",
+        "_is_entered",
         "_layer",
         "_memo",
+        "_parent",
         "_running",
         "_scope",
     )
@@ -69,8 +77,8 @@ class ManagedRuntime(Generic[R_contra]):
         self._layer = layer
         self._memo = memo or MemoMap()
         self._scope = Scope()
-        self._given: Context[Any] = Context.empty()  # a child's parent gives more, and its scope
-        self._home: Scope | None = None
+        self._parent: ManagedRuntime[Any] | None = None  # gives a child its own services, and ends it
+        self._is_entered = False
         self._context: Context[R_contra] | None = None
         self._is_closed = False
         self._running: set[anyio.CancelScope] = set()
@@ -94,6 +102,16 @@ class ManagedRuntime(Generic[R_contra]):
                 if self._idle is not None and not self._running:
                     self._idle.set()
         raise EffectInterrupted
+
+    async def run_or_raise(self, effect: Effect[A, E, R_contra]) -> A:
+        """Run *effect* with the services and return its value.
+
+        Raises:
+            EffectFailed: the effect failed; ``except EffectFailed[ConversationNotFoundError]`` catches one class of
+                errors.  A failure that is itself an exception is raised as it is.
+            EffectInterrupted: the runtime is not open, or was closed meanwhile.
+        """
+        return value_or_raise(await self.run(effect))
 
     def run_sync(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
         """Run *effect* with the services and without an event loop.
@@ -119,7 +137,8 @@ class ManagedRuntime(Generic[R_contra]):
             EffectInterrupted: this runtime is not open.
         """
         child: ManagedRuntime[Any] = ManagedRuntime(cast("Layer[Any, Any, Never]", layer), self._memo.fork())
-        child._given, child._home = self._services(), self._scope
+        self._services()
+        child._parent = self
         return child
 
     def _services(self) -> Context[R_contra]:
@@ -128,23 +147,37 @@ class ManagedRuntime(Generic[R_contra]):
         return self._context
 
     async def _open(self) -> None:
-        if self._home is not None:
-            self._scope = self._home.fork()
+        if self._is_entered:
+            raise RuntimeError(ALREADY_OPEN)
+        self._is_entered = True
         try:
-            services = await build(self._layer.shape, Place(self._given, self._memo), self._scope)
+            await self._build()
+        except BaseException:
+            self._is_entered = False
+            raise
+
+    async def _build(self) -> None:
+        given: Context[Any] = Context.empty() if self._parent is None else self._parent._services()
+        self._scope = Scope() if self._parent is None else self._parent._scope.fork()
+        try:
+            services = await build(self._layer.shape, Place(given, self._memo), self._scope)
         except BaseException as exception:
-            if self._home is not None:
-                self._home.forget(self._scope)
+            if self._parent is not None:
+                self._parent._scope.forget(self._scope)
             if not isinstance(exception, LayerFailed):
                 raise
-            error = exception.error
-            raise (error if isinstance(error, Exception) else EffectFailed(error)) from None
-        self._context = self._given.merge(Context[Any](services))
+            failed = exception_of(exception.error)
+            raise failed from failed.__cause__
+        self._idle = None
+        self._context = given.merge(Context[Any](services))
         # Last in, first out: the effects end before the services, also when the parent is closed first.
         await self._scope.add(self._interrupt)
 
     async def _close(self, exception: BaseException | None) -> None:
-        await self._scope.close(Success(None) if exception is None else exit_from_exception(exception))
+        try:
+            await self._scope.close(Success(None) if exception is None else exit_from_exception(exception))
+        finally:
+            self._is_entered = False
 
     async def _interrupt(self, _: object) -> None:
         self._context, self._is_closed = None, True

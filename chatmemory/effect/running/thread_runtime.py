@@ -10,6 +10,8 @@ import logging
 import os
 import threading
 import weakref
+from collections.abc import Generator
+from contextlib import contextmanager
 from contextvars import copy_context
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
@@ -18,8 +20,8 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.layers.layer import Layer
-from chatmemory.effect.outcome import EffectInterrupted, Outcome
-from chatmemory.effect.running.runtime import ManagedRuntime
+from chatmemory.effect.outcome import EffectInterrupted, Outcome, value_or_raise
+from chatmemory.effect.running.runtime import ALREADY_OPEN, ManagedRuntime
 from chatmemory.effect.running.under_way import Awaited, Blocked, UnderWay
 from chatmemory.effect.suspended import may_wait_on_asyncio
 
@@ -46,8 +48,8 @@ class ThreadRuntime(Generic[R_contra]):
 
     The layer is built by the first effect, or by entering ``with`` or ``async with``; whoever waits for it is told what
     the building raises, as ``ManagedRuntime`` tells it, and the next effect builds anew.  Closing cancels the effects
-    that still run and releases the layer; a program that leaves without it is closed at its end.  A child that was
-    forked builds for itself.
+    that still run and releases the layer; entering opens it anew.  A program that leaves without closing it is closed
+    at its end.  A child that was forked builds for itself.
     """
 
     def __init__(self, layer: Layer[R_contra, Any, Never], *, name: str = "chatmemory") -> None:
@@ -57,6 +59,7 @@ class ThreadRuntime(Generic[R_contra]):
         self._turn = threading.Lock()
         self._stay: _Stay[R_contra] | None = None
         self._is_closed = False
+        self._is_entered = False
 
     async def run(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
         """Run *effect* over there, for a task here.
@@ -92,13 +95,38 @@ class ThreadRuntime(Generic[R_contra]):
             raise RuntimeError("an effect of this runtime would wait for itself here: await it instead")
         return stay.begin(effect, Blocked[Outcome[A, E]](stay.loop)).wait()
 
+    async def run_or_raise(self, effect: Effect[A, E, R_contra], /) -> A:
+        """Run *effect* as ``run`` does, and return its value.
+
+        Raises:
+            EffectFailed: the effect failed; ``except EffectFailed[ConversationNotFoundError]`` catches one class of
+                errors.  A failure that is itself an exception is raised as it is.
+            EffectInterrupted: the runtime is closed, or was closed meanwhile.
+        """
+        return value_or_raise(await self.run(effect))
+
+    def run_blocking_or_raise(self, effect: Effect[A, E, R_contra], /) -> A:
+        """Run *effect* as ``run_blocking`` does, and return its value.
+
+        Raises:
+            EffectFailed: as ``run_or_raise``.
+            EffectInterrupted: as ``run_or_raise``.
+            RuntimeError: this is the thread over there.
+        """
+        return value_or_raise(self.run_blocking(effect))
+
     def close(self) -> None:
         """Cancel what still runs, release the layer and wait until the thread has ended; again, it does nothing."""
         with self._turn:
             self._is_closed = True
-        if self._stay is not None:
-            self._leaving.detach()
-            self._stay.end()
+            stay = self._stay
+            if stay is not None:
+                self._leaving.detach()
+        try:
+            if stay is not None:
+                stay.end()
+        finally:
+            self._is_entered = False
 
     def _present(self) -> _Stay[R_contra]:
         with self._turn:
@@ -109,8 +137,21 @@ class ThreadRuntime(Generic[R_contra]):
                 self._leaving = weakref.finalize(self, _leave, self._stay)
             return self._stay
 
+    @contextmanager
+    def _entering(self) -> Generator[None]:
+        with self._turn:
+            if self._is_entered:
+                raise RuntimeError(ALREADY_OPEN)
+            self._is_entered, self._is_closed = True, False
+        try:
+            yield
+        except BaseException:
+            self._is_entered = False
+            raise
+
     async def __aenter__(self) -> Self:
-        await self.run(_NOTHING)
+        with self._entering():
+            await self.run(_NOTHING)
         return self
 
     async def __aexit__(
@@ -125,7 +166,8 @@ class ThreadRuntime(Generic[R_contra]):
             await anyio.to_thread.run_sync(self.close)
 
     def __enter__(self) -> Self:
-        self.run_blocking(_NOTHING)
+        with self._entering():
+            self.run_blocking(_NOTHING)
         return self
 
     def __exit__(
