@@ -36,6 +36,8 @@ def make_plan(shape: Shape, place: Place) -> Plan:
 
 def survey(shape: Shape, region: Region | None = None) -> tuple[Sequence[AnyTag], Sequence[str]]:
     """Return the tags that *shape* needs from outside, and the keys that it gives, with the fakes of *region* in it."""
+    if isinstance(shape, Leaf) and shape.inner is None and shape.gives is not None and region is None:
+        return shape.needs or (), [tag.key for tag in shape.gives]  # most pieces of a bag are single leaves
     needs: dict[str, AnyTag] = {}
     part = _Planner(missing=needs).run(shape, _nowhere(region))
     return tuple(needs.values()), tuple(part.gives)
