@@ -12,6 +12,7 @@ pytest.importorskip("axe_playwright_python", reason="no axe: pip install axe-pla
 
 from tests.browser.api import Api
 from tests.browser.visiting import PHONE, Language, Theme, Visits
+from tests.thorough import thorough
 
 PREFERENCE: Final = "我喜欢用 Python 写代码，因为它简洁易读"
 AXE: Final = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
@@ -89,7 +90,9 @@ VIEWS: Final[Mapping[str, tuple[str, Callable[[Page], None]]]] = {
 }
 
 
-@pytest.mark.parametrize(("language", "theme"), [("en-GB", "light"), ("zh-CN", "dark")])
+@pytest.mark.parametrize(
+    ("language", "theme"), [pytest.param("en-GB", "light", marks=thorough), ("zh-CN", "dark")]
+)
 def test_axe_finds_nothing_serious(visit: Visits, api: Api, language: Language, theme: Theme) -> None:
     found: dict[str, list[str]] = {}
     page = visit(language=language, theme=theme, is_calm=True).page
@@ -113,7 +116,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+@pytest.mark.parametrize("language", ["en-GB", pytest.param("zh-CN", marks=thorough)])
 def test_nothing_is_wider_than_a_phone(visit: Visits, api: Api, language: Language) -> None:
     page = visit(size=PHONE, language=language).page
     for place, act in VIEWS.values():

@@ -21,6 +21,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.api import Api
 from tests.browser.visiting import DESKTOP, PHONE, Language, Theme, Visits
 from tests.http.served import Server, started
+from tests.thorough import rounds
 
 ROOT: Final = Path(__file__).parents[2]
 ASKED: Final = os.environ.get("PAGE_SCREENSHOTS")
@@ -36,7 +37,7 @@ THEMES: Final[tuple[Theme, ...]] = ("light", "dark")
 LOOKS: Final[tuple[tuple[Language, Theme, str], ...]] = (
     tuple(product(LANGUAGES, THEMES, SIZES))
     if ASKED
-    else (("en-GB", "light", "desktop"), ("zh-CN", "dark", "phone"))
+    else (("en-GB", "light", "desktop"), ("zh-CN", "dark", "phone"))[: rounds(1, thorough=2)]
 )
 
 

@@ -19,6 +19,7 @@ from chatmemory.prompt_drafts import SourceChanges
 from tests.indexed import Indexed, claude_record, lines_of, open_index, role_list
 from tests.kept_turns import KeptTurns
 from tests.past_turns import disagreement
+from tests.thorough import rounds
 
 Turns: TypeAlias = list[tuple[int, str]]
 """Numbers and texts; a number names a record as long as it lives."""
@@ -169,7 +170,7 @@ def suffix(name: str) -> str:
     return Path(name).suffix
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=rounds(10, thorough=100), deadline=None)
 @given(steps)
 def test_the_index_holds_what_a_dictionary_would(steps: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder, open_index(Path(folder)) as past:

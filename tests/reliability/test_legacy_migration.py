@@ -15,7 +15,7 @@ ROWS = 2000
 KILLS = rounds(4, thorough=24)
 MOST_SECONDS = 0.05  # from a moment that can be seen to the kill
 PROCESSES = 4
-FILES = 2
+FILES = rounds(1, thorough=4)
 
 OURS = "id, timestamp, content, tags, session_id, create_time, coalesce(app_type, ''), embedding"
 

@@ -12,11 +12,12 @@ from tests.reliability.programs import remember_some
 from tests.reliability.programs.append_some import SHARED
 from tests.reliability.store import open_memories, open_store
 from tests.reliability.turns import TURNS, check_turns, disagreements, true_now
+from tests.thorough import rounds
 
-PROCESSES = 8
+PROCESSES = rounds(4, thorough=8)
 BATCHES = 20
 ROUNDS = 3
-MIGRATIONS = 5
+MIGRATIONS = rounds(2, thorough=8)
 
 
 async def run_at_once(program: str, address: str, writers: list[str], *, times: int) -> None:
@@ -38,7 +39,7 @@ async def run_at_once(program: str, address: str, writers: list[str], *, times: 
     ] == [(0, "") for _ in children]
 
 
-async def test_eight_processes_append_to_one_file(tmp_path: Path) -> None:
+async def test_several_processes_append_to_one_file(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
     writers = [f"process{number}" for number in range(PROCESSES)]
     await run_at_once("append_some", address, writers, times=BATCHES)
@@ -48,7 +49,7 @@ async def test_eight_processes_append_to_one_file(tmp_path: Path) -> None:
             assert check_batches(await full_view(memory, writer)) == {writer: BATCHES}
 
 
-async def test_eight_processes_remember_and_recall_in_one_file(tmp_path: Path) -> None:
+async def test_several_processes_remember_and_recall_in_one_file(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
     writers = [f"process{number}" for number in range(PROCESSES)]
     await run_at_once("remember_some", address, writers, times=ROUNDS)
