@@ -79,6 +79,7 @@ class HttpServer:
     requests: list[Request] = Factory(list)
     connections: int = 0
     left_alone: asyncio.Event = Factory(asyncio.Event)
+    asked: asyncio.Event = Factory(asyncio.Event)
 
     @property
     def url(self) -> str:
@@ -91,6 +92,7 @@ class HttpServer:
                 while True:
                     request = await _read_request(reader)
                     self.requests.append(request)
+                    self.asked.set()
                     answer = self.replies[min(len(self.requests), len(self.replies)) - 1]
                     reply = answer if isinstance(answer, Reply) else answer(request)
                     if not await _send(reply, reader, writer):

@@ -1,10 +1,12 @@
 """However an endpoint for embeddings misbehaves, memories are kept and found; once it answers, they get their vectors."""
 
+import asyncio
+
 import pytest
 
 from chatmemory.contracts import LongTermMemory, LongTermMemoryService
-from chatmemory.effect import ManagedRuntime
-from chatmemory.effect.services.clock import TestClock
+from chatmemory.effect import Context, ManagedRuntime
+from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingProblem
 from chatmemory.memories import Namespace, NewMemory
 from chatmemory.recall import Coverage
@@ -12,6 +14,7 @@ from chatmemory.settings import EmbeddingSettings, MemorySettings, Settings, Sto
 from chatmemory_layers import stacks
 from tests.embeddings_endpoint import MISBEHAVIOURS, embeddings
 from tests.http_server import HttpServer, Reply, http_server
+from tests.patience import PATIENCE_SECONDS
 
 USER = Namespace("王峰")
 HALF_AN_HOUR = 1800.0
@@ -19,7 +22,11 @@ HALF_AN_HOUR = 1800.0
 
 def stack(server: HttpServer, clock: TestClock) -> stacks.Stack:
     endpoint = EmbeddingSettings(
-        provider="openai_compatible", base_url=server.url, model="small", max_retries=0, timeout_seconds=0.2
+        provider="openai_compatible",
+        base_url=server.url,
+        model="small",
+        max_retries=0,
+        timeout_seconds=PATIENCE_SECONDS,
     )
     settings = Settings(memory=MemorySettings(embedding=endpoint, store=StoreSettings(backend="in_memory")))
     return stacks.configured(settings, clock=clock)
@@ -40,7 +47,15 @@ async def test_l18_a_memory_is_kept_and_found_by_its_words_and_gets_its_vector_h
         ManagedRuntime(stack(server, clock)) as runtime,
     ):
         memory = await runtime.service(LongTermMemoryService)
-        report = await memory.remember(USER, [NewMemory("我喜欢用 Python 写代码")]).or_raise()
+        remembering = asyncio.ensure_future(
+            memory.remember(USER, [NewMemory("我喜欢用 Python 写代码")])
+            .provide(Context.of(ClockTag, clock))
+            .or_raise()
+        )
+        if reply.misbehaviour == "hang":
+            await server.asked.wait()
+            await clock.advance(PATIENCE_SECONDS)
+        report = await remembering
         assert (len(report.stored), report.unembedded) == (1, 1)
         assert problem.replace("_", " ") in str(report.reason)
         assert await found(memory) == (["我喜欢用 Python 写代码"], "lexical", Coverage(0, 1))
