@@ -127,6 +127,14 @@ async def test_what_a_layer_of_unknown_needs_may_ask_for_is_built() -> None:
     assert journal == ["a3", "r3"]
 
 
+async def test_what_a_recovery_may_ask_for_is_built() -> None:
+    journal = Journal()
+    recovered = Layer.fail(Two, "broken").or_else(lambda _: Layer.effect(Two, Three.get(), needs=[Three]))
+    stack = journal.layer(3) >> (journal.layer(1, Three) | recovered)
+    assert await services(stack.replace(FAKE), One, Two) == [100, 3]
+    assert journal == ["a3", "r3"]
+
+
 async def test_what_only_a_replaced_layer_of_unknown_needs_could_see_is_not_built() -> None:
     journal = Journal()
     await build_and_release((journal.layer(3) >> Layer.effect(One, Three.get())).replace(FAKE))
@@ -201,6 +209,12 @@ async def test_a_later_replacement_goes_around_the_earlier_one() -> None:
     assert await services(stack.replace(wrapping(Journal())).replace(doubling), One, Two) == [22, 44]
     assert await services(stack.replace(FAKE).replace(doubling), One, Two) == [200, 400]
     assert await services(stack.replace(doubling).replace(FAKE), One, Two) == [100, 200]
+
+
+async def test_a_fake_that_a_later_one_replaces_is_not_built() -> None:
+    journal = Journal()
+    await build_and_release(Layer.succeed(One, 1).replace(journal.layer(1)).replace(FAKE))
+    assert journal == []
 
 
 async def test_what_is_inside_a_fake_can_be_replaced_later() -> None:
