@@ -1,4 +1,4 @@
-"""The programs of the README, for the tests that run them and those that check their types."""
+"""The programs of the README and of the page on type checkers, for the tests that run them and those that check their types."""
 
 import importlib
 import re
@@ -8,10 +8,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TYPE_CHECKERS = (ROOT / "docs" / "type-checkers.md").read_text(encoding="utf-8")
 
 # Each with what stands below it as its output, or with nothing.
 PROGRAMS: list[tuple[str, str]] = re.findall(
-    r"^```python\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", README, re.MULTILINE | re.DOTALL
+    r"^```python\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", README + TYPE_CHECKERS, re.MULTILINE | re.DOTALL
 )
 
 

@@ -104,7 +104,7 @@ class Awaited(UnderWay[A]):
 
         self._ended = self._here.create_future()
         with suppress(asyncio.CancelledError), anyio.CancelScope(shield=True):
-            await self._ended
+            _ = await self._ended  # the task, which is over: nothing is left to await
 
     def _settle_here(self, task: asyncio.Task[A]) -> None:
         self._has_ended = True

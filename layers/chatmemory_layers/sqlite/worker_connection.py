@@ -38,7 +38,7 @@ class WorkerConnection(aiosqlite.Connection):
     ) -> Self:
         """Connect, then *prepare*; nothing stays open when one of them fails or the caller is cancelled."""
         connection = cls(connect)
-        await connection
+        _ = await connection  # itself, and awaitable again
         try:
             if prepare is not None:
                 await connection.run(prepare)

@@ -1,0 +1,29 @@
+# mypy: enable-error-code="unused-awaitable"
+# pyright: reportUnusedCallResult=true
+"""A result that is dropped, as the table of docs/type-checkers.md has it."""
+
+from __future__ import annotations
+
+from chatmemory import ChatMemory, NewMessage
+
+HELLO = [NewMessage("user", "hello")]
+
+
+async def forgets(memory: ChatMemory) -> None:
+    memory.add_messages("c1", HELLO)  # type error: it is not awaited
+    memory.add_messages("c1", HELLO).or_raise()  # type error: it is not awaited
+    await memory.add_messages("c1", HELLO)  # type error in pyright: did it fail?
+
+
+async def asks_an_outcome(memory: ChatMemory) -> str:
+    return "known" if await memory.exists("c1") else "new"  # type error: a failure would be taken for yes
+
+
+async def asks_an_effect(memory: ChatMemory) -> str:
+    return "known" if memory.exists("c1") else "new"  # type error in mypy: it is not awaited
+
+
+async def keeps(memory: ChatMemory) -> int:
+    _ = await memory.add_messages("c1", HELLO)
+    report = await memory.add_messages("c1", HELLO).or_raise()
+    return report.version
