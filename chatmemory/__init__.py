@@ -5,6 +5,10 @@ that ``import chatmemory`` costs next to nothing.
 """
 
 from chatmemory.effect.lazy_names import lazy_names
+from chatmemory.namesake import warn_of_namesake
+
+__distribution__ = "chatmemory-effect"  # by which chatmemory_layers knows us from another chatmemory
+warn_of_namesake(__path__[0])
 
 TYPE_CHECKING = False  # for the checkers it is True; to import typing takes longer than all of this
 
@@ -143,7 +147,7 @@ if TYPE_CHECKING:
         StrategySettings as StrategySettings,
     )
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "chatmemory.chat_context": "ChatContext Instructions",

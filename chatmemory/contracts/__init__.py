@@ -125,7 +125,7 @@ if TYPE_CHECKING:
         TokenCounterTag as TokenCounterTag,
     )
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "chatmemory.contracts.chat_context": "ChatContextBuilder ChatContextService",

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from chatmemory.effect.suspended import SuspendedError as SuspendedError
     from chatmemory.effect.tag import Tag as Tag
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "chatmemory.effect.catching": "catch catch_layer",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def lazy_names(
     package: str, homes: Mapping[str, str]
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of *package*.
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return the ``__getattr__``, the ``__dir__`` and the ``__all__`` of *package*.
 
     Args:
         package: its ``__name__``.
@@ -33,4 +33,5 @@ def lazy_names(
         setattr(sys.modules[package], name, value)  # the next time, nobody asks here
         return value
 
-    return get, lambda: sorted(home_of)
+    names = sorted(home_of)
+    return get, names.copy, names

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         SkillProblem as SkillProblem,
     )
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "chatmemory.errors.conversation_errors": "ConversationNotFoundError MessageConflictError VersionConflictError",

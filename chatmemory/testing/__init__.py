@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from chatmemory.testing.table_embedder import TableEmbedder as TableEmbedder
     from chatmemory.testing.text_files import TextFiles as TextFiles
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "chatmemory.effect.services.clock": "TestClock",

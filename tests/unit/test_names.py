@@ -37,6 +37,13 @@ def test_no_name_is_hidden_by_a_module_of_that_name(package: ModuleType) -> None
     assert not set(dir(package)) & {module.name for module in pkgutil.iter_modules(package.__path__)}
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_star_imports_the_names_and_nothing_else(package: ModuleType) -> None:
+    names: dict[str, object] = {}
+    exec(f"from {package.__name__} import *", names)
+    assert names.keys() - {"__builtins__"} == names_for_type_checkers(package)
+
+
 def test_another_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'chatmemory' has no attribute 'ChatMemry'"):
         getattr(chatmemory, "ChatMemry")  # noqa: B009  as an attribute, a type checker would not let it pass
