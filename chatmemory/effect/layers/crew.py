@@ -138,7 +138,7 @@ class Crew:
     def _call_help(self) -> None:
         if not self._is_help_coming:
             self._is_help_coming = True
-            self._context.copy().run(self._tasks.start_soon, self._work)
+            _ = self._context.copy().run(self._tasks.start_soon, self._work)  # the group awaits it
 
     async def _give_up(self) -> None:
         self._is_giving_up = True
