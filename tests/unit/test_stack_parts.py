@@ -46,7 +46,7 @@ STACKS: dict[str, Callable[..., Layer[Any, Any]]] = {
 }
 
 SERVICES: dict[str, tuple[Any, Any]] = {
-    "strategy": (HistoryStrategyTag, Stub(HistoryStrategyTag, is_due=lambda _: False).service),
+    "strategy": (HistoryStrategyTag, Stub(HistoryStrategyTag, threshold=None).service),
     "skills": (SkillRunnerTag, Stub(SkillRunnerTag).service),
     "extractor": (MemoryExtractorTag, Stub(MemoryExtractorTag).service),
     "ranker": (RecallRankerTag, Stub(RecallRankerTag).service),

@@ -16,6 +16,7 @@ from chatmemory import (
     ChatMemoryService,
     EmbedderTag,
     Extraction,
+    HistoryReport,
     HistoryStrategyTag,
     Layer,
     LongTermMemoryService,
@@ -31,7 +32,7 @@ from chatmemory import (
     TokenCounterTag,
     wire,
 )
-from chatmemory.contracts import ItemRepositoryTag
+from chatmemory.contracts import ItemRepositoryTag, WorkThreshold
 from chatmemory.effect import ClockTag, ShadowedServiceError
 from chatmemory.effect.layers.mock import UnimplementedError
 from chatmemory.testing import Spy, Stub, TableEmbedder, TestClock, passes, raises
@@ -81,7 +82,12 @@ SWAPS: dict[Any, Callable[[], Swap]] = {
     MessageRepositoryTag: lambda: stub(MessageRepositoryTag, MESSAGES, claim_work=lambda *_, **__: None),
     MemoryRepositoryTag: lambda: stub(MemoryRepositoryTag, MEMORIES),
     ItemRepositoryTag: lambda: stub(ItemRepositoryTag, "SELECT key FROM stored_item"),
-    HistoryStrategyTag: lambda: stub(HistoryStrategyTag, SUMMARIES, is_due=lambda _: False),
+    HistoryStrategyTag: lambda: stub(
+        HistoryStrategyTag,
+        SUMMARIES,
+        threshold=WorkThreshold(),
+        after_add=lambda _: HistoryReport("idle"),
+    ),
     SkillRunnerTag: lambda: stub(SkillRunnerTag, SUMMARIES, run=lambda *_: "said"),
     EmbedderTag: embedder,
     MemoryExtractorTag: lambda: stub(
