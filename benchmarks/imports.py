@@ -1,6 +1,7 @@
-"""What ``import chatmemory`` costs, over the bare interpreter: ``python benchmarks/imports.py``.
+"""What importing chatmemory costs, over the bare interpreter: ``python benchmarks/imports.py``.
 
-Each figure is the median CPU time of fresh processes, with the bytecode compiled before.
+Each figure is the least CPU time of fresh processes, with the bytecode compiled before; a neighbour on the machine
+makes the others longer.  The parts of a stack are loaded when the first one is made, which has a line of its own.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
-from statistics import median
 
 ROOT = Path(__file__).parents[1]
 PROCESSES = 15
-TARGET_MS = 60
 HEAVY = {"numpy", "asyncpg", "httpx", "aiosqlite", "cattrs", "litestar", "starlette"}
-MODULES = ("chatmemory", "chatmemory.effect", "chatmemory.contracts", "numpy")
+BARS_MS = {
+    "import chatmemory": 60,
+    "import chatmemory.effect": None,
+    "import chatmemory.contracts": None,
+    "from chatmemory_layers import stacks": 100,
+    "from chatmemory_layers import stacks; stacks.embedded('chat.db')": None,
+    "import numpy": None,
+}
 
 
 def milliseconds(statement: str) -> float:
@@ -26,7 +32,7 @@ def milliseconds(statement: str) -> float:
         before = cpu_seconds_of_children()
         subprocess.run([sys.executable, "-c", statement], check=True, cwd=ROOT)
         times.append((cpu_seconds_of_children() - before) * 1e3)
-    return median(times)
+    return min(times)
 
 
 def cpu_seconds_of_children() -> float:
@@ -34,9 +40,9 @@ def cpu_seconds_of_children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def loaded(module: str) -> set[str]:
-    """Return the names of all modules that importing *module* loads."""
-    script = f"import sys, {module}; print(*sys.modules)"
+def loaded(statement: str) -> set[str]:
+    """Return the names of all modules that *statement* loads."""
+    script = f"import sys; {statement}; print(*sys.modules)"
     printed = subprocess.run(
         [sys.executable, "-c", script], check=True, cwd=ROOT, capture_output=True, text=True
     )
@@ -44,17 +50,16 @@ def loaded(module: str) -> set[str]:
 
 
 def main() -> None:
-    compileall.compile_dir(ROOT / "chatmemory", quiet=1)
+    for folder in ("chatmemory", "layers"):
+        compileall.compile_dir(ROOT / folder, quiet=1)
     bare = milliseconds("pass")
-    print(f"{'the bare interpreter':<28}{bare:>8.1f} ms")
-    for module in MODULES:
-        cost = milliseconds(f"import {module}") - bare
-        modules = loaded(module)
+    print(f"{'the bare interpreter':<66}{bare:>8.1f} ms")
+    for statement, bar in BARS_MS.items():
+        cost = milliseconds(statement) - bare
+        modules = loaded(statement)
         heavy = ", ".join(sorted(HEAVY & modules)) or "nothing heavy"
-        verdict = (
-            f"  {'ok' if cost <= TARGET_MS else 'MISSED'} <= {TARGET_MS}" if module == "chatmemory" else ""
-        )
-        print(f"import {module:<21}{cost:>8.1f} ms  {len(modules):>4} modules, {heavy}{verdict}")
+        verdict = "" if bar is None else f"  {'ok' if cost <= bar else 'MISSED'} <= {bar}"
+        print(f"{statement:<66}{cost:>8.1f} ms  {len(modules):>4} modules, {heavy}{verdict}")
 
 
 if __name__ == "__main__":

@@ -34,8 +34,9 @@ def modules_loaded_by(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_import_chatmemory_loads_hardly_anything() -> None:
-    assert len(modules_loaded_by("import chatmemory") - modules_loaded_by("pass")) <= 30
+@pytest.mark.parametrize("statement", ["import chatmemory", "from chatmemory_layers import stacks"])
+def test_it_loads_hardly_anything(statement: str) -> None:
+    assert len(modules_loaded_by(statement) - modules_loaded_by("pass")) <= 30
 
 
 @pytest.mark.parametrize(
@@ -45,11 +46,36 @@ def test_import_chatmemory_loads_hardly_anything() -> None:
         "import chatmemory.effect",
         "import chatmemory.contracts",
         "from chatmemory import ChatMemory, Effect, Layer, ManagedRuntime",
+        "from chatmemory_layers import stacks",
     ],
 )
 def test_neither_numpy_nor_a_driver_nor_a_web_framework_is_loaded(statement: str) -> None:
     assert modules_loaded_by(statement) & HEAVY == set()
     assert "chatmemory" in modules_loaded_by(statement)
+
+
+MESSAGES_ONLY = """
+import asyncio
+from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
+from chatmemory_layers import stacks
+
+async def chat():
+    async with ManagedRuntime(stacks.embedded("chat.db")) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        await memory.add_messages("c1", [NewMessage(role="user", content="早上好")]).or_raise()
+        assert len(await memory.get_messages("c1").or_raise()) == 1
+
+asyncio.run(chat())
+"""
+
+
+def test_numpy_is_not_loaded_before_a_memory_is_kept_or_recalled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = "from chatmemory_layers import stacks; stacks.embedded('chat.db')"
+    assert "numpy" not in modules_loaded_by(made)
+    assert "numpy" not in modules_loaded_by(f"exec({MESSAGES_ONLY!r})")
 
 
 def test_the_list_of_heavy_modules_would_be_noticed() -> None:

@@ -12,8 +12,16 @@ import chatmemory.contracts
 import chatmemory.effect
 import chatmemory.errors
 import chatmemory.testing
+import chatmemory_layers.stacks
 
-PACKAGES = [chatmemory, chatmemory.contracts, chatmemory.effect, chatmemory.errors, chatmemory.testing]
+PACKAGES = [
+    chatmemory,
+    chatmemory.contracts,
+    chatmemory.effect,
+    chatmemory.errors,
+    chatmemory.testing,
+    chatmemory_layers.stacks,
+]
 
 
 def names_for_type_checkers(package: ModuleType) -> set[str]:

@@ -1,9 +1,4 @@
-"""Ready-made stacks: layers that need nothing and give a whole memory, of conversations and beyond them.
-
-``embedded`` keeps it in a file, ``postgres`` in a database, ``testing`` in dictionaries; ``configured`` and
-``from_configuration`` do what the settings say.  Wiring only: what is wired is defined elsewhere, and a layer of one's
-own can take the place of any part.
-"""
+"""The ready-made stacks.  Wiring only: what is wired is defined elsewhere, and any part can be replaced."""
 
 import os
 from collections.abc import Mapping
@@ -72,13 +67,8 @@ from chatmemory_layers.sqlite.memory_repository import memory_repository as sqli
 from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_messages
 
 __all__ = [
-    "Embedders",
     "MemoryTags",
-    "Parts",
-    "Repositories",
-    "Skills",
     "Stack",
-    "StackError",
     "configured",
     "embedded",
     "from_configuration",
