@@ -53,8 +53,5 @@ def bundled_rows() -> StaticRows:
 
     The numbers stay in the file: they are mapped, so that processes share them and only what is used is read.
     """
-    return StaticRows(
-        bundled_pieces(),
-        np.asarray(np.load(ROWS, mmap_mode="r")),
-        np.load(SCALES),
-    )
+    rows: NDArray[np.int8] = np.load(ROWS, mmap_mode="r")
+    return StaticRows(bundled_pieces(), np.asarray(rows), np.load(SCALES))
