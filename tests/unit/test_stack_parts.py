@@ -31,7 +31,6 @@ from chatmemory_layers import past_chats_stacks, stacks
 from chatmemory_layers.in_memory.item_repository import item_repository
 from chatmemory_layers.in_memory.memory_repository import memory_repository
 from chatmemory_layers.in_memory.message_repository import message_repository
-from chatmemory_layers.server.mcp_stack import mcp_stack
 from chatmemory_layers.server.stack import server_stack
 
 MEI = Namespace("梅")
@@ -105,7 +104,14 @@ async def test_settings_of_a_strategy_and_extractors_reach_their_users() -> None
     assert len(extractor.calls) == 1
 
 
-@pytest.mark.parametrize("make", [server_stack, mcp_stack])
+def mcp_stack_of(*arguments: Any, **parts: Any) -> Any:
+    pytest.importorskip("mcp", reason="the extra [mcp] is not installed; make test-integrations has it")
+    from chatmemory_layers.server.mcp_stack import mcp_stack  # noqa: PLC0415  see above
+
+    return mcp_stack(*arguments, **parts)
+
+
+@pytest.mark.parametrize("make", [server_stack, mcp_stack_of])
 async def test_a_server_takes_the_parts_of_the_memory(
     make: Callable[..., Layer[Any, Any]], tmp_path: Path
 ) -> None:
