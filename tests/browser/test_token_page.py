@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.api import Api
 from tests.browser.visiting import Visits
@@ -60,3 +60,24 @@ def test_whoever_may_only_look_is_offered_nothing_else(visit: Visits, api: Api) 
     expect(said).to_be_visible()
     expect(page.get_by_role("button", name="Save to long-term memory")).to_have_count(0)
     expect(page.get_by_role("button", name="Clear conversation")).to_have_count(0)
+
+
+def test_a_refusal_that_comes_after_the_token_asks_for_no_other(visit: Visits, api: Api) -> None:
+    api.say("lunch", {"role": "user", "content": "Where do we meet?"})
+    visitor = visit()
+    visitor.expect_trouble("status of 401")
+    held: list[Route] = []
+    # Playwright asks a handler for its signature, which a built-in method does not tell.
+    visitor.page.route("**/settings", lambda route: held.append(route), times=1)  # noqa: PLW0108
+    page = visitor.go("conversations/lunch")
+    page.get_by_label("Token").fill(OWNER)
+    page.keyboard.press("Enter")
+    said = page.get_by_role("region", name="lunch").get_by_text("Where do we meet?")
+    expect(said).to_be_visible()
+    (late,) = held
+    with page.expect_response("**/settings"):
+        late.continue_()
+    page.evaluate(
+        "fetch('/health').then(() => new Promise(requestAnimationFrame))"
+    )  # the refusal has been read by then
+    expect(said).to_be_visible()

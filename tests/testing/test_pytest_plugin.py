@@ -169,8 +169,8 @@ def test_a_run_that_asks_for_none_of_it_loads_none_of_it(pytester: pytest.Pytest
             import sys
 
             def test_nothing_is_loaded():
-                ours = {name for name in sys.modules if name.startswith("chatmemory")}
-                assert ours == {"chatmemory_layers", "chatmemory_layers.pytest_plugin"}
+                heavy = {"anyio", "chatmemory.effect.effect", "chatmemory_layers.stacks.ready_made", "numpy"}
+                assert not heavy & sys.modules.keys()
         """,
     )
     outcome.assert_outcomes(passed=1)

@@ -115,12 +115,16 @@ async function send(method, path, { query, body, version, idempotencyKey, signal
     throw new ApiProblem({ tag: "Unreachable", retry_is_safe: method === "GET" });
   }
   if (response.ok) return readJson(response);
-  throw await problemOf(response);
+  throw await problemOf(response, headers);
 }
 
-/** Return the `ApiProblem` of a refusal, and ask for a token where that is what is missing. */
-export async function problemOf(response) {
-  if (response.status === 401) tokenWanted.value = true;
+/**
+ * Return the `ApiProblem` of a refusal, and ask for a token where that is what is missing.
+ *
+ * `headers` are those of the request: a refusal may come after another token has been given.
+ */
+export async function problemOf(response, { Authorization }) {
+  if (response.status === 401 && Authorization === credentials().Authorization) tokenWanted.value = true;
   const members = await readJson(response).catch(() => ({ title: response.statusText }));
   return new ApiProblem({ ...members, status: response.status });
 }

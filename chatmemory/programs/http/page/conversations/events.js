@@ -49,7 +49,7 @@ async function follow(address, { signal, take, onOpen }) {
   try {
     const headers = { Accept: "text/event-stream", ...credentials() };
     const response = await fetch(address, { headers, signal: connection.signal, cache: "no-store" });
-    if (!response.ok) throw await problemOf(response);
+    if (!response.ok) throw await problemOf(response, headers);
     onOpen();
     const events = new EventParser(take);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
