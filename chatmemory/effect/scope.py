@@ -14,13 +14,41 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.key import Key
 from chatmemory.effect.outcome import Exit, Success, exit_from_exception
-from chatmemory.effect.suspended import shield
+from chatmemory.effect.suspended import new_event, shield
 
-__all__ = ["Finalizer", "Scope", "ScopeTag"]
+__all__ = ["Finalizer", "Relay", "Scope", "ScopeTag"]
 
 A = TypeVar("A")
 
 Finalizer: TypeAlias = Callable[[Exit[Any, Any]], Awaitable[object] | None]
+
+
+class Relay:
+    """A finalizer that waits for a task: when that has ended, it begins the next one itself.
+
+    To wake the task that closes the scope in between would take the event loop another turn for each.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, exit_: Exit[Any, Any]) -> Awaitable[object] | None:
+        """Do all of it, for whoever awaits that."""
+        raise NotImplementedError
+
+    def is_ready(self) -> bool:
+        """Return whether there is a task, so that ``begin`` may be called."""
+        raise NotImplementedError
+
+    def begin(self, then: Callable[[Exception | None], None]) -> bool:
+        """Tell the task to end, and let it call *then* with what went wrong; return False if there is nothing to end.
+
+        Called in any task, so it runs nothing of others.
+
+        Raises:
+            Exception: what went wrong when it ended by itself.
+        """
+        raise NotImplementedError
+
 
 _FINE: Exit[None, Never] = Success(None)
 
@@ -96,7 +124,11 @@ class Scope:
         if self._parallel:
             await self._run_all_at_once(exit_, failures)
         while self._finalizers:
-            _, finalizer = self._finalizers.popitem()
+            key, finalizer = self._finalizers.popitem()
+            if isinstance(finalizer, Relay) and finalizer.is_ready():
+                self._finalizers[key] = finalizer
+                await _Relays(self._finalizers, failures).run()
+                continue
             try:
                 if (ending := finalizer(exit_)) is not None:
                     await ending
@@ -135,6 +167,43 @@ class Scope:
         traceback: TracebackType | None,
     ) -> None:
         await self.close(_FINE if exception is None else exit_from_exception(exception))
+
+
+@final
+class _Relays:
+    """Those at the end of a list of finalizers, run one after the other by the tasks that they end."""
+
+    __slots__ = ("_are_over", "_failures", "_finalizers", "_is_over")
+
+    def __init__(self, finalizers: dict[object, Finalizer], failures: list[BaseException]) -> None:
+        self._finalizers = finalizers
+        self._failures = failures
+        self._is_over = False
+        self._are_over = new_event()
+
+    async def run(self) -> None:
+        self._go_on(None)
+        while not self._is_over:
+            try:
+                await self._are_over.wait()
+            except BaseException as interruption:  # noqa: BLE001  asyncio's native cancel: it may not disturb the order
+                self._failures.append(interruption)
+
+    def _go_on(self, failure: Exception | None) -> None:
+        if failure is not None:
+            self._failures.append(failure)
+        while self._finalizers:
+            key, finalizer = self._finalizers.popitem()
+            if not (isinstance(finalizer, Relay) and finalizer.is_ready()):
+                self._finalizers[key] = finalizer
+                break
+            try:
+                if finalizer.begin(self._go_on):
+                    return
+            except Exception as past:  # noqa: BLE001  raised by the scope, when all finalizers have run
+                self._failures.append(past)
+        self._is_over = True
+        self._are_over.set()
 
 
 class ScopeTag(Key[Scope]):

@@ -39,6 +39,10 @@ class Backend(Protocol):
         """Return a signal for a single waiter."""
         ...
 
+    def cancel_scope(self) -> anyio.CancelScope:
+        """Return a new cancel scope."""
+        ...
+
 
 def start_task(run: Callable[[], Coroutine[Any, Any, None]]) -> object:
     """Start *run* and return its task, which the caller keeps: asyncio itself has only a weak reference to it."""
@@ -52,6 +56,15 @@ def current_backend() -> Backend:
 
 @final
 class _Asyncio:
+    def __init__(self) -> None:
+        self._scope_class: type[anyio.CancelScope] | None = None
+
+    def cancel_scope(self) -> anyio.CancelScope:
+        # The class itself: the one that anyio exports looks for the backend, and then initializes the scope twice.
+        if self._scope_class is None:
+            self._scope_class = type(anyio.CancelScope())
+        return self._scope_class()
+
     def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> object:
         return asyncio.create_task(run(), context=context)
 
@@ -70,6 +83,9 @@ class _Trio:
         import trio  # noqa: PLC0415  as above
 
         return trio.Event()
+
+    def cancel_scope(self) -> anyio.CancelScope:
+        return anyio.CancelScope()
 
 
 _ASYNCIO = _Asyncio()

@@ -150,7 +150,7 @@ class Claim:
     def keep(self, stay: Stay) -> None:
         """Keep the resource if it is entered, or raise why it is not."""
         if stay.is_entered:
-            self._entry.scope.put(stay.end)
+            self._entry.stay = stay
             self.step.services = _given(self.step.leaf, stay.value)
             self._entry.settle(self.step.services)
             return

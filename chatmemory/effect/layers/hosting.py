@@ -9,6 +9,7 @@ The tasks belong to no task group, because that would have the same trouble; a s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from contextvars import Context, copy_context
 from typing import Any, Protocol, final
@@ -51,12 +52,14 @@ class Stay:
     """
 
     __slots__ = (
+        "_backend",
         "_cancel_scope",
         "_guest",
         "_is_over",
         "_over",
         "_shall_end",
         "_task",
+        "_then",
         "failure",
         "is_entered",
         "value",
@@ -68,10 +71,12 @@ class Stay:
         self.is_entered = False
         self.failure: Exception | None = None
         self._guest = guest
-        self._cancel_scope = anyio.CancelScope()
+        self._cancel_scope = backend.cancel_scope()
         self._is_over = False
+        self._then: Callable[[Exception | None], None] | None = None
         self._shall_end = backend.signal()
-        self._over = backend.signal()
+        self._backend = backend
+        self._over: Signal | None = None  # made for whoever waits: most are told by a call
         self._task = backend.start(self._run, context)
 
     def give_up(self) -> None:
@@ -80,11 +85,26 @@ class Stay:
             self._cancel_scope.cancel()
         self._shall_end.set()
 
+    def begin_to_end(self, then: Callable[[Exception | None], None]) -> bool:
+        """Leave the manager, and call *then* with what went wrong; return False if the task has ended before.
+
+        Raises:
+            Exception: it has ended before by this failure.
+        """
+        if self._is_over:
+            if self.failure is not None:
+                raise self.failure
+            return False
+        self._then = then
+        self._shall_end.set()
+        return True
+
     async def until_over(self) -> BaseException | None:
         """Wait until the task has ended, in spite of interruptions; return the last of them."""
         interruption: BaseException | None = None
         while not self._is_over:
             try:
+                self._over = self._over or self._backend.signal()
                 await self._over.wait()
             except BaseException as exception:  # noqa: BLE001  asyncio's native cancel: it may not disturb the order
                 interruption = exception
@@ -115,9 +135,12 @@ class Stay:
             self.failure = failure
         finally:
             self._is_over = True
-            self._over.set()
+            if self._over is not None:
+                self._over.set()
             if not self.is_entered:
                 self._guest.settled(self)
+            if self._then is not None:
+                self._then(self.failure)
 
 
 async def host(manager: AbstractAsyncContextManager[Any], scope: Scope) -> Any:

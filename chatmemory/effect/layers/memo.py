@@ -10,10 +10,12 @@ from weakref import WeakKeyDictionary
 
 from chatmemory.effect.layers.shape import Leaf, Replace, Services
 from chatmemory.effect.outcome import Exit, exit_from_exception
-from chatmemory.effect.scope import Finalizer, Scope
+from chatmemory.effect.scope import Relay, Scope
 
 if TYPE_CHECKING:
     import anyio
+
+    from chatmemory.effect.layers.hosting import Stay
 
 __all__ = ["Entry", "MemoMap"]
 
@@ -56,7 +58,8 @@ class MemoMap:
         else:
             owner, entry = self, Entry()
             self._entries[leaf] = entry
-        await scope.add(owner._observe(entry, leaf))
+        entry.observers += 1
+        await scope.add(_Lease(owner._entries, leaf, entry))
         return entry
 
     def claim(self, leaf: Leaf, scope: Scope) -> Entry | None:
@@ -70,31 +73,60 @@ class MemoMap:
             return None
         entry = self._entries[leaf] = Entry()
         entry.is_being_made = True
-        scope.put(self._observe(entry, leaf))
+        entry.observers = 1
+        scope.put(_Lease(self._entries, leaf, entry))
         return entry
 
-    def _observe(self, entry: Entry, leaf: Leaf) -> Finalizer:
-        entry.observers += 1
 
-        def leave(exit_: Exit[Any, Any]) -> Awaitable[None] | None:
-            entry.observers -= 1
-            if entry.observers:
-                return None
-            del self._entries[leaf]
-            return entry.scope.close_in_shield(exit_)
+@final
+class _Lease(Relay):
+    """What ends the use of an entry by one observer; the last one ends the entry."""
 
-        return leave
+    __slots__ = ("_entries", "_entry", "_leaf")
+
+    def __init__(self, entries: dict[Leaf, Entry], leaf: Leaf, entry: Entry) -> None:
+        self._entries = entries
+        self._leaf = leaf
+        self._entry = entry
+
+    def __call__(self, exit_: Exit[Any, Any]) -> Awaitable[None] | None:
+        """Leave, and end the entry if nobody else uses it."""
+        return self._entry.end(exit_) if self._leave() else None
+
+    def is_ready(self) -> bool:
+        """Return whether the entry is a resource in a task of its own."""
+        return self._entry.stay is not None
+
+    def begin(self, then: Callable[[Exception | None], None]) -> bool:
+        """Leave; if nobody else uses the resource, end it and let its task call *then*."""
+        stay = self._entry.stay
+        return self._leave() and stay is not None and stay.begin_to_end(then)
+
+    def _leave(self) -> bool:
+        self._entry.observers -= 1
+        if self._entry.observers:
+            return False
+        del self._entries[self._leaf]
+        return True
 
 
 @final
 class Entry:
-    """One leaf, in the making or made."""
+    """One leaf, in the making or made.
 
-    __slots__ = ("_failure", "_services", "_turn", "is_being_made", "observers", "scope")
+    Attributes:
+        observers: how many use it.
+        scope: what ends it.
+        stay: what ends it instead, if a crew has opened it.
+        is_being_made: whether somebody builds it.
+    """
+
+    __slots__ = ("_failure", "_services", "_turn", "is_being_made", "observers", "scope", "stay")
 
     def __init__(self) -> None:
         self.observers = 0
         self.scope = Scope()
+        self.stay: Stay | None = None
         self._services: Services | None = None
         self._failure: Exception | None = None
         self.is_being_made = False
@@ -124,6 +156,10 @@ class Entry:
             raise
         self.settle(services)
         return services
+
+    def end(self, exit_: Exit[Any, Any]) -> Awaitable[None]:
+        """End it, in the shield of the scope that is being closed."""
+        return self.scope.close_in_shield(exit_) if self.stay is None else self.stay.end(exit_)
 
     def settle(self, services: Services | None = None, *, failure: Exception | None = None) -> None:
         """Give *services* to those who wait, or *failure*; with neither, one of them builds the leaf instead."""
