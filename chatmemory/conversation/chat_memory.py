@@ -97,7 +97,7 @@ class ChatMemoryLive:
         drafts = tuple([self._draft(message, now) for message in messages])
         batch = Append(conversation_id, drafts, now, self.history.threshold, expected_version)
         outcome = await self.repository.append(batch)
-        if type(outcome) is Failure:
+        if type(outcome) is not Success:
             return Failure(memory_error(outcome.failure()))
         appended = outcome.unwrap()
         history = await self.history.after_append(appended) if appended.work_is_due else IDLE
@@ -249,7 +249,7 @@ class ChatMemoryLive:
 
     async def _messages(self, query: PageQuery) -> Outcome[Sequence[ChatMessage], ReadError]:
         outcome = await self._page(query)
-        return outcome if type(outcome) is Failure else Success(outcome.unwrap().messages)
+        return Success(outcome.unwrap().messages) if type(outcome) is Success else outcome
 
     async def _page(self, query: PageQuery) -> Outcome[MessagePage, ReadError]:
         # Plain coroutines, see _add.
@@ -257,7 +257,7 @@ class ChatMemoryLive:
         if problems:
             return Failure(DataValidationError(tuple(problems)))
         outcome = await self.repository.page(query)
-        if type(outcome) is Failure:
+        if type(outcome) is not Success:
             return Failure(GenericMemoryError(outcome.failure()))
         page = outcome.unwrap()
         return Failure(ConversationNotFoundError(query.conversation_id)) if page is None else Success(page)

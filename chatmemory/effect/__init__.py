@@ -3,6 +3,8 @@
 Each name loads its module when it is first used: a command that is over in a moment needs few of them.
 """
 
+import os
+
 from chatmemory.effect.lazy_names import lazy_names
 
 TYPE_CHECKING = False  # for the checkers it is True; to import typing takes longer than all of this
@@ -111,3 +113,7 @@ else:
             ),
         },
     )
+    if os.environ.get("CHATMEMORY_DEBUG", "0") not in {"", "0"}:
+        from chatmemory.effect import debug
+
+        debug.enable()

@@ -6,6 +6,8 @@ put into a stack.  Every test run loads this module, so it imports nothing but p
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,14 @@ import pytest
 if TYPE_CHECKING:
     from chatmemory.effect import TestClock, ThreadRuntime
     from chatmemory_layers.stacks import MemoryTags, Stack
+
+
+def pytest_runtest_setup() -> None:
+    """Switch development mode on, unless ``CHATMEMORY_DEBUG=0``, as soon as tests have loaded the kernel."""
+    if "chatmemory.effect.effect" in sys.modules and os.environ.get("CHATMEMORY_DEBUG") != "0":
+        from chatmemory.effect import debug  # noqa: PLC0415  see above
+
+        debug.enable()
 
 
 @pytest.fixture

@@ -15,10 +15,13 @@ CONFIG: Final = "CHATMEMORY_CONFIG"
 TEST_DSN: Final = "CHATMEMORY_TEST_DSN"
 """The PostgreSQL server on which tests may create databases; no setting either."""
 
+DEBUG: Final = "CHATMEMORY_DEBUG"
+"""Switches development mode on (``chatmemory.effect.debug``); no setting either."""
+
 
 def is_set(name: str) -> bool:
     """Tell whether a variable of this name is, or would be, a setting."""
-    return (name.startswith(f"{PREFIX}_") and name not in {CONFIG, TEST_DSN}) or name in PLAIN
+    return (name.startswith(f"{PREFIX}_") and name not in {CONFIG, DEBUG, TEST_DSN}) or name in PLAIN
 
 
 def is_anything_set(environment: Mapping[str, str]) -> bool:

@@ -113,4 +113,5 @@ def test_what_returns_made_becomes_ours_on_its_way_through_an_effect() -> None:
         Effect.from_outcome(lambda: of_returns(result.Failure("a"))).alt(str).run_sync(),
     ]
     assert made == [Success(1), Failure("a"), Success(1), Failure("a")]
-    assert [type(outcome) for outcome in made] == [Success, Failure, Success, Failure]
+    assert [isinstance(outcome, Success) for outcome in made] == [True, False, True, False]
+    assert [isinstance(outcome, Failure) for outcome in made] == [False, True, False, True]

@@ -78,7 +78,7 @@ async def test_retry_while_runs_at_least_once() -> None:
 
 async def test_retry_schedule() -> None:
     attempts = Attempts()
-    await settle(attempts.effect.retry(Schedule.recurs(3)))
+    assert await settle(attempts.effect.retry(Schedule.recurs(3))) == Failure(4)
     assert attempts.count == 4
 
 

@@ -174,3 +174,24 @@ def test_a_run_that_asks_for_none_of_it_loads_none_of_it(pytester: pytest.Pytest
         """,
     )
     outcome.assert_outcomes(passed=1)
+
+
+FORGETS = """
+from chatmemory import Effect
+
+def test_forgets_to_run_it():
+    Effect.fail("no")
+"""
+
+
+@pytest.mark.parametrize(("variable", "outcomes"), [(None, {"failed": 1}), ("0", {"passed": 1})])
+def test_development_mode_is_on_unless_a_variable_says_no(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str | None,
+    outcomes: dict[str, int],
+) -> None:
+    monkeypatch.delenv("CHATMEMORY_DEBUG", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("CHATMEMORY_DEBUG", variable)
+    run(pytester, test_chat=FORGETS).assert_outcomes(**outcomes)

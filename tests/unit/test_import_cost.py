@@ -29,7 +29,10 @@ HEAVY = {
 
 def modules_loaded_by(statement: str) -> set[str]:
     script = f"import sys; {statement}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    environment = {**os.environ, "CHATMEMORY_DEBUG": "0"}  # development mode loads more
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment
+    )
     assert done.returncode == 0, done.stderr
     return set(done.stdout.split())
 

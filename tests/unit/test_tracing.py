@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from chatmemory.effect import Context, Effect, Fiber, TracerTag
+from chatmemory.effect import Context, Effect, Failure, Fiber, TracerTag
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.tracing import OpenTelemetryTracer
 
@@ -51,8 +51,8 @@ async def test_a_failure_is_an_error_of_its_kind_without_its_text(
         raise ValueError(SECRET)
 
     busy = GenericMemoryError(RepositoryError("read", "busy", SECRET))
-    await Effect.fail(busy).with_span("busy").provide(traced)
-    await Effect.fail(SECRET).with_span("text").provide(traced)
+    assert await Effect.fail(busy).with_span("busy").provide(traced) == Failure(busy)
+    assert await Effect.fail(SECRET).with_span("text").provide(traced) == Failure(SECRET)
     with pytest.raises(ValueError, match="4711"):
         await Effect.sync(explode).with_span("died").provide(traced)
     await (

@@ -24,8 +24,10 @@ async def test_get_set_and_update() -> None:
 
 async def test_nothing_happens_before_the_effect_runs() -> None:
     ref = Ref("先")
-    ref.set("后")
+    later = ref.set("后")
     assert await ref.get() == Success("先")
+    await later
+    assert await ref.get() == Success("后")
 
 
 async def test_modify_is_atomic() -> None:

@@ -70,7 +70,7 @@ async def test_spans_nest_also_through_fibers_and_effects_at_once() -> None:
 async def test_a_span_knows_its_attributes_and_how_the_effect_ended() -> None:
     notes = Notes()
     await Effect.succeed(1).with_span("fine", {"messages": 3}).provide(notes.context())
-    await Effect.fail("no").with_span("failed").provide(notes.context())
+    assert await Effect.fail("no").with_span("failed").provide(notes.context()) == Failure("no")
     with pytest.raises(ZeroDivisionError):
         await Effect.sync(lambda: 1 / 0).with_span("died").provide(notes.context())
     fine, failed, died = notes.spans

@@ -220,7 +220,7 @@ async def test_on_exit_is_told_how_it_ended_and_runs_after_the_source_is_release
     def look(exit_: Any) -> Effect[None]:
         return Effect.sync(lambda: exits.append((exit_, source.closed)))
 
-    await source.stream().on_exit(look).run_drain()
+    assert await source.stream().on_exit(look).run_drain() == Failure("torn")
     await Stream.of(1).on_exit(look).run_drain()
     assert exits == [(Failure(Cause((Fail("torn"),))), 1), (Success(None), 1)]
 

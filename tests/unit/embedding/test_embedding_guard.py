@@ -111,7 +111,7 @@ async def test_a_failed_try_begins_another_pause(clock: TestClock) -> None:
 async def test_after_the_pause_one_caller_tries_while_the_others_still_fail_at_once(clock: TestClock) -> None:
     embedder = failing()
     guard_ = guard(embedder, clock)
-    await guard_.embed(TEXTS)
+    assert isinstance(await guard_.embed(TEXTS), Failure)
     await clock.advance(HALF_AN_HOUR)
     embedder.answer, embedder.gate, embedder.reached = rows, anyio.Event(), anyio.Event()
     outcomes: list[Outcome[Matrix, EmbeddingError]] = []
@@ -133,7 +133,7 @@ async def test_after_the_pause_one_caller_tries_while_the_others_still_fail_at_o
 async def test_a_try_that_is_cancelled_leaves_the_next_one_to_others(clock: TestClock) -> None:
     embedder = failing()
     guard_ = guard(embedder, clock)
-    await guard_.embed(TEXTS)
+    assert isinstance(await guard_.embed(TEXTS), Failure)
     await clock.advance(HALF_AN_HOUR)
     embedder.answer, embedder.gate, embedder.reached = rows, anyio.Event(), anyio.Event()
     async with anyio.create_task_group() as tasks:
@@ -158,7 +158,7 @@ async def both_succeed(guard_: GuardedEmbedder, embedder: Scripted) -> None:
 async def test_once_it_works_again_nobody_waits_for_anybody(clock: TestClock) -> None:
     embedder = failing()
     guard_ = guard(embedder, clock)
-    await guard_.embed(TEXTS)
+    assert isinstance(await guard_.embed(TEXTS), Failure)
     await clock.advance(HALF_AN_HOUR)
     embedder.answer = rows
     assert isinstance(await guard_.embed(TEXTS), Success)
@@ -176,7 +176,7 @@ async def test_a_pause_of_zero_asks_every_time(clock: TestClock) -> None:
 
 async def test_a_pause_without_end_has_a_date_all_the_same(clock: TestClock) -> None:
     guard_ = guard(failing(), clock, pause_seconds=float("inf"))
-    await guard_.embed(TEXTS)
+    assert isinstance(await guard_.embed(TEXTS), Failure)
     assert "asked again after 2027-01-02" in str(guard_.unavailability())
 
 
@@ -336,7 +336,7 @@ async def test_the_layer_takes_its_pause_from_the_settings_and_its_time_from_the
     )
     async with ManagedRuntime(given >> guarded) as runtime:
         guard_ = await runtime.service(EmbedderTag)
-        await guard_.embed(TEXTS)
+        assert isinstance(await guard_.embed(TEXTS), Failure)
         assert "asked again after 2026-01-01 00:01:00 UTC" in str(guard_.unavailability())
         await clock.advance(60)
         assert guard_.unavailability() is None
