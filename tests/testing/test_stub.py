@@ -75,8 +75,8 @@ async def test_a_script_holds_values_outcomes_effects_and_steps() -> None:
 
 async def test_every_call_is_kept_with_its_arguments_and_its_outcome() -> None:
     skills = stub("a summary", Failure(TOO_SLOW))
-    await run(skills)
-    await skills.service.run("other", request=REQUEST)
+    assert await run(skills) == Success("a summary")
+    assert await skills.service.run("other", request=REQUEST) == Failure(TOO_SLOW)
     asked = {"skill_id": "summary", "request": REQUEST}
     assert skills.calls == [
         Call("SkillRunner", "run", asked, Success("a summary")),

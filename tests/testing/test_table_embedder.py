@@ -55,7 +55,7 @@ async def test_it_may_be_drawn_by_chance_instead_the_same_each_time() -> None:
 async def test_every_call_is_noted_also_one_that_fails() -> None:
     embedder = TableEmbedder(table=TABLE)
     await embedder.embed(["饮料", "我喜欢喝茶"])
-    await embedder.embed(["咖啡"])
+    assert isinstance(await embedder.embed(["咖啡"]), Failure)
     await embedder.embed_query("饮料")
     assert embedder.asked == [("饮料", "我喜欢喝茶"), ("咖啡",), ("饮料",)]
 

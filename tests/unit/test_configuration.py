@@ -140,16 +140,15 @@ def test_a_setting_that_nobody_needs_can_be_given() -> None:
     assert isinstance(problem, InvalidValue)
 
 
-<<<<<<< HEAD
 def test_the_server_that_tests_use_is_no_setting(tmp_path: Path) -> None:
     environment = {"CHATMEMORY_TEST_DSN": "postgresql://me@localhost/test"}
     assert read_settings(environment=environment) == Success(Settings())
     path = written(tmp_path, "[memory.store]\nbackend = 'sqlite'\n")
     assert isinstance(read_settings(path, environment=environment), Success)
-=======
+
+
 def test_development_mode_is_no_setting() -> None:
     assert read_settings(environment={"CHATMEMORY_DEBUG": "1"}) == Success(Settings())
->>>>>>> 14cec10 (Warn in development mode of effects that never run and failures nobody saw)
 
 
 def test_an_empty_variable_leaves_the_setting_alone() -> None:
