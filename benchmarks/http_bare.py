@@ -21,13 +21,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from chatmemory_layers.sqlite.conversation_row import (
+from chatmemory_layers.sqlite.message_reads import SELECT_FULL_OLDER, SELECT_VERSION
+from chatmemory_layers.sqlite.message_writes import (
     INSERT_CONVERSATION,
+    INSERT_MESSAGE,
     SELECT_CONVERSATION,
     UPDATE_CONVERSATION,
 )
-from chatmemory_layers.sqlite.message_reads import SELECT_FULL_OLDER, SELECT_VERSION
-from chatmemory_layers.sqlite.message_writes import INSERT_MESSAGE
 
 WRITING = asyncio.Lock()
 END = 2**63 - 1
@@ -53,16 +53,17 @@ async def add(request: Request) -> Response:
         row = await one(database, SELECT_CONVERSATION, {"conversation_id": conversation_id})
         if row is None:
             (key,) = await one(database, INSERT_CONVERSATION, (conversation_id,)) or (0,)
-            row = (key, 0, 1, 0, 0, 0, 0, 0, 0, 0, now_us, now_us, 0)
-        key, version, seq, rewritten, summarized, count, view, tokens, still_open, deleted, created, *_ = row
+            row = (key, 0, 0, 0, 0, 0, 0, now_us, now_us, 1, 0, 0, 0)
+        key, summarized, version, count, view, tokens, still_open, created, _, seq, rewritten, deleted, _ = (
+            row
+        )
         for number, (id_, message) in enumerate(zip(ids, messages, strict=True)):
             values = (key, seq + number, None, id_, message["role"], now_us, 20, None, message["content"])
             await database.execute(INSERT_MESSAGE, values)
         new = len(messages)
-        counts = (version + 1, seq + new, rewritten, summarized, count + new, view + new, tokens + 20 * new)
-        await database.execute(
-            UPDATE_CONVERSATION, (*counts, still_open + new, deleted, created, now_us, key)
-        )
+        counts = (version + 1, count + new, view + new, tokens + 20 * new, still_open + new)
+        places = (seq + new, rewritten, deleted, key)
+        await database.execute(UPDATE_CONVERSATION, (summarized, *counts, created, now_us, *places))
         await database.execute("COMMIT")
     history = {"status": "idle", "summaryIds": [], "failure": None}
     return answer({"stored": ids, "duplicates": [], "version": version + 1, "history": history}, 201)

@@ -6,7 +6,6 @@ It checks what comes in, stamps it, and lifts errors; transactions are the repos
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from functools import partial
 from typing import final
 
 from attrs import frozen
@@ -80,7 +79,11 @@ class ChatMemoryLive:
         self, conversation_id: str, messages: Sequence[NewMessage], *, expected_version: int | None = None
     ) -> Effect[AddReport, AddError]:
         """See ``contracts.ChatMemory``."""
-        return Effect.from_outcome(partial(self._add, conversation_id, messages, expected_version))
+
+        async def add() -> Outcome[AddReport, AddError]:
+            return await self._add(conversation_id, messages, expected_version)
+
+        return Effect.from_outcome(add)
 
     async def _add(
         self, conversation_id: str, messages: Sequence[NewMessage], expected_version: int | None
@@ -95,7 +98,7 @@ class ChatMemoryLive:
             return await self._add_nothing(conversation_id)
         now = self.clock.now()
         drafts = tuple([self._draft(message, now) for message in messages])
-        batch = Append(conversation_id, drafts, now, self.history.threshold, expected_version)
+        batch = Append(conversation_id, drafts, now, self.history.strategy.threshold, expected_version)
         outcome = await self.repository.append(batch)
         if type(outcome) is not Success:
             return Failure(memory_error(outcome.failure()))
@@ -119,7 +122,12 @@ class ChatMemoryLive:
         view: View = "model",
     ) -> Effect[Sequence[ChatMessage], ReadError]:
         """See ``contracts.ChatMemory``."""
-        return Effect.from_outcome(partial(self._messages, PageQuery(conversation_id, view, limit, before)))
+
+        async def read() -> Outcome[Sequence[ChatMessage], ReadError]:
+            page = await self._page(PageQuery(conversation_id, view, limit, before))
+            return page if isinstance(page, Failure) else Success(page.messages)
+
+        return Effect.from_outcome(read)
 
     def get_page(
         self,
@@ -131,8 +139,12 @@ class ChatMemoryLive:
         view: View = "model",
     ) -> Effect[MessagePage, ReadError]:
         """See ``contracts.ChatMemory``."""
-        query = PageQuery(conversation_id, view, limit, None, older_than, newer_than)
-        return Effect.from_outcome(partial(self._page, query))
+
+        async def read() -> Outcome[MessagePage, ReadError]:
+            page = await self._page(PageQuery(conversation_id, view, limit, None, older_than, newer_than))
+            return page if isinstance(page, Failure) else Success(page)
+
+        return Effect.from_outcome(read)
 
     async def pages(
         self, conversation_id: str, *, size: int = 200, view: View = "full"
@@ -153,7 +165,7 @@ class ChatMemoryLive:
         """See ``contracts.ChatMemory``."""
         refuse(do, id_problems("$.conversation_id", conversation_id))
         removing = self.repository.remove_newest(
-            conversation_id, now=self.clock.now(), threshold=self.history.threshold
+            conversation_id, now=self.clock.now(), threshold=self.history.strategy.threshold
         )
         removed = await do(removing.alt(GenericMemoryError))
         return removed or do.fail(ConversationNotFoundError(conversation_id))
@@ -247,11 +259,7 @@ class ChatMemoryLive:
             self.tokens.count(message),
         )
 
-    async def _messages(self, query: PageQuery) -> Outcome[Sequence[ChatMessage], ReadError]:
-        outcome = await self._page(query)
-        return Success(outcome.unwrap().messages) if type(outcome) is Success else outcome
-
-    async def _page(self, query: PageQuery) -> Outcome[MessagePage, ReadError]:
+    async def _page(self, query: PageQuery) -> MessagePage | Failure[ReadError]:
         # Plain coroutines, see _add.
         problems = _query_problems(query)
         if problems:
@@ -259,8 +267,7 @@ class ChatMemoryLive:
         outcome = await self.repository.page(query)
         if type(outcome) is not Success:
             return Failure(GenericMemoryError(outcome.failure()))
-        page = outcome.unwrap()
-        return Failure(ConversationNotFoundError(query.conversation_id)) if page is None else Success(page)
+        return outcome.unwrap() or Failure(ConversationNotFoundError(query.conversation_id))
 
     @Effect.gen
     async def _find(self, do: Do[ReadError], conversation_id: str) -> Conversation | None:

@@ -14,7 +14,7 @@ from typing import Final, Self, TypeAlias, final
 import anyio
 from attrs import define, evolve, field, frozen
 
-from chatmemory.contracts import Appended, HistoryStrategy, HistoryWork, MessageRepository, WorkThreshold
+from chatmemory.contracts import Appended, HistoryStrategy, HistoryWork, MessageRepository
 from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Failure, Outcome, Success
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.services.ids import Ids
@@ -83,11 +83,6 @@ class HistoryKeeper:
     ids: Ids
     settings: StrategySettings
     _bell: _Bell = field(factory=_Bell, init=False)
-
-    @property
-    def threshold(self) -> WorkThreshold | None:
-        """The strategy's own, for the repository to compare with in its transactions."""
-        return self.strategy.threshold
 
     async def after_append(self, appended: Appended) -> HistoryReport:
         """Do the work that an append has queued, or leave it to the background, as configured.
@@ -211,7 +206,7 @@ class HistoryKeeper:
             pause = self.settings.retry_seconds
         # A strategy that has changed nothing is not asked again before the next add, or it would be asked for ever.
         has_changed_nothing = report.status in {"idle", "done"} and not report.summary_ids
-        threshold = None if has_changed_nothing else self.threshold
+        threshold = None if has_changed_nothing else self.strategy.threshold
         retry_at = None if pause is None else self.clock.now() + timedelta(seconds=pause)
         return self.repository.settle_work(work, threshold=threshold, retry_at=retry_at).lash(_leave_to_lease)
 

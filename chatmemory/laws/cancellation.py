@@ -28,8 +28,12 @@ class Cancellation:
 
     async def of(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
         """Begin *work*, cancel it, and return when it has ended."""
+
+        async def begin() -> None:
+            await work()  # made here: a task that is cancelled before it begins has then made nothing in vain
+
         if self.by_asyncio:
-            task = asyncio.create_task(work())
+            task = asyncio.create_task(begin())
             await self._moment()
             task.cancel()
             await checkpoint()
@@ -39,7 +43,7 @@ class Cancellation:
                 task.result()
             return
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(work)
+            tasks.start_soon(begin)
             await self._moment()
             tasks.cancel_scope.cancel()
 

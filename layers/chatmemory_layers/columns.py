@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_SECONDS_PER_DAY: Final = 86_400
+MICROSECOND: Final = timedelta(microseconds=1)
 US_PER_SECOND: Final = 1_000_000
 END_US: Final = 2**63 - 1
 """Behind every instant."""
@@ -12,13 +12,12 @@ END_US: Final = 2**63 - 1
 
 def to_us(instant: datetime) -> int:
     """Return microseconds since 1970, exact from year 1 to 9999; a float of seconds would not be."""
-    since = instant - EPOCH
-    return (since.days * _SECONDS_PER_DAY + since.seconds) * US_PER_SECOND + since.microseconds
+    return (instant - EPOCH) // MICROSECOND
 
 
 def from_us(us: int) -> datetime:
     """Return the instant, in UTC."""
-    return EPOCH + timedelta(0, 0, us)
+    return EPOCH + us * MICROSECOND
 
 
 def folded(text: str) -> str:

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from chatmemory.contracts import HistoryWork, MessageRepository, PageQuery, WorkThreshold
+from chatmemory.effect import Failure
 from chatmemory.laws.samples import ALWAYS, START, batch, said, summary_of
 
 MINUTE = timedelta(minutes=1)
@@ -47,8 +48,11 @@ async def test_an_append_that_reaches_the_threshold_queues_work(repository: Mess
 
 async def test_an_append_that_is_refused_queues_nothing(repository: MessageRepository) -> None:
     await repository.append(batch("c", said("1"))).or_raise()
-    await repository.append(batch("c", said("2"), expected_version=0, threshold=ALWAYS))
-    await repository.append(batch("c", said("1", "别的"), threshold=ALWAYS))
+    for refused in (
+        batch("c", said("2"), expected_version=0, threshold=ALWAYS),
+        batch("c", said("1", "别的"), threshold=ALWAYS),
+    ):
+        assert isinstance(await repository.append(refused), Failure)
     assert await claim(repository) is None
 
 

@@ -87,7 +87,7 @@ class StoresWhatItCan(BrokenMemory):
         outcome = await self.inner.store(drafts)
         if isinstance(outcome, Failure):
             for draft in drafts:
-                await self.inner.store((draft,))
+                _ = (await self.inner.store((draft,))).value_or(None)
         return await do(Effect.from_result(outcome))
 
 

@@ -31,6 +31,9 @@ from tests.laws.broken_memories import (
 )
 from tests.laws.test_long_term_memories import SETTINGS
 
+# A law that is broken half-way has made questions that it no longer asks.
+pytestmark = pytest.mark.filterwarnings("ignore:this effect never ran")
+
 
 @frozen
 class BrokenRanker:

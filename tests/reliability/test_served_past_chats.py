@@ -176,7 +176,7 @@ async def test_a_caller_who_is_cancelled_leaves_nothing_locked_and_nothing_to_do
 
 async def test_a_caller_who_is_cancelled_while_the_file_is_opened_spoils_nothing(tmp_path: Path) -> None:
     path = make_index(tmp_path / "a", *LOCKED)
-    for turns_of_the_loop in range(6):
+    for turns_of_the_loop in range(1, 6):
         async with serving(path) as chats:
             opening = asyncio.ensure_future(chats.statistics())
             for _ in range(turns_of_the_loop):

@@ -63,7 +63,7 @@ async def test_debug_records_are_enough_to_be_observed(caplog: pytest.LogCapture
     with caplog.at_level(logging.DEBUG, logger="chatmemory"):
         async with opened() as memory:
             await memory.add_messages("c", HELLO).or_raise()
-            await memory.get_messages("nobody")
+            assert isinstance(await memory.get_messages("nobody"), Failure)
     added, missed = (record for record in caplog.records if record.name == "chatmemory")
     assert added.getMessage() == "add_messages: ok in 0.0 ms"
     fields = {
@@ -101,7 +101,8 @@ def test_past_chats_are_observed_too(caplog: pytest.LogCaptureFixture, tmp_path:
         runtime.run_sync(PastChatsIndexService.use(lambda past: past.index(request))).unwrap()
         runtime.run_sync(PastChatsService.use(lambda past: past.search("密码"))).unwrap()
         runtime.run_sync(PastChatsService.use(lambda past: past.recall("密码"))).unwrap()
-        runtime.run_sync(PastChatsService.use(lambda past: past.show("nowhere")))
+        missing = runtime.run_sync(PastChatsService.use(lambda past: past.show("nowhere")))
+        assert isinstance(missing, Failure)
         (chat,) = (
             runtime.run_sync(PastChatsService.use(lambda past: past.conversations())).unwrap().conversations
         )

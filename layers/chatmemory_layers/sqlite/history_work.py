@@ -1,16 +1,16 @@
 """The queue of history work: rows written in the transaction of the messages that made them due, leased, settled."""
 
 from datetime import datetime
-from typing import Never, final
+from typing import Never
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from chatmemory.contracts import HistoryWork, WorkThreshold
 from chatmemory.conversation.changes import is_due
 from chatmemory.effect import Outcome, Success
 from chatmemory_layers.columns import to_us
-from chatmemory_layers.sqlite.conversation_row import load_conversation
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.message_writes import conversation_row
 
 CLAIM_WORK = """
 UPDATE history_work SET attempts = attempts + 1, lease_id = :lease_id, lease_until_us = :lease_until_us
@@ -35,55 +35,46 @@ UPDATE history_work SET attempts = 0, lease_id = NULL, lease_until_us = NULL WHE
 """
 
 
-@final
-@frozen
-class Claim:
-    """Who wants work, and until when; of any conversation when none is named."""
-
-    now: datetime
-    lease_id: str
-    lease_until: datetime
-    conversation_id: str | None
-
-
-@final
-@frozen
-class Settlement:
-    """What became of the work."""
-
-    work: HistoryWork
-    threshold: WorkThreshold | None
-    retry_at: datetime | None
-
-
-def claim_work(transaction: Transaction, claim: Claim) -> Outcome[HistoryWork | None, Never]:
+def claim_work(
+    transaction: Transaction,
+    *,
+    now: datetime,
+    lease_id: str,
+    lease_until: datetime,
+    conversation_id: str | None = None,
+) -> Outcome[HistoryWork | None, Never]:
     """Lease the work that waits longest; see ``MessageRepository.claim_work``."""
     wanted = {
-        "now_us": to_us(claim.now),
-        "lease_id": claim.lease_id,
-        "lease_until_us": to_us(claim.lease_until),
-        "conversation_id": claim.conversation_id,
+        "now_us": to_us(now),
+        "lease_id": lease_id,
+        "lease_until_us": to_us(lease_until),
+        "conversation_id": conversation_id,
     }
     claimed = transaction.execute(CLAIM_WORK, wanted).fetchall()
     if not claimed:
         return Success(None)
     conversation_key, attempts = claimed[0]
-    (conversation_id,) = transaction.execute(
+    (claimed_id,) = transaction.execute(
         SELECT_CONVERSATION_ID, {"conversation_key": conversation_key}
     ).fetchone()
-    return Success(HistoryWork(conversation_id, attempts, claim.lease_id))
+    return Success(HistoryWork(claimed_id, attempts, lease_id))
 
 
-def settle_work(transaction: Transaction, settlement: Settlement) -> Outcome[None, Never]:
+def settle_work(
+    transaction: Transaction,
+    work: HistoryWork,
+    *,
+    threshold: WorkThreshold | None,
+    retry_at: datetime | None = None,
+) -> Outcome[None, Never]:
     """Give a lease back; see ``MessageRepository.settle_work``."""
-    work = settlement.work
-    row = transaction.hold(load_conversation, work.conversation_id)
+    row = conversation_row(transaction, work.conversation_id)
     key = {"conversation_key": row.key}
     if transaction.execute(SELECT_LEASE, key).fetchone() != (work.lease_id,):
         return Success(None)
-    if settlement.retry_at is not None:
-        transaction.execute(RETRY_WORK, {**key, "due_at_us": to_us(settlement.retry_at)})
-    elif is_due(row.state.conversation, settlement.threshold):
+    if retry_at is not None:
+        transaction.execute(RETRY_WORK, {**key, "due_at_us": to_us(retry_at)})
+    elif is_due(row.state.conversation, threshold):
         transaction.execute(RENEW_WORK, key)
     else:
         row.become(transaction, evolve(row.state, has_work=False))

@@ -8,7 +8,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from functools import partial
 from itertools import islice
 from typing import Any, Never, TypeVar, final
 
@@ -37,8 +36,8 @@ from chatmemory_layers.item_columns import (
     to_text,
     vector_column,
 )
-from chatmemory_layers.sqlite.database import Database, DatabaseTag
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.database import DatabaseTag
+from chatmemory_layers.sqlite.engine.jobs import Database, Transaction, reads, writes
 from chatmemory_layers.sqlite.item_filters import Parameters, narrowed
 
 # ruff: noqa: S608  conditions are put into statements, never values
@@ -92,61 +91,12 @@ SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW}"
 A = TypeVar("A")
 
 
-@final
-@frozen
-class Named:
-    """Items by their names, at a time."""
-
-    names: tuple[ItemName, ...]
-    now: datetime
-
-
-@final
-@frozen
-class SqliteItemRepository:
-    """Items in the file of *database*."""
-
-    database: Database
-
-    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        """See ``ItemRepository.write``."""
-        return Effect.from_outcome(partial(self.database.write, "store items", _write, (puts, now)))
-
-    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        """See ``ItemRepository.change``."""
-        return Effect.from_outcome(lambda: self.database.write("change items", _change, (steps, now)))
-
-    def read(
-        self, names: tuple[ItemName, ...], *, now: datetime
-    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
-        """See ``ItemRepository.read``."""
-        return Effect.from_outcome(partial(self.database.read, "read items", _read, Named(names, now)))
-
-    def search(
-        self, search: ItemSearch, /, *, now: datetime
-    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
-        """See ``ItemRepository.search``."""
-        return Effect.from_outcome(partial(self.database.read, "search items", _search, (search, now)))
-
-    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
-        """See ``ItemRepository.namespaces``."""
-        return Effect.from_outcome(partial(self.database.read, "list namespaces", _namespaces, (prefix, now)))
-
-    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        """See ``ItemRepository.refresh``."""
-        return Effect.from_outcome(partial(self.database.write, "refresh items", _refresh, Named(names, now)))
-
-    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
-        """See ``ItemRepository.sweep``."""
-        return Effect.from_outcome(partial(self.database.write, "sweep items", _sweep, now))
-
-
-def _write(transaction: Transaction, request: tuple[tuple[ItemPut, ...], datetime]) -> Outcome[None, Never]:
-    puts, now_us = last_of_each(request[0]), to_us(request[1])
+def _write(transaction: Transaction, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:
+    now_us = to_us(now)
     removed: list[Parameters] = []
     stored: list[Parameters] = []
     passages: list[Parameters] = []
-    for put in puts:
+    for put in last_of_each(puts):
         name: Parameters = {"namespace": to_text(put.name.namespace), "key": put.name.key}
         if put.value is None:
             removed.append(name)
@@ -165,50 +115,49 @@ def _write(transaction: Transaction, request: tuple[tuple[ItemPut, ...], datetim
 
 
 def _change(
-    transaction: Transaction, request: tuple[Callable[[], ItemChange[A]], datetime]
+    transaction: Transaction, steps: Callable[[], ItemChange[A]], *, now: datetime
 ) -> Outcome[A, Never]:
-    steps, now = request
     change = steps()
     try:
         names = next(change)
         while True:
-            names = change.send(_read(transaction, Named(names, now)))
+            names = change.send(_read(transaction, names, now=now))
     except StopIteration as end:
         puts, answer = end.value
-    _write(transaction, (puts, now))
+    _write(transaction, puts, now=now)
     return Success(answer)
 
 
-def _refresh(transaction: Transaction, request: Named) -> Outcome[None, Never]:
-    now_us = to_us(request.now)
-    for name in request.names:
+def _refresh(transaction: Transaction, names: tuple[ItemName, ...], *, now: datetime) -> Outcome[None, Never]:
+    now_us = to_us(now)
+    for name in names:
         transaction.execute(REFRESH_ITEM, {**_named(name), "now_us": now_us})
     return Success(None)
 
 
-def _sweep(transaction: Transaction, now: datetime) -> Outcome[int, Never]:
+def _sweep(transaction: Transaction, *, now: datetime) -> Outcome[int, Never]:
     return Success(transaction.execute(SWEEP, {"now_us": to_us(now)}).rowcount)
 
 
-def _read(connection: sqlite3.Connection | Transaction, request: Named) -> tuple[StoredItem | None, ...]:
-    now_us = to_us(request.now)
-    if len(request.names) == 1:
-        (name,) = request.names
+def _read(
+    connection: sqlite3.Connection | Transaction, names: tuple[ItemName, ...], *, now: datetime
+) -> tuple[StoredItem | None, ...]:
+    now_us = to_us(now)
+    if len(names) == 1:
+        (name,) = names
         row = connection.execute(SELECT_ITEM, {**_named(name), "now_us": now_us}).fetchone()
         return (None if row is None else _stored(name, row),)
-    columns = [(to_text(name.namespace), name.key) for name in request.names]
+    columns = [(to_text(name.namespace), name.key) for name in names]
     wanted = {"names": json.dumps(columns, ensure_ascii=False), "now_us": now_us}
     rows = {row[:2]: row for row in connection.execute(SELECT_ITEMS, wanted).fetchall()}
     return tuple(
-        [
-            _stored(name, rows[key]) if key in rows else None
-            for name, key in zip(request.names, columns, strict=True)
-        ]
+        [_stored(name, rows[key]) if key in rows else None for name, key in zip(names, columns, strict=True)]
     )
 
 
-def _search(connection: sqlite3.Connection, request: tuple[ItemSearch, datetime]) -> tuple[StoredItem, ...]:
-    search, now = request
+def _search(
+    connection: sqlite3.Connection, search: ItemSearch, /, *, now: datetime
+) -> tuple[StoredItem, ...]:
     below = _below(search.prefix, now)
     if search.is_query:
         places = ranked(search, list(_rankable(connection, search, below)))
@@ -244,8 +193,8 @@ def _rankable(connection: sqlite3.Connection, search: ItemSearch, below: Paramet
             yield Rankable(key, updated_at_us, terms, similarities.get(key))
 
 
-def _namespaces(connection: sqlite3.Connection, request: tuple[Labels, datetime]) -> tuple[Labels, ...]:
-    rows = connection.execute(SELECT_NAMESPACES, _below(*request)).fetchall()
+def _namespaces(connection: sqlite3.Connection, prefix: Labels, *, now: datetime) -> tuple[Labels, ...]:
+    rows = connection.execute(SELECT_NAMESPACES, _below(prefix, now)).fetchall()
     return tuple(sorted([to_labels(namespace) for (namespace,) in rows]))
 
 
@@ -267,6 +216,29 @@ def _stored(name: ItemName, row: Any, score: float | None = None) -> StoredItem:
     created_at = from_us(created_at_us)
     updated_at = created_at if updated_at_us == created_at_us else from_us(updated_at_us)
     return StoredItem(name, value, created_at, updated_at, lifetime is not None, score)
+
+
+@final
+@frozen
+class SqliteItemRepository:
+    """Items in the file of *database*."""
+
+    database: Database
+
+    write = writes("store items", _write)
+    read = reads("read items", _read)
+    search = reads("search items", _search)
+    namespaces = reads("list namespaces", _namespaces)
+    refresh = writes("refresh items", _refresh)
+    sweep = writes("sweep items", _sweep)
+
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        """See ``ItemRepository.change``."""
+
+        async def change() -> Outcome[A, RepositoryError]:
+            return await self.database.write("change items", _change, steps, now=now)
+
+        return Effect.from_outcome(change)
 
 
 item_repository = Layer.effect(

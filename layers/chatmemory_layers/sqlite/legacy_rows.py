@@ -16,7 +16,7 @@ from chatmemory.memory_rules import memory_problems
 from chatmemory.message_rules import text_problem
 from chatmemory.search_terms import memory_terms
 from chatmemory_layers.columns import EPOCH, to_us
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.legacy_memory import memory_of_row, text_of
 from chatmemory_layers.sqlite.memory_user import load_user
 from chatmemory_layers.sqlite.migrations import transaction

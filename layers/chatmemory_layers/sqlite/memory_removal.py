@@ -16,7 +16,7 @@ from chatmemory.effect import Outcome, Success
 from chatmemory.memories import ForgetReceipt
 from chatmemory_layers.columns import END_US, to_us
 from chatmemory_layers.memory_requests import Expiry
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.merged_words import merge_words
 

@@ -1,9 +1,11 @@
 """``SqliteMemoryRepository``: ``MemoryRepository`` in one file.
 
 One line per method: what it does stands in ``memory_store.py``, ``memory_writes.py``, ``memory_uses.py``,
-``memory_removal.py``, ``memory_reads.py`` and ``memory_search.py``, how it gets to the disk in ``database.py``.
+``memory_removal.py``, ``memory_reads.py`` and ``memory_search.py``, how it gets to the disk in ``engine/jobs.py``.
 """
 
+import sqlite3
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import TypeVar, final
@@ -44,9 +46,8 @@ from chatmemory_layers.memory_requests import (
     Use,
 )
 from chatmemory_layers.sqlite import memory_reads, memory_removal, memory_store, memory_uses, memory_writes
-from chatmemory_layers.sqlite.database import Database, DatabaseTag
-from chatmemory_layers.sqlite.group_commit import Work
-from chatmemory_layers.sqlite.group_read import Read
+from chatmemory_layers.sqlite.database import DatabaseTag, empty_log
+from chatmemory_layers.sqlite.engine.jobs import Database, Transaction
 from chatmemory_layers.sqlite.memory_search import MemorySearcher
 
 Q = TypeVar("Q")
@@ -160,16 +161,20 @@ class SqliteMemoryRepository:
         request = Attaching(namespace, space, attachments)
         return self._write("attach vectors", memory_writes.attach, request)
 
-    def _write(self, operation: str, work: Work[Q, A, E], request: Q) -> Effect[A, E | RepositoryError]:
-        return Effect.from_outcome(partial(self.database.write, operation, work, request))
+    def _write(
+        self, operation: str, work: Callable[[Transaction, Q], Outcome[A, E]], request: Q
+    ) -> Effect[A, E | RepositoryError]:
+        return Effect.from_outcome(lambda: self.database.write(operation, work, request))
 
-    def _read(self, operation: str, work: Read[Q, A], request: Q) -> Effect[A, RepositoryError]:
-        return Effect.from_outcome(partial(self.database.read, operation, work, request))
+    def _read(
+        self, operation: str, work: Callable[[sqlite3.Connection, Q], A], request: Q
+    ) -> Effect[A, RepositoryError]:
+        return Effect.from_outcome(lambda: self.database.read(operation, work, request))
 
     async def _forget(self, forgetting: Forgetting) -> Outcome[ForgetReceipt, RepositoryError]:
         outcome = await self.database.write("forget memories", memory_removal.forget, forgetting)
         if isinstance(outcome, Success) and outcome.unwrap().memories:
-            await self.database.empty_log()
+            await self.database.run_on_writer(empty_log)
         return outcome
 
 

@@ -13,10 +13,10 @@ from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.json_value import same_json, to_json
 from chatmemory.memories import Duplicate, Stored
 from chatmemory_layers.columns import US_PER_SECOND, to_us
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memory_row import said_columns, vector_blob
-from chatmemory_layers.sqlite.memory_user import UserRow, load_user
+from chatmemory_layers.sqlite.memory_user import UserRow, user_row
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
@@ -63,7 +63,7 @@ def store(
     inserted: list[int] = []
     ended: list[int] = []
     for draft in drafts:
-        user = transaction.hold(load_user, draft.namespace.user)
+        user = user_row(transaction, draft.namespace.user)
         key = _insert(transaction, user, draft)
         if key is None:
             twin = _twin(transaction, user, draft)

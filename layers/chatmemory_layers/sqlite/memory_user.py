@@ -1,6 +1,6 @@
 """``UserRow``: a user of memories while a transaction writes to them, with the spaces of the vectors.
 
-Read once and written once for all that a transaction does, like ``conversation_row.py``.
+Read once and written once for all that a transaction does, like ``ConversationRow``.
 """
 
 from typing import final
@@ -8,7 +8,7 @@ from typing import final
 from attrs import define, field
 
 from chatmemory.memories import EmbeddingSpace
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.engine.jobs import Transaction
 
 SELECT_USER = "SELECT user_key, next_seq FROM memory_user WHERE user_id = :user_id"
 INSERT_USER = "INSERT INTO memory_user (user_id) VALUES (:user_id) RETURNING user_key, next_seq"
@@ -56,6 +56,14 @@ class UserRow:
         """Write the row back if it changed."""
         if self.next_seq != self.saved_seq:
             transaction.execute(UPDATE_USER, {"user_key": self.key, "next_seq": self.next_seq})
+
+
+def user_row(transaction: Transaction, user_id: str) -> UserRow:
+    """Return the row, the same for every write of *transaction*."""
+    held = transaction.held.get((UserRow, user_id))
+    if not isinstance(held, UserRow):
+        held = transaction.held[UserRow, user_id] = load_user(transaction, user_id)
+    return held
 
 
 def load_user(transaction: Transaction, user_id: str) -> UserRow:

@@ -6,7 +6,7 @@ from chatmemory.effect import Outcome, Success
 from chatmemory.memories import UseReport
 from chatmemory_layers.columns import to_us
 from chatmemory_layers.memory_requests import Use
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memory_writes import set_marks
 

@@ -13,11 +13,11 @@ from chatmemory.errors import MemoryChangedError
 from chatmemory.memories import EmbeddingSpace, Memory, MemoryType, Namespace
 from chatmemory_layers.columns import to_us
 from chatmemory_layers.memory_requests import Attaching, Marks, Retirement, Rewriting
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memory_row import memory_of, said_columns, vector_blob
 from chatmemory_layers.sqlite.memory_store import END_KEY, SELECT_OF_DEDUP_KEY
-from chatmemory_layers.sqlite.memory_user import load_user
+from chatmemory_layers.sqlite.memory_user import user_row
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
@@ -95,7 +95,7 @@ def set_marks(
     changes = {"memory_key": key, "memory_type": memory_type, "pinned": pinned}
     transaction.execute(UPDATE_MARKS, changes)
     if memory_type is not None:
-        seq = transaction.hold(load_user, user_id).take_seq() if memory_type == "long_term" else None
+        seq = user_row(transaction, user_id).take_seq() if memory_type == "long_term" else None
         transaction.execute(UPDATE_SEQ, {"memory_key": key, "seq": seq})
 
 
@@ -127,7 +127,7 @@ def _set_vector(
     if space is None or vector is None:
         transaction.execute(DELETE_EMBEDDING, {"memory_key": key})
     else:
-        user = transaction.hold(load_user, user_id)
+        user = user_row(transaction, user_id)
         space_key = user.space_key(transaction, space)
         seq = user.take_seq() if memory_type == "long_term" else None
         transaction.execute(UPSERT_EMBEDDING, (key, space_key, seq, vector_blob(vector)))

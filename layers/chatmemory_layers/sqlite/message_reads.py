@@ -2,9 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, Final, final
-
-from attrs import frozen
+from typing import Any, Final
 
 from chatmemory.contracts import ConversationListing, PageQuery
 from chatmemory.json_value import from_json
@@ -17,7 +15,7 @@ from chatmemory.messages import (
     TimestampRange,
     View,
 )
-from chatmemory_layers.columns import from_us, to_us
+from chatmemory_layers.columns import EPOCH, MICROSECOND, from_us, to_us
 
 SELECT_VERSION = """
 SELECT conversation_key, summarized_seq, version FROM chat_conversation
@@ -169,8 +167,8 @@ def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
             seq,
             role,
             content,
-            from_us(sent_at_us),
-            from_json(metadata),
+            EPOCH + sent_at_us * MICROSECOND,
+            None if metadata is None else from_json(metadata),
             covered_by,
         )
         for id_, role, content, sent_at_us, metadata, covered_by, seq, *_ in rows
@@ -192,7 +190,9 @@ def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conver
     return None if row is None else _conversation(row)
 
 
-def conversations(connection: sqlite3.Connection, listing: ConversationListing) -> tuple[Conversation, ...]:
+def conversations(
+    connection: sqlite3.Connection, listing: ConversationListing, /
+) -> tuple[Conversation, ...]:
     """See ``MessageRepository.conversations``; SQLite compares text as UTF-8, which is the order of code points."""
     after_us, after_id = (_END, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
     asked = {
@@ -228,18 +228,11 @@ def _conversation(row: tuple[Any, ...]) -> Conversation:
     )
 
 
-@final
-@frozen
-class Provenance:
-    """A message whose summaries are asked for."""
-
-    conversation_id: str
-    message_id: str
-
-
-def summarization(connection: sqlite3.Connection, asked: Provenance) -> SummarizationMetadata | None:
+def summarization(
+    connection: sqlite3.Connection, conversation_id: str, summary_message_id: str
+) -> SummarizationMetadata | None:
     """See ``MessageRepository.summarization``."""
-    names = {"conversation_id": asked.conversation_id, "message_id": asked.message_id}
+    names = {"conversation_id": conversation_id, "message_id": summary_message_id}
     row = connection.execute(SELECT_SUMMARIZATION, names).fetchone()
     if row is None:
         return None
@@ -257,7 +250,7 @@ def summarization(connection: sqlite3.Connection, asked: Provenance) -> Summariz
     covered = connection.execute(SELECT_COVERED_IDS, {"conversation_key": key, "metadata_id": id_}).fetchall()
     return SummarizationMetadata(
         id=id_,
-        conversation_id=asked.conversation_id,
+        conversation_id=conversation_id,
         summary_message_id=summary_message_id,
         summarized_message_ids=tuple(message_id for (message_id,) in covered),
         timestamp_range=TimestampRange(from_us(starts_at_us), from_us(ends_at_us)),
@@ -268,16 +261,17 @@ def summarization(connection: sqlite3.Connection, asked: Provenance) -> Summariz
     )
 
 
-def summarizations_of(connection: sqlite3.Connection, asked: Provenance) -> tuple[SummarizationMetadata, ...]:
+def summarizations_of(
+    connection: sqlite3.Connection, conversation_id: str, message_id: str
+) -> tuple[SummarizationMetadata, ...]:
     """See ``MessageRepository.summarizations_of``: from summary to summary of the summary."""
     chain: list[SummarizationMetadata] = []
-    message_id = asked.message_id
     while True:
-        names = {"conversation_id": asked.conversation_id, "message_id": message_id}
+        names = {"conversation_id": conversation_id, "message_id": message_id}
         row = connection.execute(SELECT_SUMMARY_OF, names).fetchone()
         if row is None:
             return tuple(chain)
         (message_id,) = row
-        found = summarization(connection, Provenance(asked.conversation_id, message_id))
+        found = summarization(connection, conversation_id, message_id)
         if found is not None:
             chain.append(found)

@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Never, final
-
-from attrs import frozen
+from typing import Never
 
 from chatmemory.contracts import WorkThreshold
 from chatmemory.conversation.changes import InView, decide_removal
 from chatmemory.effect import Outcome, Success
 from chatmemory.messages import ChatMessage
-from chatmemory_layers.sqlite.conversation_row import load_conversation
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.message_reads import newest_in_view
+from chatmemory_layers.sqlite.message_writes import conversation_row
 
 DELETE_MESSAGE = """
 DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq = :seq
@@ -36,19 +34,11 @@ DELETE FROM summary_coverage WHERE conversation_key = :conversation_key AND meta
 """
 
 
-@final
-@frozen
-class Removal:
-    """A conversation that is to lose its newest message."""
-
-    conversation_id: str
-    now: datetime
-    threshold: WorkThreshold | None
-
-
-def remove_newest(transaction: Transaction, removal: Removal) -> Outcome[ChatMessage | None, Never]:
+def remove_newest(
+    transaction: Transaction, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
+) -> Outcome[ChatMessage | None, Never]:
     """See ``MessageRepository.remove_newest``."""
-    row = transaction.hold(load_conversation, removal.conversation_id)
+    row = conversation_row(transaction, conversation_id)
     if row.state.conversation.view_count == 0:
         return Success(None)
     removed: list[InView] = []
@@ -63,9 +53,7 @@ def remove_newest(transaction: Transaction, removal: Removal) -> Outcome[ChatMes
         freed += ids
         if not back:
             break
-    state = decide_removal(
-        row.state, removed, restored, freed=freed, now=removal.now, threshold=removal.threshold
-    )
+    state = decide_removal(row.state, removed, restored, freed=freed, now=now, threshold=threshold)
     row.become(transaction, state)
     return Success(newest)
 

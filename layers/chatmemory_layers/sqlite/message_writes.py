@@ -1,6 +1,7 @@
-"""What changes a conversation: append, summarize, clear.  Each runs inside a transaction that others may share.
+"""What changes a conversation at its end, or all of it: append and clear; and its row, ``ConversationRow``.
 
-What a change is, the store executes; what it comes to, ``chatmemory.conversation.changes`` decides.
+Each runs inside a transaction that others may share.  The store executes what a change is; what it comes to is decided in
+``chatmemory.conversation.changes``.  Summaries stand in ``message_summaries.py``.
 """
 
 import json
@@ -8,25 +9,49 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Never, final
 
-from attrs import frozen
+from attrs import define
 
-from chatmemory.contracts import Append, Appended, MessageDraft, Summary
+from chatmemory.contracts import Append, Appended, MessageDraft
 from chatmemory.conversation.changes import (
     AppendDecision,
-    InView,
-    SummaryDecision,
+    ConversationState,
     Words,
     decide_append,
     decide_clear,
-    decide_summary,
+    new_conversation,
 )
 from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory.json_value import to_json
 from chatmemory.messages import ClearReport, Conversation
-from chatmemory_layers.columns import to_us
-from chatmemory_layers.sqlite.conversation_row import ConversationRow, load_conversation
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.columns import EPOCH, MICROSECOND
+from chatmemory_layers.sqlite.engine.jobs import Transaction
+
+SELECT_CONVERSATION = """
+SELECT conversation_key, summarized_seq, version, message_count, view_count, view_tokens, open_count, created_at_us,
+    updated_at_us, next_seq, rewritten_at_version, deleted_count,
+    EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = chat_conversation.conversation_key)
+FROM chat_conversation
+WHERE conversation_id = :conversation_id
+"""
+INSERT_CONVERSATION = """
+INSERT INTO chat_conversation (conversation_id, version, next_seq, rewritten_at_version, summarized_seq,
+    message_count, view_count, view_tokens, open_count, deleted_count, created_at_us, updated_at_us)
+VALUES (?, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+RETURNING conversation_key
+"""
+UPDATE_CONVERSATION = """
+UPDATE chat_conversation
+SET summarized_seq = ?, version = ?, message_count = ?, view_count = ?, view_tokens = ?, open_count = ?, created_at_us = ?,
+    updated_at_us = ?, next_seq = ?, rewritten_at_version = ?, deleted_count = ?
+WHERE conversation_key = ?
+"""
+# Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
+INSERT_WORK = """
+INSERT INTO history_work (conversation_key, due_at_us, attempts) VALUES (:conversation_key, :due_at_us, 0)
+ON CONFLICT (conversation_key) DO NOTHING
+"""
+DELETE_WORK = "DELETE FROM history_work WHERE conversation_key = :conversation_key"
 
 # Positional, because a dictionary per message costs a tenth of the append.
 INSERT_MESSAGE = """
@@ -44,35 +69,6 @@ WHERE conversation_key = :conversation_key AND message_id IN (SELECT value FROM 
 """
 DELETE_FROM_SEQ = "DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq >= :seq"
 
-SELECT_UNCOVERED = """
-SELECT coalesce(place, seq), role, tokens FROM chat_message
-WHERE conversation_key = :conversation_key AND covered_by IS NULL AND id IN (SELECT value FROM json_each(:ids))
-"""
-COVER_MESSAGES = """
-UPDATE chat_message SET covered_by = :summary_id
-WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
-"""
-DELETE_MESSAGES = """
-DELETE FROM chat_message
-WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
-"""
-# What is not covered, yet stands before a summary, has to say its place from now on.
-KEEP_PLACES = """
-UPDATE chat_message SET place = seq
-WHERE conversation_key = :conversation_key AND seq > :old_seq AND seq <= :summarized_seq
-    AND place IS NULL AND covered_by IS NULL
-"""
-INSERT_SUMMARIZATION = """
-INSERT INTO summarization_metadata (conversation_key, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
-    messages_deleted, created_at_us)
-VALUES (:conversation_key, :id, :summary_message_id, :starts_at_us, :ends_at_us, :skill_id, :messages_deleted,
-    :created_at_us)
-"""
-INSERT_COVERAGE = """
-INSERT INTO summary_coverage (conversation_key, message_id, metadata_id, ordinal)
-SELECT :conversation_key, value, :metadata_id, key FROM json_each(:ids)
-"""
-
 COUNT_SUMMARIES = """
 SELECT count(*) FROM chat_message WHERE conversation_key = :conversation_key AND role = 'summary'
 """
@@ -83,11 +79,109 @@ CLEAR_STATEMENTS: Final = (
 )
 
 
+@final
+@define(eq=False)
+class ConversationRow:
+    """The row of one conversation, or what it will be.
+
+    Attributes:
+        state: what the next change begins with.
+        key: 0 until the row is inserted.
+        summarized_seq: the last place that a summary has taken; behind it each message stands at its seq.
+        is_changed: whether the row has to be written.
+    """
+
+    state: ConversationState
+    key: int = 0
+    summarized_seq: int = 0
+    is_changed: bool = False
+
+    def inserted_key(self, transaction: Transaction) -> int:
+        """Return the key, inserting the row when the conversation is new."""
+        if self.key == 0:
+            conversation_id = self.state.conversation.conversation_id
+            (self.key,) = transaction.execute(INSERT_CONVERSATION, (conversation_id,)).fetchone()
+        return self.key
+
+    def become(self, transaction: Transaction, state: ConversationState) -> None:
+        """Take on what was decided, and queue history work or take it out of the queue, whoever holds it."""
+        if state.has_work and not self.state.has_work:
+            due_at_us = (state.conversation.updated_at - EPOCH) // MICROSECOND
+            transaction.execute(INSERT_WORK, {"conversation_key": self.key, "due_at_us": due_at_us})
+        elif self.state.has_work and not state.has_work:
+            transaction.execute(DELETE_WORK, {"conversation_key": self.key})
+        self.state = state
+        self.is_changed = True
+
+    def save(self, transaction: Transaction) -> None:
+        """Write the row back if it changed."""
+        if self.is_changed:
+            state, conversation = self.state, self.state.conversation
+            row = (
+                self.summarized_seq,
+                conversation.version,
+                conversation.message_count,
+                conversation.view_count,
+                conversation.view_tokens,
+                conversation.open_count,
+                (conversation.created_at - EPOCH) // MICROSECOND,
+                (conversation.updated_at - EPOCH) // MICROSECOND,
+                state.next_seq,
+                state.rewritten_at_version,
+                state.deleted_count,
+                self.key,
+            )
+            transaction.execute(UPDATE_CONVERSATION, row)
+
+
+def conversation_row(transaction: Transaction, conversation_id: str) -> ConversationRow:
+    """Return the row, the same for every write of *transaction*."""
+    held = transaction.held.get((ConversationRow, conversation_id))
+    if not isinstance(held, ConversationRow):
+        held = _load_conversation(transaction, conversation_id)
+        transaction.held[ConversationRow, conversation_id] = held
+    return held
+
+
+def _load_conversation(transaction: Transaction, conversation_id: str) -> ConversationRow:
+    """Read the row; a conversation that nobody has written to has one that is not stored yet."""
+    row = transaction.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
+    if row is None:
+        return ConversationRow(new_conversation(conversation_id, EPOCH))
+    (
+        key,
+        summarized_seq,
+        version,
+        message_count,
+        view_count,
+        view_tokens,
+        open_count,
+        created_at_us,
+        updated_at_us,
+        next_seq,
+        rewritten_at_version,
+        deleted_count,
+        has_work,
+    ) = row
+    conversation = Conversation(
+        conversation_id,
+        version,
+        message_count,
+        view_count,
+        view_tokens,
+        open_count,
+        EPOCH + created_at_us * MICROSECOND,
+        EPOCH + updated_at_us * MICROSECOND,
+    )
+    state = ConversationState(conversation, next_seq, rewritten_at_version, deleted_count, bool(has_work))
+    return ConversationRow(state, key, summarized_seq)
+
+
 def append(
     transaction: Transaction, batch: Append
 ) -> Outcome[Appended, MessageConflictError | VersionConflictError]:
     """See ``MessageRepository.append``."""
-    row = transaction.hold(load_conversation, batch.conversation_id)
+    row = conversation_row(transaction, batch.conversation_id)
     # As a rule all of a batch is new, and the index tells when it is not: nobody has to look first.
     decision = decide_append(row.state, {}, batch)
     if (
@@ -108,13 +202,13 @@ def _store(transaction: Transaction, row: ConversationRow, drafts: Sequence[Mess
     """Store *drafts* at the end; or none of them, when the id of one is taken."""
     key, first = row.inserted_key(transaction), row.state.next_seq
     for seq, draft in enumerate(drafts, first):
-        if not _insert(transaction, key, seq, draft):
+        if not insert_message(transaction, key, seq, draft):
             transaction.execute(DELETE_FROM_SEQ, {"conversation_key": key, "seq": first})
             return False
     return True
 
 
-def _insert(
+def insert_message(
     transaction: Transaction, key: int, seq: int, draft: MessageDraft, place: int | None = None
 ) -> bool:
     """Store *draft* unless its id is taken."""
@@ -125,7 +219,7 @@ def _insert(
         place,
         draft.id,
         draft.role,
-        to_us(draft.timestamp),
+        (draft.timestamp - EPOCH) // MICROSECOND,
         draft.tokens,
         None if metadata is None else to_json(metadata),
         draft.content,
@@ -144,73 +238,17 @@ def _known(transaction: Transaction, key: int, batch: Append) -> Mapping[str, Wo
     return known
 
 
-def summarize(
-    transaction: Transaction, summary: Summary
-) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
-    """See ``MessageRepository.summarize``."""
-    row = transaction.hold(load_conversation, summary.conversation_id)
-    covers: dict[str, object] = {"conversation_key": row.key, "ids": json.dumps(summary.covers)}
-    covered = [InView(*message) for message in transaction.execute(SELECT_UNCOVERED, covers).fetchall()]
-    taken = {"conversation_key": row.key, "ids": json.dumps([summary.draft.id])}
-    is_id_taken = transaction.execute(SELECT_STORED, taken).fetchone() is not None
-    decision = decide_summary(row.state, covered, summary, is_id_taken=is_id_taken)
-    if not isinstance(decision, SummaryDecision):
-        return Failure(decision)
-    _cover(transaction, row, summary, covers)
-    _keep_places(transaction, row, decision.place)
-    _insert(transaction, row.key, decision.seq, summary.draft, decision.place)
-    row.become(transaction, decision.state)
-    return Success(decision.state.conversation)
-
-
-def _cover(
-    transaction: Transaction, row: ConversationRow, summary: Summary, covers: dict[str, object]
-) -> None:
-    """Record what *summary* stands for and take it out of the view."""
-    origin = {
-        "conversation_key": row.key,
-        "id": summary.metadata_id,
-        "summary_message_id": summary.draft.id,
-        "starts_at_us": to_us(summary.starts_at),
-        "ends_at_us": to_us(summary.ends_at),
-        "skill_id": summary.skill_id,
-        "messages_deleted": summary.delete_covered,
-        "created_at_us": to_us(summary.now),
-    }
-    transaction.execute(INSERT_SUMMARIZATION, origin)
-    transaction.execute(INSERT_COVERAGE, {**covers, "metadata_id": summary.metadata_id})
-    if summary.delete_covered:
-        transaction.execute(DELETE_MESSAGES, covers)
-    else:
-        transaction.execute(COVER_MESSAGES, {**covers, "summary_id": summary.draft.id})
-
-
-def _keep_places(transaction: Transaction, row: ConversationRow, place: int) -> None:
-    """Move the end of the summarized part to *place*, if that lies behind it."""
-    if place > row.summarized_seq:
-        span = {"conversation_key": row.key, "old_seq": row.summarized_seq, "summarized_seq": place}
-        transaction.execute(KEEP_PLACES, span)
-        row.summarized_seq = place
-
-
-@final
-@frozen
-class Clear:
-    """A conversation to be emptied."""
-
-    conversation_id: str
-    now: datetime
-
-
-def clear(transaction: Transaction, request: Clear) -> Outcome[ClearReport | None, Never]:
+def clear(
+    transaction: Transaction, conversation_id: str, *, now: datetime
+) -> Outcome[ClearReport | None, Never]:
     """See ``MessageRepository.clear``."""
-    row = transaction.hold(load_conversation, request.conversation_id)
+    row = conversation_row(transaction, conversation_id)
     if row.state.conversation.message_count == 0:
         return Success(None)
     key = {"conversation_key": row.key}
     (summaries,) = transaction.execute(COUNT_SUMMARIES, key).fetchone()
     for statement in CLEAR_STATEMENTS:
         transaction.execute(statement, key)
-    decision = decide_clear(row.state, summaries=summaries, now=request.now)
+    decision = decide_clear(row.state, summaries=summaries, now=now)
     row.become(transaction, decision.state)
     return Success(decision.answer)

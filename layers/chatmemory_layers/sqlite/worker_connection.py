@@ -9,11 +9,15 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, Self, TypeVar, final
+from queue import SimpleQueue
+from typing import Any, Self, TypeAlias, TypeVar, final
 
 import aiosqlite
 
 A = TypeVar("A")
+
+Posted: TypeAlias = tuple[None, Callable[[], object]]
+"""A job as aiosqlite queues it, without a future of its own."""
 
 _UNUSED_ITER_CHUNK_SIZE = 1  # rows per hop of aiosqlite's own cursors
 
@@ -27,6 +31,11 @@ class WorkerConnection(aiosqlite.Connection):
         super().__init__(self._connect_and_keep, _UNUSED_ITER_CHUNK_SIZE)
         self._connect_native = connect
         self._native: sqlite3.Connection | None = None
+        self.native: sqlite3.Connection
+        """The driver's connection, once it is open, for functions on the thread."""
+        queue: Any = self._tx  # pyright: ignore[reportUnknownMemberType]  aiosqlite leaves open what its jobs return
+        self.queue: SimpleQueue[Posted] = queue  # pyright: ignore[reportUnknownMemberType]  likewise
+        """What the thread works off; a function takes care of its own exceptions."""
         # A program that forgets to close still ends; what was acknowledged is committed.
         self._thread.daemon = True
 
@@ -49,18 +58,13 @@ class WorkerConnection(aiosqlite.Connection):
 
     def post(self, job: Callable[[], object]) -> None:
         """Run *job* on the thread; it takes care of its own exceptions."""
-        self._tx.put_nowait((None, job))  # pyright: ignore[reportUnknownMemberType]  aiosqlite leaves it open
+        self.queue.put((None, job))
 
     def run(self, work: Callable[[sqlite3.Connection], A]) -> asyncio.Future[A]:
         """Run *work* on the thread.  Cancelling the future does not stop it."""
         answer: asyncio.Future[A] = asyncio.get_running_loop().create_future()
         self.post(partial(self._answer, answer, work))
         return answer
-
-    @property
-    def native(self) -> sqlite3.Connection:
-        """The driver's connection, for functions on the thread."""
-        return self._conn
 
     async def close(self) -> None:
         """Run what was posted, then close; a cancelled caller does not stop it."""
@@ -76,8 +80,8 @@ class WorkerConnection(aiosqlite.Connection):
         self.post(super().stop)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  likewise
 
     def _connect_and_keep(self) -> sqlite3.Connection:
-        self._native = self._connect_native()
-        return self._native
+        self.native = self._native = self._connect_native()
+        return self.native
 
     def _close_native(self) -> None:
         if self._native is not None:

@@ -12,8 +12,7 @@ from chatmemory.contracts import PageQuery
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory_layers.sqlite.database import open_database
-from chatmemory_layers.sqlite.group_commit import Transaction, commit_group
-from chatmemory_layers.sqlite.job_groups import Job
+from chatmemory_layers.sqlite.engine.jobs import Job, Transaction, commit_group
 from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, file_settings, open_repository, problem
@@ -35,7 +34,7 @@ def insert(transaction: Transaction, value: int) -> Outcome[int, str]:
 
 
 async def job(value: int) -> Job:
-    return ("insert", insert, value, asyncio.get_running_loop().create_future())
+    return ("insert", insert, (value,), {}, asyncio.get_running_loop().create_future())
 
 
 def numbers(connection: sqlite3.Connection) -> list[int]:
@@ -58,11 +57,10 @@ async def test_one_that_fails_fails_alone(connection: sqlite3.Connection) -> Non
     assert numbers(connection) == [1, 2]
 
 
-async def test_what_is_held_is_read_and_written_once_for_the_whole_group(
+async def test_what_is_held_is_written_once_for_the_whole_group(
     connection: sqlite3.Connection,
 ) -> None:
     class Sum:
-        loads = 0
         saves = 0
         value = 0
 
@@ -70,17 +68,15 @@ async def test_what_is_held_is_read_and_written_once_for_the_whole_group(
             type(self).saves += 1
             transaction.execute("INSERT INTO number VALUES (?)", (self.value,))
 
-    def load(transaction: Transaction, key: str) -> Sum:
-        Sum.loads += 1
-        return Sum()
-
     def add(transaction: Transaction, value: int) -> Outcome[None, str]:
-        transaction.hold(load, "sum").value += value
+        held = transaction.held.setdefault((Sum, "sum"), Sum())
+        assert isinstance(held, Sum)
+        held.value += value
         return Success(None)
 
     future = asyncio.get_running_loop().create_future()
-    commit_group(connection, [("add", add, value, future) for value in (1, 2, 3)])
-    assert (Sum.loads, Sum.saves, numbers(connection)) == (1, 1, [6])
+    commit_group(connection, [("add", add, (value,), {}, future) for value in (1, 2, 3)])
+    assert (Sum.saves, numbers(connection)) == (1, [6])
 
 
 async def test_a_commit_that_fails_is_acknowledged_to_nobody(connection: sqlite3.Connection) -> None:
@@ -93,7 +89,7 @@ async def test_a_commit_that_fails_is_acknowledged_to_nobody(connection: sqlite3
         return Success(value)
 
     future = asyncio.get_running_loop().create_future()
-    answers = commit_group(connection, [await job(1), ("orphan", orphan, 7, future)])
+    answers = commit_group(connection, [await job(1), ("orphan", orphan, (7,), {}, future)])
     assert [problem(answer) for answer in answers] == ["unexpected", "unexpected"]
     assert numbers(connection) == []
     assert commit_group(connection, [await job(2)]) == [Success(2)]
@@ -108,7 +104,7 @@ async def test_adds_of_many_tasks_share_commits_and_keep_their_order(tmp_path: P
                 lambda statement: commits.append(statement) if statement == "COMMIT" else None
             )
 
-        writer = database._writes._connection
+        writer = database._writes.connection
         await writer.run(count)
         async with asyncio.timeout(PATIENCE_SECONDS):
             repository = SqliteMessageRepository(database)

@@ -10,8 +10,7 @@ import pytest
 from chatmemory.contracts import PageQuery
 from chatmemory.effect import Success
 from chatmemory_layers.sqlite.database import open_database
-from chatmemory_layers.sqlite.group_read import read_group
-from chatmemory_layers.sqlite.job_groups import Job
+from chatmemory_layers.sqlite.engine.jobs import Job, read_group
 from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, file_settings, problem
@@ -34,7 +33,7 @@ def read(connection: sqlite3.Connection, number: int) -> str:
 
 
 async def job(number: int) -> Job:
-    return ("read a word", read, number, asyncio.get_running_loop().create_future())
+    return ("read a word", read, (number,), {}, asyncio.get_running_loop().create_future())
 
 
 async def test_a_group_reads_one_snapshot(connection: sqlite3.Connection) -> None:
@@ -61,7 +60,7 @@ async def test_reads_of_many_tasks_take_few_snapshots_and_see_what_was_acknowled
                 lambda statement: snapshots.append(statement) if statement == "BEGIN" else None
             )
 
-        await database._reads._connection.run(count)
+        await database._reads.connection.run(count)
         repository = SqliteMessageRepository(database)
 
         async def add_and_read(number: int) -> None:

@@ -12,7 +12,6 @@ from chatmemory.memories import Namespace
 from chatmemory_layers.columns import EPOCH
 from chatmemory_layers.memory_requests import Keyed
 from chatmemory_layers.sqlite import (
-    conversation_row,
     history_work,
     legacy_rows,
     memory_filters,
@@ -24,17 +23,18 @@ from chatmemory_layers.sqlite import (
     memory_uses,
     memory_writes,
     message_reads,
+    message_summaries,
     message_writes,
     vector_search,
     word_search,
 )
-from chatmemory_layers.sqlite.group_commit import Transaction
+from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.migrations import migrate
 from tests.unit.sql_statements import statements_of
 
 MING = Namespace("小明")
 MODULES = (
-    conversation_row,
+    message_summaries,
     history_work,
     legacy_rows,
     memory_filters,

@@ -44,7 +44,7 @@ async def test_the_file_is_set_up_as_the_settings_say(
     settings = file_settings(tmp_path / "chat.db")
     object.__setattr__(settings, "durability", durability)
     async with open_database(settings) as database:
-        writer, reader = database._writes._connection, database._reads._connection
+        writer, reader = database._writes.connection, database._reads.connection
 
         def pragma(name: str, connection: sqlite3.Connection) -> object:
             return connection.execute(f"PRAGMA {name}").fetchone()[0]

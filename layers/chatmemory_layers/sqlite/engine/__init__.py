@@ -1,0 +1,1 @@
+"""What runs the reads and writes of a SQLite file."""
