@@ -45,7 +45,7 @@ check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 schemas: $(VENV)/test.stamp  ## write schemas/*.json anew from the classes
-	$(BIN)/python -m chatmemory.json_schema schemas
+	$(BIN)/python -m chatmemory.programs.schemas.json_schema schemas
 	$(BIN)/python -m chatmemory.programs.http.openapi schemas/openapi.json
 
 bench: $(VENV)/test.stamp  ## time it beside raw drivers, other libraries and plain Python

@@ -272,7 +272,7 @@ class OpenaiSqlite(Session):
     file: ClassVar[str] = "openai.db"
 
     def make(self, conversation_id: str) -> Any:
-        from agents import SQLiteSession  # noqa: PLC0415  optional
+        from agents import SQLiteSession
 
         return SQLiteSession(conversation_id, self.path)
 
@@ -282,7 +282,7 @@ class OpenaiAsyncSqlite(Session):
     file: ClassVar[str] = "openai_async.db"
 
     def make(self, conversation_id: str) -> Any:
-        from agents.extensions.memory import AsyncSQLiteSession  # noqa: PLC0415  optional
+        from agents.extensions.memory import AsyncSQLiteSession
 
         return AsyncSQLiteSession(conversation_id, self.path)
 
@@ -305,7 +305,7 @@ class OurSessions(Session):
         return ManagedRuntime(stack)
 
     def make(self, conversation_id: str) -> Any:
-        from chatmemory.integrations.openai_agents import ChatMemorySession  # noqa: PLC0415  optional
+        from chatmemory.integrations.openai_agents import ChatMemorySession
 
         return ChatMemorySession(conversation_id, self.runtime)
 
@@ -330,7 +330,7 @@ class OurSessionsInAThread(OurSessions):
 def openai_agents() -> list[type[Any]]:
     """Return its sessions, none where it is not installed."""
     try:
-        import agents  # noqa: F401, PLC0415  optional
+        import agents  # noqa: F401  optional
     except ImportError:
         print("openai-agents is not installed, its sessions are left out: pip install openai-agents")
         return []

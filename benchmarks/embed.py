@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
-from chatmemory.contracts import Embedder, EmbedderTag
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.longterm.embedding_guard import guarded
-from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.embedding.embedder import Embedder, EmbedderTag
+from chatmemory.embedding.embedding_guard import guarded
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.bundled import vocabulary
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.hashed import hashed

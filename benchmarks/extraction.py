@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 import time
 
+from chatmemory.longterm.extraction.proposals import ProposedMemory, Speaker
 from chatmemory.longterm.extraction.rules import extract_by_rules
-from chatmemory.proposals import ProposedMemory, Speaker
 from tests.extraction.score import Labelled, Score, labelled, score
 
 ROUNDS = 5

@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from chatmemory_layers.sqlite.message_reads import SELECT_FULL_OLDER, SELECT_VERSION
-from chatmemory_layers.sqlite.message_writes import (
+from chatmemory_layers.sqlite.messages.message_reads import SELECT_FULL_OLDER, SELECT_VERSION
+from chatmemory_layers.sqlite.messages.message_writes import (
     INSERT_CONVERSATION,
     INSERT_MESSAGE,
     SELECT_CONVERSATION,

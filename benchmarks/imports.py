@@ -18,7 +18,7 @@ HEAVY = {"numpy", "asyncpg", "httpx", "aiosqlite", "cattrs", "litestar", "starle
 BARS_MS = {
     "import chatmemory": 60,
     "import chatmemory.effect": None,
-    "import chatmemory.contracts": None,
+    "from chatmemory import ChatMemoryService, ManagedRuntime": None,
     "from chatmemory_layers import stacks": 100,
     "from chatmemory_layers import stacks; stacks.embedded('chat.db')": None,
     "import numpy": None,

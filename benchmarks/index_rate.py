@@ -27,15 +27,15 @@ from uuid import UUID
 
 import numpy as np
 
-from chatmemory.contracts.embedder import Embedder, EmbedderTag
-from chatmemory.contracts.past_chats import PastChatsIndexService
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.past_chats import IndexReport, IndexRequest
-from chatmemory.pastchats.indexing import past_chats_index
-from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory.embedding.embedder import Embedder, EmbedderTag
+from chatmemory.pastchats.contract import PastChatsIndexService
+from chatmemory.pastchats.indexing.past_chats_index_live import past_chats_index
+from chatmemory.pastchats.past_chats import IndexReport, IndexRequest
+from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.embedding.static import static
 from chatmemory_layers.files.local_files import local_files
-from chatmemory_layers.sqlite.prompt_repository import prompt_repository
+from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_repository
 
 TURNS = 20_000
 TURNS_PER_FILE = 400

@@ -19,7 +19,8 @@ import anyio
 from attrs import frozen
 from returns.future import FutureResult
 
-from chatmemory.effect.effect import Do, Effect
+from chatmemory.effect.do import Do
+from chatmemory.effect.effect import Effect
 from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.layers.wiring import wire
 from chatmemory.effect.outcome import Outcome, Success

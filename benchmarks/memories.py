@@ -13,8 +13,8 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from chatmemory import Embedding, Namespace, NewMemory
-from chatmemory.contracts import USUAL_THRESHOLD, EmbedderTag, Matrix, Vector
 from chatmemory.effect import Effect, Layer
+from chatmemory.embedding.embedder import USUAL_THRESHOLD, EmbedderTag, Matrix, Vector
 
 MODEL = "made up"
 DIM = 768

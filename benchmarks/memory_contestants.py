@@ -19,8 +19,14 @@ from typing import Any, ClassVar, Protocol
 from memories import DIM, Question, World, given_vectors
 
 from chatmemory import LongTermMemory, LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
-from chatmemory.search_terms import memory_terms
-from chatmemory.settings import MemorySettings, RetrievalSettings, Settings, SqliteSettings, StoreSettings
+from chatmemory.settings.memory_settings import (
+    MemorySettings,
+    RetrievalSettings,
+    Settings,
+    SqliteSettings,
+    StoreSettings,
+)
+from chatmemory.text.search_terms import memory_terms
 from chatmemory_layers.stacks import Stack, configured
 
 PACKAGES = ("langgraph-checkpoint-sqlite", "sqlite-vec", "mem0ai", "qdrant-client", "faiss-cpu")
@@ -107,7 +113,7 @@ class LangGraph:
     store: Any
 
     async def open(self, folder: Path, world: World, given: GivenLists) -> None:
-        from langgraph.store.sqlite import SqliteStore  # noqa: PLC0415  optional
+        from langgraph.store.sqlite import SqliteStore
 
         self.open_things = AsyncExitStack()
         index = {"dims": DIM, "embed": given.of, "text_fields": ["text"]}
@@ -120,13 +126,13 @@ class LangGraph:
         return list(self.store.batch(operations))
 
     async def put(self, namespace: Namespace, memories: Sequence[NewMemory]) -> None:
-        from langgraph.store.base import PutOp  # noqa: PLC0415  optional
+        from langgraph.store.base import PutOp
 
         place = (namespace.user, namespace.app)
         await self.run([PutOp(place, str(memory.id), {"text": memory.content}) for memory in memories])
 
     async def search(self, namespace: Namespace, question: Question, limit: int) -> list[str]:
-        from langgraph.store.base import SearchOp  # noqa: PLC0415  optional
+        from langgraph.store.base import SearchOp
 
         place = (namespace.user, namespace.app)
         (items,) = await self.run([SearchOp(place, query=question.text, limit=limit)])
@@ -142,7 +148,7 @@ class LangGraphAsync(LangGraph):
     name: ClassVar[str] = "LangGraph AsyncSqliteStore"
 
     async def open(self, folder: Path, world: World, given: GivenLists) -> None:
-        from langgraph.store.sqlite.aio import AsyncSqliteStore  # noqa: PLC0415  optional
+        from langgraph.store.sqlite.aio import AsyncSqliteStore
 
         async def embed(texts: Sequence[str]) -> list[list[float]]:
             return given.of(texts)
@@ -170,7 +176,7 @@ class Mem0:
     settings: ClassVar[dict[str, object]] = {}
 
     async def open(self, folder: Path, world: World, given: GivenLists) -> None:
-        from mem0 import Memory  # noqa: PLC0415  optional
+        from mem0 import Memory
 
         store = {
             "path": str(folder / self.provider),
@@ -231,7 +237,7 @@ def versions() -> str:
 def langgraph() -> list[type[Contestant]]:
     """Return its stores, none where they cannot run."""
     try:
-        import langgraph.store.sqlite  # noqa: F401, PLC0415  optional
+        import langgraph.store.sqlite  # noqa: F401  optional
     except ImportError:
         print("LangGraph's stores are not installed and left out: pip install langgraph-checkpoint-sqlite")
         return []
@@ -246,11 +252,11 @@ def mem0(folder: Path) -> list[type[Contestant]]:
     os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder)}  # read when it is imported
     kinds: list[type[Contestant]] = []
     try:
-        import mem0  # noqa: F401, PLC0415  optional
-        import qdrant_client  # noqa: F401, PLC0415  optional
+        import mem0  # noqa: F401  optional
+        import qdrant_client  # noqa: F401  optional
 
         kinds.append(Mem0)
-        import faiss  # noqa: F401, PLC0415  optional
+        import faiss  # noqa: F401  optional
 
         kinds.append(Mem0Faiss)
     except ImportError as absent:

@@ -25,16 +25,16 @@ from typing import Final
 import numpy as np
 
 from chatmemory.effect.services.clock import SystemClock
-from chatmemory.pastchats.hybrid_rank import HybridRanking
-from chatmemory.pastchats.prompt_terms import prompt_terms
-from chatmemory.pastchats.search import PromptSearching
-from chatmemory.settings import PastChatsSettings
+from chatmemory.pastchats.finding.hybrid_rank import HybridRanking
+from chatmemory.pastchats.finding.prompt_terms import prompt_terms
+from chatmemory.pastchats.finding.search import PromptSearching
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.plain_static import PlainStatic
-from chatmemory_layers.sqlite.prompt_codes import code_of, quantised_rows
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
-from chatmemory_layers.sqlite.prompt_store import connect_reader, connect_writer
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
+from chatmemory_layers.sqlite.prompts.prompt_store import connect_reader, connect_writer
+from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import code_of, quantised_rows
 
 DIM: Final = 768
 WORDS: Final = 30_000

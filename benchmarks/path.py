@@ -37,7 +37,8 @@ from chatmemory import (
     NewMessage,
 )
 from chatmemory.programs.http.app import application
-from chatmemory.settings import MemorySettings, PastChatsSettings, Settings, SqliteSettings, StoreSettings
+from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.stack import server_stack
 
 FOLDERS: Final = tuple(

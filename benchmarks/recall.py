@@ -24,7 +24,7 @@ from contest import MICROSECONDS, Target, in_turns, judge, show
 from memories import DIM, NAMESPACE, Question, World, given_vectors
 
 from chatmemory import LongTermMemory, LongTermMemoryService, ManagedRuntime
-from chatmemory.search_terms import memory_terms, query_terms
+from chatmemory.text.search_terms import memory_terms, query_terms
 from chatmemory_layers.stacks import embedded
 
 ROUNDS = 7

@@ -20,8 +20,8 @@ from attrs import evolve
 from real_conversations import locomo, memory_bank
 
 from chatmemory import ManagedRuntime, NewMessage
-from chatmemory.memories import NewMemory
-from chatmemory.settings import RetrievalSettings
+from chatmemory.longterm.memories import NewMemory
+from chatmemory.settings.memory_settings import RetrievalSettings
 from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.static import static
 from chatmemory_layers.in_memory.memory_repository import memory_repository

@@ -23,7 +23,7 @@ def warn_of_namesake(package_folder: str) -> None:
     # Ours is chatmemory_effect-...
     others = [name for name in beside if name.startswith("chatmemory-") and name.endswith(("-info", ".egg"))]
     if others:
-        import warnings  # noqa: PLC0415  hardly anybody needs it
+        import warnings
 
         message = (
             f"two distributions have written into {package_folder}: chatmemory-effect, which is imported, and "

@@ -15,7 +15,7 @@ from chatmemory import (
     NewMessage,
     Stored,
 )
-from chatmemory.structure import read_json
+from chatmemory.input.structure import read_json
 from chatmemory_layers import stacks
 
 MEI = Namespace("mei", "harbor")

@@ -19,7 +19,7 @@ from chatmemory import (
     StrategySettings,
     Success,
 )
-from chatmemory.structure import read_json
+from chatmemory.input.structure import read_json
 from chatmemory_layers import stacks
 
 SCRIPT = Path(__file__).with_name("on_call.jsonl")

@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres.database import open_database
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.throwaway_server import postgres_dsn, run_on_server
 
 END_SESSIONS = """

@@ -15,8 +15,9 @@ import httpx
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.programs.http.app import application
 from chatmemory.programs.http.operations.description import ServerFactsTag
-from chatmemory.server_settings import ServerSettings
-from chatmemory.settings import MemorySettings, PastChatsSettings, Settings, StoreSettings
+from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers.server.facts import server_facts
 from chatmemory_layers.server.served_past_chats import served_past_chats
 

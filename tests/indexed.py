@@ -10,18 +10,18 @@ from uuid import NAMESPACE_URL, uuid5
 
 from attrs import evolve, frozen
 
-from chatmemory.contracts import Embedder, EmbedderTag
-from chatmemory.contracts.past_chats import PastChatsIndexService
 from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.errors import DataValidationError, PastChatsError
-from chatmemory.messages import Json
-from chatmemory.past_chats import IndexReport, IndexRequest
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.contract import PastChatsIndexService
 from chatmemory.pastchats.formats.registry import Formats
-from chatmemory.pastchats.indexing import PastChatsIndexLive, past_chats_index
-from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory.pastchats.indexing.past_chats_index_live import PastChatsIndexLive, past_chats_index
+from chatmemory.pastchats.past_chats import IndexReport, IndexRequest
+from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.embedding.hashed import hashed
 from chatmemory_layers.files.local_files import local_files
-from chatmemory_layers.sqlite.prompt_repository import prompt_repository
+from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_repository
 
 A = TypeVar("A")
 

@@ -5,7 +5,7 @@ from typing import final
 
 from attrs import define, field
 
-from chatmemory.prompt_drafts import SourceChanges
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 
 
 @final

@@ -11,13 +11,14 @@ from typing import Final
 
 import numpy as np
 
-from chatmemory.contracts.embedder import Matrix
-from chatmemory.messages import JsonObject, Role
-from chatmemory.prompt_drafts import PromptDraft, SourceChanges, SourceState, SourceStatus
-from chatmemory.settings import PastChatsSettings
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
-from chatmemory_layers.sqlite.prompt_staging import prepare_staging
-from chatmemory_layers.sqlite.prompt_store import connect_reader, connect_writer
+from chatmemory.embedding.embedder import Matrix
+from chatmemory.input.json_value import JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState, SourceStatus
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
+from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
+from chatmemory_layers.sqlite.prompts.prompt_store import connect_reader, connect_writer
 
 MODEL: Final = "test"
 DIM: Final = 8

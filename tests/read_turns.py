@@ -6,12 +6,12 @@ from typing import final
 
 from attrs import frozen
 
-from chatmemory.contracts.history_format import Claim, HistoryFormat
-from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.messages import Json
-from chatmemory.pastchats.formats.history_head import read_head, readings
-from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompt import KEPT_KINDS
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, HistoryFormat
+from chatmemory.pastchats.formats.reading.history_head import read_head, readings
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.prompt import KEPT_KINDS
 
 
 @final

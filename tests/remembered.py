@@ -6,11 +6,11 @@ from typing import Any
 
 from attrs import define, field
 
-from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Effect, Failure, Layer, Success
 from chatmemory.errors import RecallError
-from chatmemory.memories import Memory, Namespace, Provenance, UseReport
-from chatmemory.recall import Coverage, Recall, RecallHit, Signals
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import Memory, Namespace, Provenance, UseReport
+from chatmemory.longterm.recall.recall import Coverage, Recall, RecallHit, Signals
 
 USER = Namespace("小明", "excel")
 SPRING_FESTIVAL = datetime(2026, 2, 17, 9, 30, tzinfo=UTC)

@@ -7,21 +7,21 @@ from typing import Final, final
 
 from attrs import evolve, frozen
 
-from chatmemory.contracts.prompt_repository import PromptCandidates, PromptSearch
-from chatmemory.contracts.query_embedder import QueryEmbedder
 from chatmemory.effect import Effect
 from chatmemory.effect.services.clock import SystemClock
+from chatmemory.embedding.query_embedder import QueryEmbedder
 from chatmemory.errors import EmbeddingError
-from chatmemory.pastchats.hybrid_rank import HybridRanking
-from chatmemory.pastchats.prompt_terms import prompt_terms, search_terms_of
-from chatmemory.pastchats.search import PromptSearching
-from chatmemory.prompt import EVERYTHING, PromptFilter
-from chatmemory.prompt_drafts import PromptDraft
-from chatmemory.prompt_hits import PromptSearchResult
+from chatmemory.pastchats.finding.hybrid_rank import HybridRanking
+from chatmemory.pastchats.finding.prompt_hits import PromptSearchResult
+from chatmemory.pastchats.finding.prompt_terms import prompt_terms, search_terms_of
+from chatmemory.pastchats.finding.search import PromptSearching
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptSearch
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.plain_static import PlainStatic
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import state
 
 MORNING: Final = datetime(2025, 3, 14, 9, tzinfo=UTC)

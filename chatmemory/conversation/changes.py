@@ -10,10 +10,11 @@ from typing import NamedTuple, TypeAlias, final
 
 from attrs import evolve, frozen
 
-from chatmemory.contracts import Append, Appended, MessageDraft, Summary, WorkThreshold
+from chatmemory.conversation.message_repository import Append, Appended, MessageDraft, Summary, WorkThreshold
+from chatmemory.conversation.messages import OPEN_ROLES, ClearReport, Conversation
 from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory.json_value import same_json, to_json
-from chatmemory.messages import OPEN_ROLES, ClearReport, Conversation, Role
+from chatmemory.input.json_value import same_json, to_json
+from chatmemory.input.roles import Role
 
 
 @final

@@ -11,7 +11,8 @@ from typing import Final, TypeVar, final
 
 from attrs import define, field
 
-from chatmemory.contracts import (
+from chatmemory.conversation.history import History
+from chatmemory.conversation.message_repository import (
     Append,
     Appended,
     ConversationListing,
@@ -20,10 +21,15 @@ from chatmemory.contracts import (
     Summary,
     WorkThreshold,
 )
-from chatmemory.conversation.history import History
+from chatmemory.conversation.messages import (
+    ChatMessage,
+    ClearReport,
+    Conversation,
+    MessagePage,
+    SummarizationMetadata,
+)
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory.messages import ChatMessage, ClearReport, Conversation, MessagePage, SummarizationMetadata
 
 A = TypeVar("A")
 

@@ -12,15 +12,6 @@ from typing import final
 
 from attrs import evolve, field, frozen
 
-from chatmemory.contracts import (
-    Append,
-    Appended,
-    HistoryWork,
-    MessageDraft,
-    PageQuery,
-    Summary,
-    WorkThreshold,
-)
 from chatmemory.conversation.changes import (
     AppendDecision,
     ConversationState,
@@ -34,9 +25,16 @@ from chatmemory.conversation.changes import (
     is_due,
     new_conversation,
 )
-from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory.json_value import from_json, to_json
-from chatmemory.messages import (
+from chatmemory.conversation.message_repository import (
+    Append,
+    Appended,
+    HistoryWork,
+    MessageDraft,
+    PageQuery,
+    Summary,
+    WorkThreshold,
+)
+from chatmemory.conversation.messages import (
     ChatMessage,
     ClearReport,
     Conversation,
@@ -44,6 +42,8 @@ from chatmemory.messages import (
     SummarizationMetadata,
     TimestampRange,
 )
+from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.input.json_value import from_json, to_json
 
 
 @final

@@ -9,13 +9,13 @@ from typing import Any, Final, Literal, final
 
 from typing_extensions import TypeVar
 
-from chatmemory.contracts import ChatMemory
+from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Exit, Failure, Interrupt, Stream
 from chatmemory.effect.services.ids import IdsTag
 from chatmemory.errors import AddError, GenericMemoryError, RepositoryError
-from chatmemory.json_value import Json, JsonObject
-from chatmemory.new_message import NewMessage
-from chatmemory.tracing import kind_of
+from chatmemory.errors.service_errors import kind_of
+from chatmemory.input.json_value import Json, JsonObject
 
 __all__ = ["INCOMPLETE", "streamed_reply"]
 

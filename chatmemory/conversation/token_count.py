@@ -10,11 +10,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast, final
 
-from chatmemory.contracts.token_counter import AS_GIVEN, TokenCounterTag
+from chatmemory.conversation.token_counter import TokenCounterTag
 from chatmemory.effect import Layer
+from chatmemory.input.json_value import AS_GIVEN
 
 if TYPE_CHECKING:
-    from chatmemory.messages import ChatMessage, NewMessage
+    from chatmemory.conversation.messages import ChatMessage
+    from chatmemory.conversation.new_message import NewMessage
 
 CHARACTERS_PER_TOKEN: Final = 4  # English and code in the tokenizers in use: 3.5 to 4.5
 

@@ -46,7 +46,7 @@ async def run_all(
         await work_off(run_inline)
         return failures[0] if failures else Success(values)
 
-    import anyio  # noqa: PLC0415  see suspended.py
+    import anyio
 
     async with anyio.create_task_group() as tasks:
 

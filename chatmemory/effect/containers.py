@@ -8,8 +8,6 @@ context read it as ``Context``.
 ``returns`` is imported piece by piece on use, so that those who use none of this do not wait for it.
 """
 
-# ruff: noqa: PLC0415  see above
-
 from __future__ import annotations
 
 from collections.abc import Callable

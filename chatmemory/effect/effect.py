@@ -325,7 +325,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         Raises:
             ValueError: there are no effects.
         """
-        from chatmemory.effect.fibers.race import run_race  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.fibers.race import run_race
 
         runners = _at_least_one(effects)
         return Effect.in_context(lambda context: run_race(runners, context, first_exit_wins=False))
@@ -333,14 +333,14 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     @staticmethod
     def sleep(seconds: float) -> Effect[None]:
         """Succeed after *seconds* of the clock at hand."""
-        from chatmemory.effect.deadline import sleep_for  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.deadline import sleep_for
 
         return Effect.in_context(lambda context: sleep_for(seconds, context))
 
     @staticmethod
     def never() -> Effect[Never]:
         """Wait until the effect is interrupted."""
-        from chatmemory.effect.deadline import wait_forever  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.deadline import wait_forever
 
         return Effect(None, _AWAIT, wait_forever)
 
@@ -442,7 +442,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         Defects are not retried.
         """
-        from chatmemory.effect.retry import run_retried  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.retry import run_retried
 
         def goes_on(error: E) -> bool:
             return (while_ is None or while_(error)) and (until is None or not until(error))
@@ -451,13 +451,13 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def repeat(self: Effect[A, E, R], schedule: Schedule[A, B]) -> Effect[B, E, R]:
         """Run again after a success, as long as *schedule* goes on, and succeed with its last output."""
-        from chatmemory.effect.retry import run_repeated  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.retry import run_repeated
 
         return Effect.in_context(lambda context: run_repeated(self, schedule, context))
 
     def timeout(self, seconds: float, on_timeout: Callable[[], E2]) -> Effect[A_co, E_co | E2, R_co]:
         """Cancel after *seconds* of the clock at hand, wait for the finalizers, and fail with what *on_timeout* returns."""
-        from chatmemory.effect.deadline import run_for  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.deadline import run_for
 
         return Effect.in_context(lambda context: run_for(self, seconds, on_timeout, context))
 
@@ -479,7 +479,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             name: what is done.
             attributes: what else is to be known of it; nothing that somebody said.
         """
-        from chatmemory.effect.spanned import run_in_span  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.spanned import run_in_span
 
         return Effect.in_context(lambda context: run_in_span(self, name, attributes or {}, context))
 
@@ -531,7 +531,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def race_first(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
         """Run both at once; end as the first that ends, also by a failure, and interrupt the other."""
-        from chatmemory.effect.fibers.race import run_race  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.fibers.race import run_race
 
         pair: list[Effect[Any, Any, Any]] = [self, other]
         return Effect.in_context(lambda context: run_race(pair, context, first_exit_wins=True))
@@ -541,7 +541,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         The fiber ends with the effect that forked it: it is interrupted then, and waited for.
         """
-        from chatmemory.effect.fibers.forked import fork  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.fibers.forked import fork
 
         async def start(context: Context[R]) -> Outcome[Fiber[A, E], Never]:
             return Success(Fiber(await fork(self, context)))
@@ -550,7 +550,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def fork_in(self: Effect[A, E, R], scope: Scope) -> Effect[Fiber[A, E], Never, R]:
         """Start this effect in a task of its own, which ends when *scope* is closed: interrupted, and waited for."""
-        from chatmemory.effect.fibers.forked import fork_in  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.fibers.forked import fork_in
 
         async def start(context: Context[R]) -> Outcome[Fiber[A, E], Never]:
             return Success(Fiber(await fork_in(self, scope, context)))
@@ -559,7 +559,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def fork_scoped(self: Effect[A, E, R]) -> Effect[Fiber[A, E], Never, R | ScopeTag]:
         """Start this effect in a task of its own, which ends with the ``scoped`` effect around it."""
-        from chatmemory.effect.scope import ScopeTag  # noqa: PLC0415  see suspended.py
+        from chatmemory.effect.scope import ScopeTag
 
         return Effect.service(ScopeTag).bind(self.fork_in)
 
@@ -659,13 +659,13 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     async def awaitable(self: Effect[A, E]) -> IOResult[A, E]:
         """Return the outcome as ``returns`` does."""
-        from returns.io import IOResult  # noqa: PLC0415  few need it, and its import takes time
+        from returns.io import IOResult
 
         return IOResult.from_result(await self.run_in(_NOTHING))
 
     def future_result(self: Effect[A, E]) -> FutureResult[A, E]:
         """Return a ``FutureResult``, which runs once and must be awaited."""
-        from returns.future import FutureResult  # noqa: PLC0415  few need it, and its import takes time
+        from returns.future import FutureResult
 
         return FutureResult(self.run_in(_NOTHING))
 

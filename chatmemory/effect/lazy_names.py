@@ -1,6 +1,6 @@
 """Names of a package that load their modules when they are first used, so that nobody waits for what they do not use.
 
-Type checkers do not see this: a package imports the same names under ``TYPE_CHECKING``.
+The package lists them once, as the imports of its stub (``__init__.pyi``), which type checkers read instead of it.
 """
 
 from __future__ import annotations
@@ -11,27 +11,42 @@ from importlib import import_module
 TYPE_CHECKING = False  # for the checkers it is True; to import typing takes longer than all of this
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+    from typing import Any
 
 
-def lazy_names(
-    package: str, homes: Mapping[str, str]
-) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return the ``__getattr__``, the ``__dir__`` and the ``__all__`` of *package*.
 
     Args:
         package: its ``__name__``.
-        homes: the names that each module defines, parted by spaces.
     """
-    home_of = {name: module for module, names in homes.items() for name in names.split()}
+    module = sys.modules[package]
+    home_of = _imports(_stub(module))
 
     def get(name: str) -> object:
         if name not in home_of:
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
         value: object = getattr(import_module(home_of[name]), name)
-        setattr(sys.modules[package], name, value)  # the next time, nobody asks here
+        setattr(module, name, value)  # the next time, nobody asks here
         return value
 
     names = sorted(home_of)
     return get, names.copy, names
+
+
+def _stub(module: Any) -> str:
+    """Return the text of the stub beside *module*, wherever it was imported from: a folder or an archive."""
+    text: bytes = module.__spec__.loader.get_data(f"{module.__path__[0]}/__init__.pyi")
+    return text.decode()
+
+
+def _imports(stub: str) -> dict[str, str]:
+    """Return the module of each name in statements ``from module import (name as name, ...)``."""
+    home_of: dict[str, str] = {}
+    for statement in f"\n{stub}".split("\nfrom ")[1:]:
+        home, _, names = statement.partition(" import ")
+        names = names[1:].partition(")")[0] if names.startswith("(") else names.partition("\n")[0]
+        home_of |= {name.split()[0]: home for name in names.split(",") if name.strip()}
+    return home_of

@@ -138,7 +138,7 @@ class Scope:
             _raise(failures)
 
     async def _run_all_at_once(self, exit_: Exit[Any, Any], failures: list[BaseException]) -> None:
-        import anyio  # noqa: PLC0415  see suspended.py
+        import anyio
 
         async def run(finalizer: Finalizer) -> None:
             try:

@@ -64,7 +64,7 @@ def may_wait_on_asyncio() -> None:
     """Tell this context that its work goes to where asyncio runs, whatever ran or did not run where it comes from."""
     _IS_NOT_TO_WAIT.set(False)
     if "sniffio" in sys.modules:  # by which anyio would take it for trio
-        import sniffio  # noqa: PLC0415  see above
+        import sniffio
 
         sniffio.current_async_library_cvar.set("asyncio")
 
@@ -74,7 +74,7 @@ def has_event_loop() -> bool:
     # A loop runs only where its library was imported.
     if _IS_NOT_TO_WAIT.get() or not ("asyncio" in sys.modules or "trio" in sys.modules):
         return False
-    import anyio  # noqa: PLC0415  see above
+    import anyio
 
     try:
         anyio.get_cancelled_exc_class()
@@ -91,7 +91,7 @@ def new_event() -> anyio.Event:
     """
     if not has_event_loop():
         raise SuspendedError
-    import anyio  # noqa: PLC0415  see above
+    import anyio
 
     return anyio.Event()
 
@@ -103,7 +103,7 @@ def shield() -> AbstractContextManager[object, None]:
     """
     if not has_event_loop():
         return nullcontext()
-    import anyio  # noqa: PLC0415  see above
+    import anyio
 
     # A cancel scope may swallow an exception, says its type; not one that nobody cancels.
     return cast("AbstractContextManager[object, None]", anyio.CancelScope(shield=True))

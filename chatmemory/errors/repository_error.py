@@ -30,7 +30,7 @@ _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
     "not_a_store": "give the path of a chatmemory store, or of a file that does not exist yet",
     "newer_schema": "update chatmemory: the store was written by a newer version and is left untouched",
     "foreign_store": "it belongs to another application and is left untouched: read it into a store of your own with "
-    "python -m chatmemory_layers.sqlite.legacy_import OLD NEW",
+    "python -m chatmemory_layers.sqlite.legacy.legacy_import OLD NEW",
     "closed": "open the store again: its runtime was closed",
     "wrong_loop": "a store belongs to one event loop: open one per loop",
     "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",

@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias, TypeVar, final
 
 from attrs import frozen
 
+from chatmemory.effect.outcome import Die, Fail, Interrupt
 from chatmemory.errors.conversation_errors import (
     ConversationNotFoundError,
     MessageConflictError,
@@ -57,3 +58,15 @@ MemoryStoreError: TypeAlias = MemoryConflictError | MemoryNotFoundError | Reposi
 def memory_error(error: E | RepositoryError) -> E | GenericMemoryError:
     """Lift an error of a repository to the service: what a caller can act on stays, the rest becomes a reason."""
     return GenericMemoryError(error) if isinstance(error, RepositoryError) else error
+
+
+def kind_of(reason: Fail[object] | Die | Interrupt) -> str:
+    """Return what may be told of *reason*: a tag or the name of a class, and never its text."""
+    if isinstance(reason, Die):
+        return type(reason.defect).__name__
+    if isinstance(reason, Interrupt):
+        return reason.tag
+    beneath = getattr(
+        reason.error, "reason", reason.error
+    )  # of a GenericMemoryError, the error of the part that failed
+    return str(getattr(beneath, "tag", type(beneath).__name__))

@@ -21,15 +21,15 @@ from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.utils import get_tokenizer  # pyright: ignore[reportUnknownVariableType]  it returns a bare List
 from pydantic import SkipValidation
 
-from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Do, Effect, Runner
 from chatmemory.errors import RememberError
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.recalled_text import recalled_text
 from chatmemory.integrations.to_its_end import to_its_end
-from chatmemory.memories import Namespace
-from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
-from chatmemory.proposals import Speaker
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.extraction.proposals import Speaker
+from chatmemory.longterm.memories import Namespace
 
 RAISING: Final = Raising(refused=ValueError, failed=RuntimeError, closed=RuntimeError)
 

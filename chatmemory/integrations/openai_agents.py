@@ -20,15 +20,18 @@ from agents import RunContextWrapper, TResponseInputItem
 from agents.exceptions import AgentsException, UserError
 from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
 
-from chatmemory.contracts import ChatMemory, ChatMemoryService
-from chatmemory.contracts.token_counter import AS_GIVEN
+from chatmemory.context.recalled_block import SUMMARY_NOTICE, message_line, recalled_block
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Outcome, Runner, Success
 from chatmemory.errors import AddError, ConversationNotFoundError, DataValidationError, ReadError
+from chatmemory.input.json_value import AS_GIVEN
+from chatmemory.input.roles import Role
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.to_its_end import to_its_end
-from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
-from chatmemory.messages import ChatMessage, NewMessage, Role
-from chatmemory.recalled_block import SUMMARY_NOTICE, fresh_fence, message_line, recalled_block
+from chatmemory.text.fence import fresh_fence
 
 A = TypeVar("A")
 

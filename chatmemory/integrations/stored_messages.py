@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from chatmemory.contracts import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.messages import ChatMessage, View
 from chatmemory.effect import Effect
 from chatmemory.errors import ConversationNotFoundError, ReadError
-from chatmemory.messages import ChatMessage, View
 
 
 def stored_messages(

@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from chatmemory.laws.law import expect, law
-from chatmemory.laws.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.samples import START, batch, said, summary_of
-from chatmemory.laws.witness import Witness
-from chatmemory.messages import Role
+from chatmemory.input.roles import Role
+from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import START, batch, said, summary_of
+from chatmemory.laws.messages.repository_under_test import RepositoryUnderTest
+from chatmemory.laws.messages.witness import Witness
 
 ROLES: Final[tuple[Role, ...]] = ("user", "assistant", "system", "tool")
 SPOKEN: Final = [said(f"{index}", "说" * index, role=ROLES[index % len(ROLES)]) for index in range(8)]

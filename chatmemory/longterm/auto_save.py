@@ -8,9 +8,9 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.memories import Category, NewMemory, Provenance, Skipped
-from chatmemory.messages import Json
-from chatmemory.proposals import Extraction, MemoryUpdate, Speaker
+from chatmemory.input.json_value import Json
+from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
+from chatmemory.longterm.memories import Category, NewMemory, Provenance, Skipped
 
 STATED_CONFIDENCE: Final = 0.9  # at least, when the user said it; spec 002
 MODEL: Final = "model"

@@ -4,8 +4,8 @@ from hashlib import sha256
 from json import JSONEncoder
 from typing import Final, assert_never
 
-from chatmemory.memories import DedupPolicy, NewMemory
-from chatmemory.messages import Json
+from chatmemory.input.json_value import Json
+from chatmemory.longterm.memories import DedupPolicy, NewMemory
 
 PREFIX_CHARACTERS: Final = 50  # spec 000, "Deduplication by session and role"
 

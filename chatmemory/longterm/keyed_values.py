@@ -4,15 +4,15 @@ from datetime import datetime
 
 from attrs import evolve
 
-from chatmemory.contracts import MemoryListing
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, RecallError, RememberError
+from chatmemory.input.json_value import Json
+from chatmemory.input.rules import id_problems, instant_problems, refuse
 from chatmemory.longterm.auto_save import statement
+from chatmemory.longterm.memories import Duplicate, Memory, MemoryPage, Namespace, NewMemory, Stored
 from chatmemory.longterm.memory_parts import MemoryParts
-from chatmemory.memories import Duplicate, Memory, MemoryPage, Namespace, NewMemory, Stored
-from chatmemory.memory_rules import content_problems, namespace_problems, value_problems
-from chatmemory.message_rules import id_problems, instant_problems, refuse
-from chatmemory.messages import Json
+from chatmemory.longterm.memory_repository import MemoryListing
+from chatmemory.longterm.memory_rules import content_problems, namespace_problems, value_problems
 
 
 class KeyedValues(MemoryParts):
@@ -28,7 +28,7 @@ class KeyedValues(MemoryParts):
         *,
         content: str | None = None,
     ) -> Stored | Duplicate:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(
             do,
             namespace_problems(namespace),
@@ -53,7 +53,7 @@ class KeyedValues(MemoryParts):
     async def get_value(
         self, do: Do[RecallError], namespace: Namespace, key: str, *, as_of: datetime | None = None
     ) -> Memory | None:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(
             do, namespace_problems(namespace), id_problems("$.key", key), instant_problems("$.as_of", as_of)
         )
@@ -61,7 +61,7 @@ class KeyedValues(MemoryParts):
 
     @Effect.gen
     async def delete_value(self, do: Do[RecallError], namespace: Namespace, key: str) -> bool:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(do, namespace_problems(namespace), id_problems("$.key", key))
         return await do(self.repository.retire(namespace, key, now=self.clock.now()).alt(GenericMemoryError))
 
@@ -74,6 +74,6 @@ class KeyedValues(MemoryParts):
         after: str | None = None,
         as_of: datetime | None = None,
     ) -> Effect[MemoryPage, RecallError]:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         listing = MemoryListing(namespace, limit, key_prefix=prefix, exact_app=True, as_of=as_of)
         return self._page(listing, after)

@@ -10,16 +10,18 @@ from typing import final
 
 from attrs import field, frozen
 
-from chatmemory.contracts import Embedder, Matrix, MemoryDraft, Vector
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import Clock
 from chatmemory.effect.services.ids import Ids
+from chatmemory.embedding.embedder import Embedder, Matrix, Vector
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.embedding.unit_vectors import unit_vector, usable_rows
 from chatmemory.errors import DataValidationError, EmbeddingError, Problem
+from chatmemory.input.rules import refuse
 from chatmemory.longterm.dedup_key import dedup_key
-from chatmemory.longterm.unit_vectors import unit_vector, usable_rows
-from chatmemory.memories import DedupPolicy, EmbeddingSpace, Memory, MemoryType, Namespace, NewMemory
-from chatmemory.message_rules import refuse
-from chatmemory.search_terms import memory_terms
+from chatmemory.longterm.memories import DedupPolicy, Memory, MemoryType, Namespace, NewMemory
+from chatmemory.longterm.memory_repository import MemoryDraft
+from chatmemory.text.search_terms import memory_terms
 
 NO_FEATURES = "the text has nothing that the embedder knows"
 

@@ -5,14 +5,6 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from chatmemory.contracts import (
-    MemoryDraft,
-    MemoryExtractor,
-    MemoryListing,
-    MemoryRepository,
-    MemorySearch,
-    RecallRanker,
-)
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import Clock
 from chatmemory.effect.services.ids import Ids
@@ -25,10 +17,8 @@ from chatmemory.errors import (
     RecallError,
     memory_error,
 )
-from chatmemory.longterm.memory_drafts import MemoryDrafts
-from chatmemory.memories import Category, Duplicate, Memory, MemoryPage, MemoryType, Namespace, Stored
-from chatmemory.memory_rules import contained_problems, namespace_problems
-from chatmemory.message_rules import (
+from chatmemory.input.page_cursor import cursor_of, read_cursor
+from chatmemory.input.rules import (
     choice_problems,
     id_problems,
     instant_problems,
@@ -36,16 +26,29 @@ from chatmemory.message_rules import (
     refuse,
     text_problems,
 )
-from chatmemory.page_cursor import cursor_of, read_cursor
-from chatmemory.recall import Recall
-from chatmemory.search_terms import query_terms
-from chatmemory.settings import (
+from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor
+from chatmemory.longterm.memories import (
+    Category,
+    Duplicate,
+    Memory,
+    MemoryPage,
+    MemoryType,
+    Namespace,
+    Stored,
+)
+from chatmemory.longterm.memory_drafts import MemoryDrafts
+from chatmemory.longterm.memory_repository import MemoryDraft, MemoryListing, MemoryRepository, MemorySearch
+from chatmemory.longterm.memory_rules import contained_problems, namespace_problems
+from chatmemory.longterm.recall.recall import Recall
+from chatmemory.longterm.recall.recall_ranker import RecallRanker
+from chatmemory.settings.memory_settings import (
     MOST_RECALLED,
     ExpirySettings,
     ExtractionSettings,
     PromotionSettings,
     RetrievalSettings,
 )
+from chatmemory.text.search_terms import query_terms
 
 CANDIDATES: Final = 50
 """Of each way of searching, for answers up to this length; a longer one is chosen from ``MOST_RECALLED``.

@@ -6,13 +6,15 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts import Attachment, Embedder, Matrix, MemoryRepository, Vector
 from chatmemory.effect import Do, Effect
+from chatmemory.embedding.embedder import Embedder, Matrix, Vector
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.embedding.unit_vectors import usable_rows
 from chatmemory.errors import EmbeddingError, GenericMemoryError
+from chatmemory.input.page_cursor import Place, cursor_of
+from chatmemory.longterm.memories import Memory, Namespace, ReEmbedReport
 from chatmemory.longterm.memory_drafts import text_to_embed
-from chatmemory.longterm.unit_vectors import usable_rows
-from chatmemory.memories import EmbeddingSpace, Memory, Namespace, ReEmbedReport
-from chatmemory.page_cursor import Place, cursor_of
+from chatmemory.longterm.memory_repository import Attachment, MemoryRepository
 
 BATCH: Final = 100  # memories that get their vectors in one transaction
 PROBE: Final = "dimension"  # any word: only an answer tells how long an embedder's vectors are

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from chatmemory.contracts import Forgetting
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, MemoryNotFoundError, MemoryReadError, Problem, RecallError
+from chatmemory.input.rules import id_problems, refuse, text_problems
+from chatmemory.longterm.memories import ForgetReceipt, Namespace
 from chatmemory.longterm.memory_parts import MemoryParts
-from chatmemory.memories import ForgetReceipt, Namespace
-from chatmemory.memory_rules import namespace_problems
-from chatmemory.message_rules import id_problems, refuse, text_problems
+from chatmemory.longterm.memory_repository import Forgetting
+from chatmemory.longterm.memory_rules import namespace_problems
 
 NOTHING_NAMED: Final = Problem(
     "$", "name what to forget: a session_id, a message_id or a path; forget_all takes all"
@@ -20,7 +20,7 @@ class Removing(MemoryParts):
 
     @Effect.gen
     async def forget(self, do: Do[MemoryReadError], namespace: Namespace, memory_id: str) -> ForgetReceipt:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(do, namespace_problems(namespace), id_problems("$.memory_id", memory_id))
         receipt = await do(self._forget(Forgetting(namespace, memory_id=memory_id)))
         return receipt if receipt.memories else do.fail(MemoryNotFoundError(memory_id))
@@ -35,7 +35,7 @@ class Removing(MemoryParts):
         message_id: str | None = None,
         path: str | None = None,
     ) -> ForgetReceipt:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(
             do,
             namespace_problems(namespace),
@@ -49,7 +49,7 @@ class Removing(MemoryParts):
 
     @Effect.gen
     async def forget_all(self, do: Do[RecallError], namespace: Namespace) -> ForgetReceipt:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(do, namespace_problems(namespace))
         return await do(self._forget(Forgetting(namespace)))
 
@@ -58,7 +58,7 @@ class Removing(MemoryParts):
 
     @Effect.gen
     async def end_session(self, do: Do[RecallError], namespace: Namespace, session_id: str) -> int:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(do, namespace_problems(namespace), id_problems("$.session_id", session_id))
         if not self.expiry.at_session_end:
             return 0
@@ -66,6 +66,6 @@ class Removing(MemoryParts):
 
     @Effect.gen
     async def expire(self, do: Do[RecallError], namespace: Namespace) -> int:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(do, namespace_problems(namespace))
         return await do(self._expire_old(namespace))

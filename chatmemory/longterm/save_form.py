@@ -8,12 +8,12 @@ from typing import Final, Literal, final
 
 from attrs import frozen
 
-from chatmemory.contracts import LongTermMemory
 from chatmemory.effect import Effect
 from chatmemory.errors import RecallError
-from chatmemory.memories import Category
-from chatmemory.messages import Json
-from chatmemory.proposals import Extraction, Speaker
+from chatmemory.input.json_value import Json
+from chatmemory.longterm.contract import LongTermMemory
+from chatmemory.longterm.extraction.proposals import Extraction, Speaker
+from chatmemory.longterm.memories import Category
 
 DEFAULT_KEYS: Final[dict[Speaker, str]] = {
     "user": "用户输入",

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence
 
-from chatmemory.contracts import MemorySearch
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import (
     DataValidationError,
@@ -12,10 +11,10 @@ from chatmemory.errors import (
     RecallError,
     RememberError,
 )
+from chatmemory.input.rules import choice_problems, id_problems, refuse, text_problems
 from chatmemory.longterm.auto_save import Utterance, said_by_extraction, said_by_update
-from chatmemory.longterm.memory_parts import MemoryParts
-from chatmemory.longterm.self_echo import is_echo
-from chatmemory.memories import (
+from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
+from chatmemory.longterm.memories import (
     DedupPolicy,
     MemoryRole,
     Namespace,
@@ -24,9 +23,10 @@ from chatmemory.memories import (
     RememberReport,
     Skipped,
 )
-from chatmemory.memory_rules import memories_problems, namespace_problems, update_problems
-from chatmemory.message_rules import choice_problems, id_problems, refuse, text_problems
-from chatmemory.proposals import Extraction, MemoryUpdate, Speaker
+from chatmemory.longterm.memory_parts import MemoryParts
+from chatmemory.longterm.memory_repository import MemorySearch
+from chatmemory.longterm.memory_rules import memories_problems, namespace_problems, update_problems
+from chatmemory.longterm.recall.self_echo import is_echo
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Saving(MemoryParts):
         *,
         dedup: DedupPolicy = "exact",
     ) -> RememberReport:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(
             do,
             namespace_problems(namespace),
@@ -65,7 +65,7 @@ class Saving(MemoryParts):
         assistant_message_id: str | None = None,
         dedup: DedupPolicy = "first_50_characters",
     ) -> RememberReport:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(
             do,
             namespace_problems(namespace),
@@ -86,7 +86,7 @@ class Saving(MemoryParts):
 
     @Effect.gen
     async def extract(self, do: Do[RecallError], content: str, *, role: Speaker = "user") -> Extraction:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(do, text_problems("$.content", content), choice_problems("$.role", role, Speaker))
         return await do(self.extractor.extract(content, role=role))
 
@@ -102,7 +102,7 @@ class Saving(MemoryParts):
         message_id: str | None = None,
         update: MemoryUpdate | None = None,
     ) -> RememberReport:
-        """See ``contracts.LongTermMemory``."""
+        """See ``LongTermMemory``."""
         refuse(
             do,
             namespace_problems(namespace),

@@ -70,7 +70,7 @@ class Contract:
 
     def require(self, names: Iterable[str]) -> None:
         """Raise ``AttributeError`` for the first of *names* that the contract does not have."""
-        from chatmemory.effect.config.structuring import did_you_mean  # noqa: PLC0415  needed when it is too late
+        from chatmemory.effect.config.structuring import did_you_mean
 
         for name in names:
             if name not in self.members:

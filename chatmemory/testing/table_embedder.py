@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal, final
 
 from attrs import define, field
 
-from chatmemory.contracts.embedder import USUAL_THRESHOLD
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.outcome import Failure, Outcome, Success
+from chatmemory.embedding.embedder import USUAL_THRESHOLD
 from chatmemory.errors import EmbeddingError
 
 if TYPE_CHECKING:
-    from chatmemory.contracts.embedder import Matrix
+    from chatmemory.embedding.embedder import Matrix
 
 __all__ = ["TableEmbedder"]
 
@@ -64,7 +64,7 @@ class TableEmbedder:
         """Return one row for each text, shape ``(count, dim)``."""
 
         async def embed() -> Outcome[Matrix, EmbeddingError]:
-            import numpy as np  # noqa: PLC0415  a query is embedded without it
+            import numpy as np
 
             match self._rows(texts):
                 case Success(rows):

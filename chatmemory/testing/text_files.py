@@ -9,11 +9,11 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts.history_files import FoundFiles, TrackedReader
-from chatmemory.contracts.history_format import KnownRoot, UnreadableHistoryError
 from chatmemory.effect.effect import Effect
-from chatmemory.histories import HistoryFile, HistoryIssue
-from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
+from chatmemory.pastchats.formats.history_format import KnownRoot, UnreadableHistoryError
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.indexing.history_files import FoundFiles, TrackedReader
 from chatmemory.pastchats.path_globs import NO_HISTORIES, RelativeGlobs, exclusion
 
 __all__ = ["TextFiles"]

@@ -2,7 +2,7 @@
 
 A setting is written ``memory.chat.strategy.summarizeEveryN`` in the file, and
 ``CHATMEMORY_MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N`` in the environment.  ``config/chatmemory.toml`` explains them all;
-``chatmemory.settings`` defines them.  Nothing is guessed: what is misspelt is an error, with all the others.
+``chatmemory.settings.memory_settings`` defines them.  Nothing is guessed: what is misspelt is an error, with all the others.
 """
 
 import os
@@ -17,12 +17,11 @@ from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success
 from chatmemory.effect.config.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
 from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.effect.config.structuring import did_you_mean, fields_of, named_tables_of
-from chatmemory.settings import (
+from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
+from chatmemory.settings.memory_settings import (
     ContextSettingsTag,
-    EmbeddingSettingsTag,
     ExpirySettingsTag,
     ExtractionSettingsTag,
-    PastChatsSettingsTag,
     PostgresSettingsTag,
     PromotionSettingsTag,
     RetrievalSettingsTag,
@@ -31,6 +30,7 @@ from chatmemory.settings import (
     SqliteSettingsTag,
     StrategySettingsTag,
 )
+from chatmemory.settings.past_chats_settings import PastChatsSettingsTag
 from chatmemory_layers.setting_names import PLAIN, PREFIX, is_anything_set, is_set
 
 SettingsTags: TypeAlias = (

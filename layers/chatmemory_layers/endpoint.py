@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final, Protocol, final
 from attrs import field, frozen
 
 from chatmemory.effect import Effect, EffectFailed, Failure, Outcome
-from chatmemory.effect.config.config import ConfigError, InvalidValue
+from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.effect.services.clock import Clock, ClockTag
-from chatmemory.effect.services.schedule import Moment, Run, Schedule
-from chatmemory.messages import Json
+from chatmemory.effect.services.driver import Moment, Run
+from chatmemory.effect.services.schedule import Schedule
+from chatmemory.input.json_value import Json
 from chatmemory_layers.endpoint_answer import EndpointFailure, EndpointProblem, JsonMapping, read_object
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Endpoint:
     async def _post(
         self, path: str, body: Mapping[str, Json], clock: Clock
     ) -> Outcome[JsonMapping, EndpointFailure]:
-        import httpx  # noqa: PLC0415  see open_endpoint
+        import httpx
 
         try:
             async with self.client.stream("POST", path, json=body) as response:
@@ -121,7 +122,7 @@ async def open_endpoint(
     """
     if problems := _problems_of(settings, section, chosen_by):
         raise EffectFailed(ConfigError(problems))
-    import httpx  # noqa: PLC0415  optional, and half of the import time of the package
+    import httpx
 
     headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
     # Redirects stay where they are: followed, they would carry the conversation to whomever the endpoint names.
@@ -134,7 +135,7 @@ async def open_endpoint(
 def _problems_of(settings: EndpointSettings, section: str, chosen_by: str) -> tuple[InvalidValue, ...]:
     """Return what keeps a client from being made, without quoting the key, as the client's own exceptions would."""
     try:
-        import httpx  # noqa: PLC0415  see open_endpoint
+        import httpx
     except ImportError:
         needed = "needs httpx: pip install 'chatmemory-effect[openai]'"
         return (InvalidValue(f"{section}.{chosen_by}", needed),)
@@ -179,7 +180,7 @@ def _note(path: str, failure: EndpointFailure) -> Effect[None]:
 
 def _problem_of(exception: httpx.HTTPError) -> EndpointProblem:
     """Say what an exception of the client means; its text is left out, as it may quote addresses."""
-    import httpx  # noqa: PLC0415  see open_endpoint
+    import httpx
 
     match exception:
         case httpx.TimeoutException():

@@ -11,13 +11,13 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
 
 if TYPE_CHECKING:
-    from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
     from chatmemory.effect import Effect, Layer, Outcome
     from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.errors import PastChatsError, RepositoryError
-    from chatmemory.past_chats_settings import PastChatsSettings
+    from chatmemory.pastchats.contract import PastChats, PastChatsIndex
     from chatmemory.programs.pastchats.host import McpServing
-    from chatmemory.settings import Settings
+    from chatmemory.settings.memory_settings import Settings
+    from chatmemory.settings.past_chats_settings import PastChatsSettings
     from chatmemory_layers.past_chats_configuration import PastChatsPart
 
 A = TypeVar("A")
@@ -39,36 +39,36 @@ class CommandHost:
 
     def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
         """See ``Host``."""
-        from chatmemory.contracts.past_chats import PastChatsService  # noqa: PLC0415  --help needs no kernel
-        from chatmemory_layers.past_chats_stacks import finding  # noqa: PLC0415  likewise
+        from chatmemory.pastchats.contract import PastChatsService
+        from chatmemory_layers.stacks.past_chats import finding
 
         return self._run(finding(*self._settings()), PastChatsService.use(ask))
 
     def write(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
         """See ``Host``."""
-        from chatmemory.contracts.past_chats import PastChatsIndexService  # noqa: PLC0415  --help needs no kernel
-        from chatmemory_layers.past_chats_stacks import indexing  # noqa: PLC0415  likewise
+        from chatmemory.pastchats.contract import PastChatsIndexService
+        from chatmemory_layers.stacks.past_chats import indexing
 
         gc.enable()
         return self._run(indexing(*self._settings()), PastChatsIndexService.use(ask))
 
     def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
         """See ``Host``."""
-        from chatmemory.contracts.past_chats import PastChatsIndexService  # noqa: PLC0415  --help needs no kernel
-        from chatmemory_layers.past_chats_stacks import rehearsing  # noqa: PLC0415  likewise
+        from chatmemory.pastchats.contract import PastChatsIndexService
+        from chatmemory_layers.stacks.past_chats import rehearsing
 
         return self._run(rehearsing(*self._settings()), PastChatsIndexService.use(ask))
 
     def serve_mcp(self, serving: McpServing, /) -> None:
         """See ``Host``."""
-        from importlib.util import find_spec  # noqa: PLC0415  others need no extra
+        from importlib.util import find_spec
 
         if find_spec("mcp") is None:
-            import click  # noqa: PLC0415  loaded by the command
+            import click
 
             needed = "needs mcp: pip install 'chatmemory-effect[mcp]'"
             raise click.ClickException(needed)
-        from chatmemory_layers.server.mcp_main import serve_http, serve_stdio  # noqa: PLC0415  needs the extra
+        from chatmemory_layers.server.mcp_main import serve_http, serve_stdio
 
         gc.enable()
         settings = self._all_settings(serving)
@@ -78,9 +78,9 @@ class CommandHost:
             _value(serve_stdio(settings, serving.folders))
 
     def _all_settings(self, serving: McpServing) -> Settings:
-        from attrs import evolve  # noqa: PLC0415  others need no more than those of past chats
+        from attrs import evolve
 
-        from chatmemory_layers.configuration import read_settings  # noqa: PLC0415  likewise
+        from chatmemory_layers.configuration import read_settings
 
         given = {
             "server": {"host": serving.address, "user": serving.user, "app": serving.app},
@@ -95,7 +95,7 @@ class CommandHost:
 
     def path(self) -> str:
         """See ``Host``."""
-        from chatmemory_layers.sqlite.prompt_store import store_path  # noqa: PLC0415  --help needs no driver
+        from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 
         return os.fspath(store_path(self.settings()))
 
@@ -109,9 +109,9 @@ class CommandHost:
         return self._read_settings
 
     def _settings_now(self) -> PastChatsPart:
-        from attrs import evolve  # noqa: PLC0415  --help needs no settings
+        from attrs import evolve
 
-        from chatmemory_layers.past_chats_configuration import (  # noqa: PLC0415  likewise
+        from chatmemory_layers.past_chats_configuration import (
             read_past_chats_settings,
         )
 
@@ -127,9 +127,9 @@ class CommandHost:
         return read._replace(past_chats=past_chats, embedding=embedding)
 
     def _run(self, stack: Layer[Any, Any], effect: Effect[A, PastChatsError, Any]) -> A:
-        from chatmemory.effect import EffectFailed, ManagedRuntime  # noqa: PLC0415  --help needs no kernel
-        from chatmemory.programs.pastchats.host import CommandError  # noqa: PLC0415  see main()
-        from chatmemory_layers.past_chats_stacks import waits  # noqa: PLC0415  likewise
+        from chatmemory.effect import EffectFailed, ManagedRuntime
+        from chatmemory.programs.pastchats.host import CommandError
+        from chatmemory_layers.stacks.past_chats import waits
 
         async def in_a_loop() -> Outcome[A, PastChatsError]:
             async with ManagedRuntime(stack) as runtime:
@@ -137,21 +137,21 @@ class CommandHost:
 
         try:
             if waits(self._settings().embedding):
-                import anyio  # noqa: PLC0415  most commands wait for nothing
+                import anyio
 
                 return _value(anyio.run(in_a_loop))
             with ManagedRuntime(stack) as runtime:
                 return _value(runtime.run_sync(effect))
         except EffectFailed as failed:  # the stack could not be built
-            from chatmemory.errors import memory_error  # noqa: PLC0415  most are built
+            from chatmemory.errors import memory_error
 
             error = cast("RepositoryError | ConfigError", failed.error)
             raise CommandError(memory_error(error)) from failed
 
 
 def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
-    from chatmemory.effect.outcome import Failure, Success  # noqa: PLC0415  --help needs no kernel
-    from chatmemory.programs.pastchats.host import CommandError  # noqa: PLC0415  see main()
+    from chatmemory.effect.outcome import Failure, Success
+    from chatmemory.programs.pastchats.host import CommandError
 
     match outcome:
         case Success(value):
@@ -164,7 +164,7 @@ def main() -> None:
     """Be the command ``pastchats-memory``."""
     # A recall makes no cycles worth looking for; from here on: loading its modules is most of its time.
     gc.disable()
-    from chatmemory.programs.pastchats.program import run  # noqa: PLC0415  see above
+    from chatmemory.programs.pastchats.program import run
 
     if sys.stdin is None:  # closed by the caller
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  as long as the process

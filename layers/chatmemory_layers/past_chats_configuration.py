@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatmemory.effect.outcome import Success
-from chatmemory.embedding_settings import EmbeddingSettings
-from chatmemory.past_chats_settings import PastChatsSettings
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.setting_names import is_anything_set
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def read_past_chats_settings(
     environment = os.environ if environment is None else environment
     if path is None and not is_anything_set(environment):
         return Success(PastChatsPart(PastChatsSettings(), EmbeddingSettings()))
-    from chatmemory_layers.configuration import read_settings  # noqa: PLC0415  see above
+    from chatmemory_layers.configuration import read_settings
 
     read = read_settings(path, environment=environment)
     if isinstance(read, Success):

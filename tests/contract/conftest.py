@@ -6,21 +6,16 @@ from typing import TypeAlias
 
 import pytest
 
-from chatmemory.contracts import (
-    ChatMemory,
-    ChatMemoryService,
-    MemoryRepository,
-    MemoryRepositoryTag,
-    MessageRepository,
-    MessageRepositoryTag,
-)
-from chatmemory.conversation.chat_memory import chat_memory
-from chatmemory.conversation.history_strategy import history_strategy
+from chatmemory.conversation.chat_memory_live import chat_memory
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
+from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag
+from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import RepositoryError
-from chatmemory.settings import (
+from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
+from chatmemory.settings.memory_settings import (
     PostgresSettings,
     PostgresSettingsTag,
     SqliteSettings,
@@ -30,13 +25,13 @@ from chatmemory.settings import (
 )
 from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
 from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
-from chatmemory_layers.postgres.database import database as postgres_database
-from chatmemory_layers.postgres.memory_repository import memory_repository as postgres_memories
-from chatmemory_layers.postgres.message_repository import message_repository as postgres_messages
+from chatmemory_layers.postgres.engine.database import database as postgres_database
+from chatmemory_layers.postgres.memories.memory_repository import memory_repository as postgres_memories
+from chatmemory_layers.postgres.messages.message_repository import message_repository as postgres_messages
 from chatmemory_layers.skills.extractive import extractive
-from chatmemory_layers.sqlite.database import database as sqlite_database
-from chatmemory_layers.sqlite.memory_repository import memory_repository as sqlite_memories
-from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_messages
+from chatmemory_layers.sqlite.engine.database import database as sqlite_database
+from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
+from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
 from tests.empty_store import empty_store
 
 Repositories: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag

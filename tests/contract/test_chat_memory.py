@@ -5,7 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from chatmemory.contracts import ChatMemory
+from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.messages import ConversationPage, HistoryReport
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure, Success
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import (
@@ -14,8 +16,7 @@ from chatmemory.errors import (
     MessageConflictError,
     VersionConflictError,
 )
-from chatmemory.messages import ConversationPage, HistoryReport, NewMessage
-from chatmemory.settings import StrategySettings
+from chatmemory.settings.memory_settings import StrategySettings
 
 HOSTILE = [
     "a%",

@@ -7,32 +7,32 @@ from typing import Any
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from chatmemory.contracts import (
-    ChatContextService,
-    ChatMemoryService,
+from chatmemory.context.contract import ChatContextService
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.message_repository import (
     ConversationListing,
-    Forgetting,
     HistoryWork,
-    ItemName,
-    ItemPut,
-    ItemRepository,
-    ItemRepositoryTag,
-    ItemSearch,
-    LongTermMemoryService,
-    MemoryListing,
-    MemoryRepository,
-    MemoryRepositoryTag,
-    MemorySearch,
     MessageRepository,
     MessageRepositoryTag,
     PageQuery,
 )
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
+from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import GenericMemoryError, RepositoryError
-from chatmemory.laws.memory_samples import remembered
-from chatmemory.laws.samples import START, batch, said, summary_of
-from chatmemory.memories import EmbeddingSpace, Namespace
-from chatmemory.messages import ChatMessage, NewMessage
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository, ItemRepositoryTag, ItemSearch
+from chatmemory.laws.kit.samples import START, batch, said, summary_of
+from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import Namespace
+from chatmemory.longterm.memory_repository import (
+    Forgetting,
+    MemoryListing,
+    MemoryRepository,
+    MemoryRepositoryTag,
+    MemorySearch,
+)
 from chatmemory_layers import stacks
 from tests.empty_store import empty_store
 

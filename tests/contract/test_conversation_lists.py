@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts import ChatMemory, ConversationListing, MessageRepository
+from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.message_repository import ConversationListing, MessageRepository
+from chatmemory.conversation.messages import ConversationOrder, ConversationPage
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Success
 from chatmemory.effect.services.clock import TestClock
-from chatmemory.laws.samples import START, batch, said
-from chatmemory.messages import ConversationOrder, ConversationPage, NewMessage
+from chatmemory.laws.kit.samples import START, batch, said
 
 MINUTE = timedelta(minutes=1)
 ALIKE = ["Z", "a", "a b", "a%", "aa", "a_", "9", "10", "_", "é", "e\u0301", "会议", "会", "\uffff", "🙂"]

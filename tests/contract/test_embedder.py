@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
 
-from chatmemory.contracts import Embedder, EmbedderTag, Matrix
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
-from chatmemory.longterm.embedding_guard import guarded
-from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
+from chatmemory.embedding.embedding_guard import guarded
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.hashed import hashed
 from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.openai_compatible import openai_compatible

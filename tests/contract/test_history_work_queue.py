@@ -5,9 +5,14 @@ from datetime import datetime, timedelta
 import anyio
 import pytest
 
-from chatmemory.contracts import HistoryWork, MessageRepository, PageQuery, WorkThreshold
+from chatmemory.conversation.message_repository import (
+    HistoryWork,
+    MessageRepository,
+    PageQuery,
+    WorkThreshold,
+)
 from chatmemory.effect import Failure
-from chatmemory.laws.samples import ALWAYS, START, batch, said, summary_of
+from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
 
 MINUTE = timedelta(minutes=1)
 

@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 
 from hypothesis import given, settings, strategies as st
 
-from chatmemory.prompt import EVERYTHING
-from chatmemory.prompt_drafts import SourceChanges
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
+from chatmemory.pastchats.prompt import EVERYTHING
 from tests.indexed import Indexed, claude_record, lines_of, open_index, role_list
 from tests.kept_turns import KeptTurns
 from tests.past_turns import disagreement

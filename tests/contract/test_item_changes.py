@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts import ItemChange, ItemName, ItemPut, ItemRepository, ItemRepositoryTag, StoredItem
 from chatmemory.effect import ManagedRuntime
+from chatmemory.items.item_repository import (
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemRepository,
+    ItemRepositoryTag,
+    StoredItem,
+)
 from chatmemory_layers.stacks import embedded, postgres, testing as in_memory
 from tests.empty_store import empty_store
 

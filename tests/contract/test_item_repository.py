@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chatmemory.contracts import (
-    Condition,
+from chatmemory.effect import Layer, ManagedRuntime, Success
+from chatmemory.items.item_condition import Condition
+from chatmemory.items.item_repository import (
     ItemName,
     ItemPut,
     ItemRepository,
@@ -19,13 +20,17 @@ from chatmemory.contracts import (
     ItemSearch,
     Labels,
 )
-from chatmemory.effect import Layer, ManagedRuntime, Success
-from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSettings, SqliteSettingsTag
+from chatmemory.settings.memory_settings import (
+    PostgresSettings,
+    PostgresSettingsTag,
+    SqliteSettings,
+    SqliteSettingsTag,
+)
 from chatmemory_layers.in_memory.item_repository import item_repository as in_memory_items
-from chatmemory_layers.postgres.database import database as postgres_database
-from chatmemory_layers.postgres.item_repository import item_repository as postgres_items
-from chatmemory_layers.sqlite.database import database as sqlite_database
-from chatmemory_layers.sqlite.item_repository import item_repository as sqlite_items
+from chatmemory_layers.postgres.engine.database import database as postgres_database
+from chatmemory_layers.postgres.items.item_repository import item_repository as postgres_items
+from chatmemory_layers.sqlite.engine.database import database as sqlite_database
+from chatmemory_layers.sqlite.items.item_repository import item_repository as sqlite_items
 from tests.empty_store import empty_store
 
 NOW = datetime(2026, 11, 22, 9, 30, 0, 123456, tzinfo=UTC)

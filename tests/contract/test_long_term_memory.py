@@ -6,9 +6,10 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from chatmemory.contracts import LongTermMemory, LongTermMemoryService
 from chatmemory.effect import Failure, Layer, ManagedRuntime, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
+from chatmemory.embedding.embedding_guard import guarded
+from chatmemory.embedding.space import Embedding
 from chatmemory.errors import (
     DataValidationError,
     MemoryChangedError,
@@ -16,13 +17,11 @@ from chatmemory.errors import (
     MemoryNotFoundError,
     Problem,
 )
-from chatmemory.longterm.embedding_guard import guarded
+from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import rule_extractor
-from chatmemory.longterm.long_term_memory import long_term_memory
-from chatmemory.longterm.recall_ranking import recall_ranker
-from chatmemory.memories import (
+from chatmemory.longterm.long_term_memory_live import long_term_memory
+from chatmemory.longterm.memories import (
     Duplicate,
-    Embedding,
     MemoryChanges,
     Namespace,
     NewMemory,
@@ -31,7 +30,8 @@ from chatmemory.memories import (
     Stored,
     UseReport,
 )
-from chatmemory.settings import ExpirySettings, MemorySettings, PromotionSettings, Settings
+from chatmemory.longterm.recall.recall_ranking import recall_ranker
+from chatmemory.settings.memory_settings import ExpirySettings, MemorySettings, PromotionSettings, Settings
 from chatmemory_layers.configuration import settings_given
 from chatmemory_layers.embedding.hashed import hashed
 from tests.contract.conftest import Store

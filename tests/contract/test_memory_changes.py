@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from chatmemory.contracts import Attachment, MemoryRepository, MemorySearch
 from chatmemory.effect import Failure
 from chatmemory.errors import MemoryChangedError
-from chatmemory.laws.memory_samples import OTHER_SPACES, SPACE, VECTORS, dedup_key, remembered
-from chatmemory.laws.samples import START
-from chatmemory.memories import (
+from chatmemory.laws.kit.samples import START
+from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, VECTORS, dedup_key, remembered
+from chatmemory.longterm.memories import (
     Category,
     Duplicate,
     Memory,
@@ -24,6 +23,7 @@ from chatmemory.memories import (
     Stored,
     UseReport,
 )
+from chatmemory.longterm.memory_repository import Attachment, MemoryRepository, MemorySearch
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

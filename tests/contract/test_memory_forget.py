@@ -6,18 +6,12 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts import (
-    Forgetting,
-    MemoryListing,
-    MemoryRepository,
-    MemorySearch,
-    MessageRepository,
-    PageQuery,
-)
-from chatmemory.laws.memory_samples import SPACE, VECTORS, dedup_key, remembered
-from chatmemory.laws.samples import START, batch, said, summary_of
-from chatmemory.memories import ForgetReceipt, Namespace, Provenance, Stored
-from chatmemory.recall import Coverage
+from chatmemory.conversation.message_repository import MessageRepository, PageQuery
+from chatmemory.laws.kit.samples import START, batch, said, summary_of
+from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, dedup_key, remembered
+from chatmemory.longterm.memories import ForgetReceipt, Namespace, Provenance, Stored
+from chatmemory.longterm.memory_repository import Forgetting, MemoryListing, MemoryRepository, MemorySearch
+from chatmemory.longterm.recall.recall import Coverage
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

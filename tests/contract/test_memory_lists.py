@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts import MemoryListing, MemoryRepository
-from chatmemory.laws.memory_samples import remembered
-from chatmemory.laws.samples import START
-from chatmemory.memories import Namespace
+from chatmemory.laws.kit.samples import START
+from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.longterm.memories import Namespace
+from chatmemory.longterm.memory_repository import MemoryListing, MemoryRepository
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

@@ -5,13 +5,13 @@ from functools import partial
 
 import pytest
 
-from chatmemory.contracts import MemoryDraft, MemoryListing, MemoryRepository
 from chatmemory.effect import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
-from chatmemory.laws.memory_samples import CONTENTS, SPACE, VALUES, VECTORS, dedup_key, remembered
-from chatmemory.laws.samples import START
-from chatmemory.memories import Duplicate, Memory, Namespace, Provenance, Stored
-from chatmemory.messages import Json
+from chatmemory.input.json_value import Json
+from chatmemory.laws.kit.samples import START
+from chatmemory.laws.memories.memory_samples import CONTENTS, SPACE, VALUES, VECTORS, dedup_key, remembered
+from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Provenance, Stored
+from chatmemory.longterm.memory_repository import MemoryDraft, MemoryListing, MemoryRepository
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

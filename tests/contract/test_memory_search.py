@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts import Candidates, MemoryRepository, MemorySearch
-from chatmemory.laws.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
-from chatmemory.laws.samples import START
-from chatmemory.memories import Namespace
-from chatmemory.recall import Coverage
+from chatmemory.laws.kit.samples import START
+from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
+from chatmemory.longterm.memories import Namespace
+from chatmemory.longterm.memory_repository import Candidates, MemoryRepository, MemorySearch
+from chatmemory.longterm.recall.recall import Coverage
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from chatmemory.contracts import MessageRepository, PageQuery
-from chatmemory.laws.samples import START, batch, said, summary_of
-from chatmemory.messages import MessagePage, View
+from chatmemory.conversation.message_repository import MessageRepository, PageQuery
+from chatmemory.conversation.messages import MessagePage, View
+from chatmemory.laws.kit.samples import START, batch, said, summary_of
 
 VIEWS = pytest.mark.parametrize("view", ["full", "model"])
 

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chatmemory.contracts import ConversationListing, MessageRepository, PageQuery
+from chatmemory.conversation.message_repository import ConversationListing, MessageRepository, PageQuery
+from chatmemory.conversation.messages import ChatMessage, ClearReport, Conversation
 from chatmemory.effect import Failure
 from chatmemory.errors import MessageConflictError, VersionConflictError
-from chatmemory.laws.samples import START, TEXTS, batch, said, summary_of
-from chatmemory.messages import ChatMessage, ClearReport, Conversation
+from chatmemory.laws.kit.samples import START, TEXTS, batch, said, summary_of
 
 LATER = START + timedelta(hours=1)
 

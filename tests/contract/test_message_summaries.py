@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from chatmemory.contracts import MessageRepository, PageQuery, Summary
+from chatmemory.conversation.message_repository import MessageRepository, PageQuery, Summary
+from chatmemory.conversation.messages import SummarizationMetadata, TimestampRange, View
 from chatmemory.effect import Failure, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
-from chatmemory.laws.samples import START, batch, said, summary_of
-from chatmemory.messages import SummarizationMetadata, TimestampRange, View
+from chatmemory.laws.kit.samples import START, batch, said, summary_of
 
 LATER = START + timedelta(hours=1)
 DELETING = pytest.mark.parametrize("delete_covered", [False, True])

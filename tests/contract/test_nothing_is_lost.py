@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from chatmemory.contracts import Claim, Head, HistoryReader, KnownRoot, Matrix
 from chatmemory.effect import Effect
+from chatmemory.embedding.embedder import Matrix
 from chatmemory.errors import EmbeddingError
-from chatmemory.histories import Parsed, PromptTurn
-from chatmemory.past_chats_settings import PastChatsSettings
+from chatmemory.pastchats.formats.histories import Parsed, PromptTurn
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.registry import installed_formats
-from chatmemory.pastchats.prompt_record_json import record_object
-from chatmemory.pastchats.source_reading import MOST_ISSUES
-from chatmemory.prompt import EVERYTHING
-from chatmemory.prompt_drafts import SourceChanges
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
+from chatmemory.pastchats.indexing.prompt_record_json import record_object
+from chatmemory.pastchats.indexing.source_reading import MOST_ISSUES
+from chatmemory.pastchats.prompt import EVERYTHING
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from tests.indexed import Indexed, open_index, role_list
 from tests.past_turns import disagreement
 

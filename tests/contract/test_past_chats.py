@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from chatmemory.contracts.past_chats import PastChats, PastChatsService
 from chatmemory.effect import Failure, ManagedRuntime
 from chatmemory.errors import DataValidationError, PromptNotFoundError
-from chatmemory.messages import JsonObject
-from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
-from chatmemory.prompt_hits import PastRecall
-from chatmemory.settings import EmbeddingSettings, PastChatsSettings
-from chatmemory_layers.past_chats_stacks import finding
+from chatmemory.input.json_value import JsonObject
+from chatmemory.pastchats.contract import PastChats, PastChatsService
+from chatmemory.pastchats.finding.prompt_hits import PastRecall
+from chatmemory.pastchats.prompt import EVERYTHING, Prompt, PromptFilter
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.stacks.past_chats import finding
 from tests.indexed import Indexed, open_index, role_list
 
 RETRIES = (

@@ -9,26 +9,25 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from chatmemory.contracts import (
+from chatmemory.effect import Effect, Failure
+from chatmemory.embedding.embedder import Embedder, Matrix
+from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemoryError
+from chatmemory.pastchats.formats.histories import Parsed, PromptTurn
+from chatmemory.pastchats.formats.history_format import (
     Claim,
-    Embedder,
     Head,
     HistoryFormat,
     HistoryReader,
     KnownRoot,
-    Matrix,
     UnreadableHistoryError,
 )
-from chatmemory.effect import Effect, Failure
-from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemoryError
-from chatmemory.histories import Parsed, PromptTurn
-from chatmemory.past_chats import IndexProgress, IndexRequest
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
-from chatmemory.pastchats.ingest import AT_REST_SECONDS
-from chatmemory.pastchats.prompt_record_json import record_object
-from chatmemory.prompt import EVERYTHING
-from chatmemory.prompt_drafts import SourceChanges
-from chatmemory.settings import PastChatsSettings
+from chatmemory.pastchats.indexing.ingest import AT_REST_SECONDS
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
+from chatmemory.pastchats.indexing.prompt_record_json import record_object
+from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
+from chatmemory.pastchats.prompt import EVERYTHING
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from tests.indexed import Indexed, claude_record, lines_of, open_index, role_list
 
 ASKED = ("user", "How do we retry webhooks?")

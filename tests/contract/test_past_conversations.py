@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from chatmemory.contracts.past_chats import PastChats, PastChatsService
 from chatmemory.effect import Failure, ManagedRuntime
 from chatmemory.errors import DataValidationError, PromptNotFoundError
-from chatmemory.past_chats import PastConversation
-from chatmemory.prompt import EVERYTHING, PromptFilter
-from chatmemory.prompt_drafts import PromptDraft
-from chatmemory.settings import PastChatsSettings
-from chatmemory_layers.past_chats_stacks import finding
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory.pastchats.contract import PastChats, PastChatsService
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+from chatmemory.pastchats.past_chats import PastConversation
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
+from chatmemory_layers.stacks.past_chats import finding
 from tests.past_turns import NOON, SOURCE, draft, index, open_past_chats, state
 
 

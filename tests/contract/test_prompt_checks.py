@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.past_chats import Finding
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory.pastchats.past_chats import Finding
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import MODEL, SOURCE, draft, index, open_past_chats, read_past_chats, stage, vectors_of
 
 CODES = [f"D{number:03}" for number in range(1, 12)]
@@ -131,7 +131,7 @@ def test_what_is_gone_is_told_without_alarm(path: Path) -> None:
 def test_while_somebody_writes_the_words_are_counted(
     past: SqlitePromptRepository, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatmemory_layers.sqlite.prompt_checks.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("chatmemory_layers.sqlite.prompts.prompt_checks.LOCK_SECONDS", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         (finding,) = [each for each in past.check(MODEL).run_sync().unwrap() if each.code == "D003"]

@@ -9,12 +9,12 @@ from types import ModuleType
 
 import pytest
 
-from chatmemory.contracts.prompt_repository import PromptSearch
 from chatmemory.effect import EffectFailed, Failure
-from chatmemory.prompt import EVERYTHING, PromptFilter
-from chatmemory.prompt_drafts import SourceChanges
-from chatmemory.settings import PastChatsSettings
-from chatmemory_layers.sqlite.prompt_store import connect_reader
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.prompt_repository import PromptSearch
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.sqlite.prompts.prompt_store import connect_reader
 from tests.past_turns import MODEL, NOON, SOURCE, contents, draft, index, open_past_chats, state
 
 

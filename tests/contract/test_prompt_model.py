@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from hypothesis import given, settings, strategies as st
 
-from chatmemory.messages import Json
-from chatmemory.prompt import EVERYTHING, Prompt
-from chatmemory.prompt_drafts import SourceChanges
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
+from chatmemory.pastchats.prompt import EVERYTHING, Prompt
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.kept_turns import KeptTurns
 from tests.past_turns import MODEL, draft, index, open_past_chats, state
 

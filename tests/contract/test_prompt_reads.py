@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chatmemory.prompt import EVERYTHING, PromptFilter
-from chatmemory_layers.sqlite import prompt_reads
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory_layers.sqlite.prompts import prompt_reads
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import NOON, SOURCE, contents, draft, index, open_past_chats, state
 
 OTHER = "/home/mei/other.json"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from chatmemory.past_chats import IndexReport
-from chatmemory.prompt_drafts import SourceChanges
-from chatmemory_layers.sqlite.prompt_commit import WRITTEN_AT_ONCE
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
+from chatmemory.pastchats.past_chats import IndexReport
+from chatmemory_layers.sqlite.prompts.prompt_commit import WRITTEN_AT_ONCE
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import (
     MODEL,
     NOON,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts.prompt_repository import PromptSearch
-from chatmemory.prompt import EVERYTHING, PromptFilter
-from chatmemory.prompt_drafts import SourceChanges
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.prompt_repository import PromptSearch
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import (
     MODEL,
     SOURCE,

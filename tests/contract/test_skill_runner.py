@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 
-from chatmemory.contracts import SkillRequest, SkillRunner, SkillRunnerTag
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
-from chatmemory.message_rules import text_problem
-from chatmemory.messages import ChatMessage, Role
-from chatmemory.settings import SkillSettings, SkillSettingsTag
+from chatmemory.input.roles import Role
+from chatmemory.input.rules import text_problem
+from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.functions import skills
 from chatmemory_layers.skills.openai_compatible import openai_compatible

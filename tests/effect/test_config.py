@@ -12,18 +12,19 @@ from attrs import field, frozen, validators
 
 from chatmemory.effect.config.config import (
     Config,
-    ConfigError,
-    ConfigProblem,
     EnvironmentProvider,
-    InvalidValue,
     LayeredProvider,
     MappingProvider,
-    MissingKey,
     Path,
-    Redacted,
-    UnreadableSource,
-    structure,
 )
+from chatmemory.effect.config.config_error import (
+    ConfigError,
+    ConfigProblem,
+    InvalidValue,
+    MissingKey,
+    UnreadableSource,
+)
+from chatmemory.effect.config.structuring import Redacted, structure
 from chatmemory.effect.outcome import Failure, Outcome, Success
 
 

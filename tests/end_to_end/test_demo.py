@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from chatmemory import NewMessage
-from chatmemory.structure import read_json
+from chatmemory.input.structure import read_json
 from tests.http.served import started
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,7 +11,7 @@ import pytest
 from chatmemory.effect import Success
 from chatmemory.effect.config.structuring import structure
 from chatmemory.programs.pastchats.program import COMMANDS
-from chatmemory.settings import Settings
+from chatmemory.settings.memory_settings import Settings
 from tests.readme_programs import PROGRAMS, README, ROOT, skip_without_frameworks
 
 

@@ -13,9 +13,9 @@ from typing import Final, Literal, final
 
 from attrs import frozen
 
-from chatmemory.memories import Category
-from chatmemory.proposals import ProposedMemory, Speaker
-from chatmemory.structure import read_json
+from chatmemory.input.structure import read_json
+from chatmemory.longterm.extraction.proposals import ProposedMemory, Speaker
+from chatmemory.longterm.memories import Category
 
 FOLDER: Final = Path(__file__).parent
 WORTH_SAVING: Final = 0.5  # confidence; spec 002

@@ -8,7 +8,8 @@ from typing import Never
 import anyio
 import pytest
 
-from chatmemory.contracts import MemoryExtractor, MemoryExtractorTag, SkillRequest, SkillRunnerTag
+from chatmemory.context.recalled_block import MEMORIES_NOTICE, recalled_block
+from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
 from chatmemory.effect import Failure, Layer, ManagedRuntime
 from chatmemory.errors import SkillExecutionError
 from chatmemory.longterm.extraction.answer import (
@@ -17,11 +18,16 @@ from chatmemory.longterm.extraction.answer import (
     MAX_VALUE_CHARACTERS,
 )
 from chatmemory.longterm.extraction.extractors import memory_extractor, rule_extractor, skill_extractor
+from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
+from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import MAX_PROPOSALS
 from chatmemory.longterm.extraction.skill import MAX_ANSWER_CHARACTERS
-from chatmemory.proposals import Extraction, ProposedMemory, Span
-from chatmemory.recalled_block import MEMORIES_NOTICE, recalled_block
-from chatmemory.settings import ExtractionSettings, ExtractionSettingsTag, SkillSettings, SkillSettingsTag
+from chatmemory.settings.memory_settings import (
+    ExtractionSettings,
+    ExtractionSettingsTag,
+    SkillSettings,
+    SkillSettingsTag,
+)
 from chatmemory.testing import Stub, hangs
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.openai_compatible import openai_compatible

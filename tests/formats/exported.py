@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from chatmemory.contracts.history_format import Claim, HistoryFormat
-from chatmemory.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_head import read_head
-from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompt import KEPT_KINDS
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, HistoryFormat
+from chatmemory.pastchats.formats.reading.history_head import read_head
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.prompt import KEPT_KINDS
 
 
 def reader_of(

@@ -6,12 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from chatmemory.contracts.history_format import HistoryFormat
-from chatmemory.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.pastchats.formats.detection import detect
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
+from chatmemory.pastchats.formats.history_format import HistoryFormat
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
-from chatmemory.pastchats.formats.text_reader import TextReader
-from chatmemory.prompt import KEPT_KINDS
+from chatmemory.pastchats.prompt import KEPT_KINDS
 
 FOLDER = Path(__file__).parents[1] / "data" / "histories"
 FILES = {

@@ -3,8 +3,8 @@
 import pytest
 from read_turns import claimed, confidence, prefixes, read
 
-from chatmemory.pastchats.formats.aider import aider
-from chatmemory.pastchats.formats.markdown import markdown
+from chatmemory.pastchats.formats.tools.aider import aider
+from chatmemory.pastchats.formats.tools.markdown import markdown
 
 HISTORY = """
 # aider chat started at 2025-11-03 09:12:44

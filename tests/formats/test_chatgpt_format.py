@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from chatmemory.histories import HistoryIssue, PromptTurn
-from chatmemory.pastchats.formats.chatgpt import chatgpt
+from chatmemory.pastchats.formats.histories import HistoryIssue, PromptTurn
+from chatmemory.pastchats.formats.web.chatgpt import chatgpt
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chatmemory.pastchats.formats.claude_ai import claude_ai
+from chatmemory.pastchats.formats.claude.claude_ai import claude_ai
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns
 
 ROOT = "00000000-0000-4000-8000-000000000000"

@@ -5,8 +5,8 @@ import json
 import pytest
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
-from chatmemory.messages import Json, JsonObject
-from chatmemory.pastchats.formats.claude_code import claude_code
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.claude.claude_code import claude_code
 
 SESSION = "3f2b8c1e-6a54-4d0e-9c37-1b2a3c4d5e6f"
 OTHER_SESSION = "77aa0c1e-6a54-4d0e-9c37-1b2a3c4d5e6f"

@@ -2,7 +2,7 @@
 
 from read_turns import as_lines, claimed, confidence, read
 
-from chatmemory.pastchats.formats.claude_prompts import claude_prompts
+from chatmemory.pastchats.formats.claude.claude_prompts import claude_prompts
 
 PATH = "/home/mei/.claude/history.jsonl"
 PASTED = {

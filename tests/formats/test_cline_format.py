@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chatmemory.pastchats.formats.cline import cline
+from chatmemory.pastchats.formats.cline.cline import cline
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
 TASK = "/home/mei/.config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1751700000000"

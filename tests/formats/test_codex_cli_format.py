@@ -5,8 +5,8 @@ import json
 import pytest
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
-from chatmemory.messages import Json, JsonObject
-from chatmemory.pastchats.formats.codex_cli import codex_cli
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.codex.codex_cli import codex_cli
 
 SESSION = "019fc8be-3658-7ca3-9e29-1a2b3c4d5e6f"
 PATH = f"/home/mei/.codex/sessions/2026/03/02/rollout-2026-03-02T09-12-00-{SESSION}.jsonl"

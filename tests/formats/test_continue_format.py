@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chatmemory.pastchats.formats.continue_dev import continue_dev
+from chatmemory.pastchats.formats.tools.continue_dev import continue_dev
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
 

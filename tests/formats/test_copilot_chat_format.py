@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from chatmemory.pastchats.formats.copilot_chat import copilot_chat
+from chatmemory.pastchats.formats.copilot.copilot_chat import copilot_chat
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
 LOG = "/home/mei/.config/Code/User/workspaceStorage/ab12/chatSessions/s-1.jsonl"

@@ -4,10 +4,10 @@ import json
 
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
-from chatmemory.histories import PromptTurn
-from chatmemory.messages import Json, JsonObject
-from chatmemory.pastchats.formats.copilot_cli import copilot_cli
-from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.copilot.copilot_cli import copilot_cli
+from chatmemory.pastchats.formats.histories import PromptTurn
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 
 SESSION = "96ef38f0-9d09-45c3-8124-6448c36090ed"
 PATH = f"/home/mei/.copilot/session-state/{SESSION}/events.jsonl"

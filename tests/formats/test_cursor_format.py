@@ -5,8 +5,8 @@ import json
 import pytest
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
-from chatmemory.messages import Json, JsonObject
-from chatmemory.pastchats.formats.cursor import cursor
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.cursor.cursor import cursor
 
 CHAT = "e13fc9ba-0fe8-455e-b069-a0eb0b374502"
 PATH = f"/home/mei/.cursor/projects/home-mei-relay/agent-transcripts/{CHAT}/{CHAT}.jsonl"

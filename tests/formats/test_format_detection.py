@@ -5,10 +5,16 @@ from collections.abc import Callable, Iterator
 import pytest
 from attrs import frozen
 
-from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot, UnreadableHistoryError
-from chatmemory.histories import Parsed
 from chatmemory.pastchats.formats.detection import Detection, detect
-from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.pastchats.formats.histories import Parsed
+from chatmemory.pastchats.formats.history_format import (
+    Claim,
+    Head,
+    HistoryReader,
+    KnownRoot,
+    UnreadableHistoryError,
+)
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.formats.histories import formats
 
 TWO_LINES = '{"a": "一"}\n{"a": 2}\n'

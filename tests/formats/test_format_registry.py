@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from chatmemory.effect import Failure, Success
-from chatmemory.histories import PromptTurn
 from chatmemory.pastchats.formats.detection import detect
+from chatmemory.pastchats.formats.histories import PromptTurn
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from chatmemory.pastchats.formats.registry import GROUP, Formats, formats_of, installed_formats
-from chatmemory.pastchats.formats.text_reader import TextReader
 
 MODULE = '''
 """Reads the logs of a chat room: ``<name> text`` in each line below ``chat log:``."""
 
-from chatmemory.contracts.history_format import Claim, KnownRoot
-from chatmemory.pastchats.formats.text_lines import text_lines
-from chatmemory.histories import PromptTurn
+from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
+from chatmemory.pastchats.formats.reading.text_lines import text_lines
+from chatmemory.pastchats.formats.histories import PromptTurn
 
 
 class RoomLog:

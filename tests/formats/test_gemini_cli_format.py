@@ -5,10 +5,10 @@ import json
 import pytest
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
-from chatmemory.histories import PromptTurn
-from chatmemory.messages import Json, JsonObject
-from chatmemory.pastchats.formats.gemini_cli import gemini_cli
-from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.gemini.gemini_cli import gemini_cli
+from chatmemory.pastchats.formats.histories import PromptTurn
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 
 SESSION = "0ab84937-9fe7-4284-986a-33c832af0b6a"
 HASH = "9da8b3dfb8655182ac1f0e66601c367e34f8d18447a29759eeba4d7e45dc60ea"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from chatmemory.contracts.history_format import HEAD_BYTES, Head
-from chatmemory.pastchats.formats.history_head import read_head, readings
-from chatmemory.pastchats.formats.partial_json import partial_json
-from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.pastchats.formats.history_format import HEAD_BYTES, Head
+from chatmemory.pastchats.formats.reading.history_head import read_head, readings
+from chatmemory.pastchats.formats.reading.partial_json import partial_json
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 
 LONG = "长" * 30_000  # 90,000 bytes, more than the head
 JSON = st.recursive(

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chatmemory.messages import Json
-from chatmemory.pastchats.formats.instants import instant_of
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.reading.instants import instant_of
 
 AT = datetime(2025, 8, 28, 12, 57, 8, tzinfo=UTC)
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from chatmemory.histories import HistoryIssue
-from chatmemory.messages import Json
-from chatmemory.pastchats.formats.json_lines import JsonLine, json_lines
-from chatmemory.pastchats.formats.text_lines import text_lines
-from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.histories import HistoryIssue
+from chatmemory.pastchats.formats.reading.json_lines import JsonLine, json_lines
+from chatmemory.pastchats.formats.reading.text_lines import text_lines
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.formats.histories import FILES
 
 BLOCKS = pytest.mark.parametrize("block_bytes", [1, 2, 3, 7, 65_536])
@@ -123,7 +123,7 @@ def test_lines_of_text_keep_all_but_their_ends(block_bytes: int) -> None:
 def test_a_very_long_line_of_text_comes_in_pieces_of_whole_characters(
     block_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatmemory.pastchats.formats.byte_lines.MAX_RECORD_BYTES", 10)
+    monkeypatch.setattr("chatmemory.pastchats.formats.reading.byte_lines.MAX_RECORD_BYTES", 10)
     long = "é😀你x" * 7
     pieces = list(text_lines(TextReader("x", {"x": f"{long}\nend\n"}, block_bytes)))
     assert "".join(piece.text for piece in pieces if piece.line == 1) == long
@@ -131,7 +131,7 @@ def test_a_very_long_line_of_text_comes_in_pieces_of_whole_characters(
 
 
 def test_a_very_long_record_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatmemory.pastchats.formats.byte_lines.MAX_RECORD_BYTES", 100)
+    monkeypatch.setattr("chatmemory.pastchats.formats.reading.byte_lines.MAX_RECORD_BYTES", 100)
     content = '{"a": 1}\n{"b": "' + "x" * 500 + '"}\n{"c": 3}\n'
     assert values(content, block_bytes=16) == [{"a": 1}, "too_large", {"c": 3}]
     last = records(content, block_bytes=16)[-1]

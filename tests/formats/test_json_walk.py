@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from chatmemory.histories import HistoryIssue
-from chatmemory.pastchats.formats.json_walk import ANY, END, MAX_ISSUES, walk
-from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.pastchats.formats.histories import HistoryIssue
+from chatmemory.pastchats.formats.reading.json_walk import ANY, END, MAX_ISSUES, walk
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.formats.histories import FILES
 
 TALKS = [
@@ -25,7 +25,7 @@ JSON = st.recursive(
 
 def walked(content: str | bytes, *into: tuple[str, ...], block_bytes: int = 65_536) -> list[Any]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chatmemory.pastchats.formats.json_walk._BUFFER", block_bytes)
+        patch.setattr("chatmemory.pastchats.formats.reading.json_walk._BUFFER", block_bytes)
         return list(walk(TextReader("x.json", {"x.json": content}, block_bytes), *into))
 
 
@@ -164,7 +164,7 @@ def test_an_empty_document_has_no_members(content: str | bytes) -> None:
 
 
 def test_a_very_long_value_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatmemory.pastchats.formats.json_walk.MAX_RECORD_BYTES", 1000)
+    monkeypatch.setattr("chatmemory.pastchats.formats.reading.json_walk.MAX_RECORD_BYTES", 1000)
     text = json.dumps([{"a": 1}, {"b": 'long "quoted" \\ ' * 500}, {"c": 3}])
     found = walked(text, (), block_bytes=64)
     assert codes(found) == ["too_large"]

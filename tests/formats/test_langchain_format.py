@@ -3,10 +3,10 @@
 import pytest
 from read_turns import as_json, as_lines, claimed, confidence, read
 
-from chatmemory.messages import Json, JsonObject
-from chatmemory.pastchats.formats.langchain import langchain
-from chatmemory.pastchats.formats.openai_chat import openai_chat
-from chatmemory.pastchats.formats.role_list import role_list
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.lists.langchain import langchain
+from chatmemory.pastchats.formats.lists.openai_chat import openai_chat
+from chatmemory.pastchats.formats.lists.role_list import role_list
 
 CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "system": "SystemMessage", "tool": "ToolMessage"}
 MESSAGES: list[dict[str, Json]] = [

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chatmemory.pastchats.formats.librechat import librechat
+from chatmemory.pastchats.formats.web.librechat import librechat
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
 ROOT = "00000000-0000-0000-0000-000000000000"

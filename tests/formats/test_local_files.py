@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts.history_files import FoundFiles
-from chatmemory.contracts.history_format import KnownRoot, UnreadableHistoryError
-from chatmemory.histories import HistoryFile
+from chatmemory.pastchats.formats.histories import HistoryFile
+from chatmemory.pastchats.formats.history_format import KnownRoot, UnreadableHistoryError
+from chatmemory.pastchats.indexing.history_files import FoundFiles
 from chatmemory_layers.files.local_files import LocalFiles
 
 NOBODY = 65_534  # the user who owns nothing

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from read_turns import as_json, confidence, prefixes, read
 
-from chatmemory.messages import Json
-from chatmemory.pastchats.formats.locomo import locomo
-from chatmemory.pastchats.formats.role_list import role_list
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.lists.locomo import locomo
+from chatmemory.pastchats.formats.lists.role_list import role_list
 
 TALK: dict[str, Json] = {
     "speaker_a": "Mei",

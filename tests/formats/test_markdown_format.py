@@ -3,7 +3,7 @@
 import pytest
 from read_turns import claimed, confidence, prefixes, read
 
-from chatmemory.pastchats.formats.markdown import markdown
+from chatmemory.pastchats.formats.tools.markdown import markdown
 
 COPILOT = """# GitHub Copilot Chat Log
 

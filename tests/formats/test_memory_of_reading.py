@@ -17,9 +17,9 @@ MIB_OF_IDS = (
 ONE_LONG_RECORD = """
 import json
 from benchmarks.history_formats import peak_mib
-from chatmemory.pastchats.formats.json_lines import json_lines
-from chatmemory.pastchats.formats.json_walk import walk
-from chatmemory.histories import HistoryIssue
+from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_walk import walk
+from chatmemory.pastchats.formats.histories import HistoryIssue
 
 class Reader:
     path = name = "x"

@@ -2,8 +2,8 @@
 
 from read_turns import as_lines, confidence, prefixes, read
 
-from chatmemory.pastchats.formats.openai_chat import openai_chat
-from chatmemory.pastchats.formats.role_list import role_list
+from chatmemory.pastchats.formats.lists.openai_chat import openai_chat
+from chatmemory.pastchats.formats.lists.role_list import role_list
 
 SYSTEM = {"role": "system", "content": "你是一个乐观的助手。"}
 LINES = [

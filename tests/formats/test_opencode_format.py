@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from chatmemory.pastchats.formats.opencode import opencode
+from chatmemory.pastchats.formats.tools.opencode import opencode
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
 STORE = "/home/mei/.local/share/opencode/storage"

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from chatmemory.pastchats.formats.openwebui import openwebui
+from chatmemory.pastchats.formats.web.openwebui import openwebui
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns
 
 

@@ -2,10 +2,10 @@
 
 from read_turns import read
 
-from chatmemory.pastchats.formats.aider import aider
-from chatmemory.pastchats.formats.markdown import markdown
-from chatmemory.pastchats.formats.passage import MAX_PASSAGE_CHARACTERS, Passage
-from chatmemory.pastchats.formats.specstory import specstory
+from chatmemory.pastchats.formats.reading.passage import MAX_PASSAGE_CHARACTERS, Passage
+from chatmemory.pastchats.formats.tools.aider import aider
+from chatmemory.pastchats.formats.tools.markdown import markdown
+from chatmemory.pastchats.formats.tools.specstory import specstory
 
 LONG = "重试" * MAX_PASSAGE_CHARACTERS
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from read_turns import as_json, as_lines, claimed, confidence, prefixes, read
 
-from chatmemory.messages import Json
-from chatmemory.pastchats.formats.role_list import role_list
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.lists.role_list import role_list
 
 CHAT: list[dict[str, Json]] = [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "您好"}]
 SAID = [("user", "你好"), ("assistant", "您好")]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from chatmemory.histories import HistoryIssue, PromptTurn
 from chatmemory.pastchats.formats.detection import detect
-from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.pastchats.formats.histories import HistoryIssue, PromptTurn
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.formats.histories import EXPECTED, FILES, FOLDER, format_of, formats, issues_of, kept_turns, read
 
 SAMPLES = pytest.mark.parametrize("sample", EXPECTED, ids=[sample["file"] for sample in EXPECTED])

@@ -3,8 +3,8 @@
 import pytest
 from read_turns import as_json, as_lines, confidence, prefixes, read
 
-from chatmemory.pastchats.formats.role_list import role_list
-from chatmemory.pastchats.formats.sharegpt import sharegpt
+from chatmemory.pastchats.formats.lists.role_list import role_list
+from chatmemory.pastchats.formats.lists.sharegpt import sharegpt
 
 WHO = [{"from": "human", "value": "你是谁？"}, {"from": "gpt", "value": "我是助手。"}]
 CHATS = [{"id": "identity_0", "conversations": WHO}, {"id": "identity_1", "conversations": WHO}]

@@ -7,7 +7,7 @@ import pytest
 from read_turns import Read
 
 from chatmemory.pastchats.formats.detection import detect
-from chatmemory.pastchats.formats.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.formats.histories import formats
 
 FOLDER = Path(__file__).parents[2] / "examples" / "histories"

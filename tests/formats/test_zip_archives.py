@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts.history_files import FoundFiles
-from chatmemory.contracts.history_format import UnreadableHistoryError
+from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
+from chatmemory.pastchats.indexing.history_files import FoundFiles
 from chatmemory_layers.files.local_files import LocalFiles
 
 EXPORT = {

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from chatmemory.memory_rules import MAX_FACTS
+from chatmemory.longterm.memory_rules import MAX_FACTS
 from chatmemory.programs.http.operations.memories import MOST_REMEMBERED
 
 JSON = {"Content-Type": "application/json"}

@@ -10,7 +10,7 @@ import pytest
 
 from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.operation import Operation
-from chatmemory.server_settings import ServerSettings, TokenSettings
+from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
 from tests.http_api import api
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from chatmemory.settings import StrategySettings
+from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory_layers import stacks
 from tests.http_api import api
 

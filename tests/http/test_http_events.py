@@ -12,9 +12,9 @@ import anyio
 import httpx
 import pytest
 
-from chatmemory.contracts import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import ManagedRuntime
-from chatmemory.messages import NewMessage
 from chatmemory.programs.http.operations.events import PAGE, followed
 from chatmemory_layers import stacks
 from tests.http.served import served

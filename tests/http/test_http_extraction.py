@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from chatmemory.longterm.save_form import LEAST_CONFIDENCE
-from chatmemory.settings import EmbeddingSettings, ExtractionSettings, MemorySettings, Settings, StoreSettings
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.memory_settings import ExtractionSettings, MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
 from tests.http_api import api
 from tests.invariants import test_requirements

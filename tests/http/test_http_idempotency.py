@@ -6,10 +6,10 @@ from typing import Any
 import httpx
 import pytest
 
-from chatmemory.memories import NewMemory
-from chatmemory.messages import NewMessage
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.longterm.memories import NewMemory
 from chatmemory.programs.http.made_ids import with_made_ids
-from chatmemory.server_settings import ServerSettings, TokenSettings
+from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
 from tests.http_api import api
 

@@ -15,9 +15,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Effect, Layer
-from chatmemory.server_settings import ServerSettings
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
 from tests.http.served import Answer, Client, Server, behind_the_door, eventually
 from tests.http_api import api

@@ -10,13 +10,13 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from chatmemory.contracts.past_chats import PastChatsIndexService
 from chatmemory.effect import ManagedRuntime
-from chatmemory.past_chats import IndexRequest
-from chatmemory.server_settings import ServerSettings, TokenSettings
-from chatmemory.settings import PastChatsSettings
+from chatmemory.pastchats.contract import PastChatsIndexService
+from chatmemory.pastchats.past_chats import IndexRequest
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
-from chatmemory_layers.past_chats_stacks import indexing
+from chatmemory_layers.stacks.past_chats import indexing
 from tests.http.served import served
 from tests.http_api import api
 from tests.past_chats_command import HISTORIES, Agent

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from chatmemory.contracts.past_chats import PastChatsIndexService
 from chatmemory.effect import ManagedRuntime
-from chatmemory.past_chats import IndexRequest
-from chatmemory.settings import PastChatsSettings
-from chatmemory_layers.past_chats_stacks import indexing
+from chatmemory.pastchats.contract import PastChatsIndexService
+from chatmemory.pastchats.past_chats import IndexRequest
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.stacks.past_chats import indexing
 from tests.http.served import served
 from tests.past_chats_command import HISTORIES
 from tests.thorough import IS_THOROUGH

@@ -11,30 +11,31 @@ import httpx
 import pytest
 from attrs import evolve, frozen
 
-from chatmemory.contracts import ChatMemoryService, EmbedderTag, Matrix
-from chatmemory.contracts.past_chats import PastChatsIndexService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.embedding.embedder import EmbedderTag, Matrix
 from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
-from chatmemory.past_chats import IndexRequest
+from chatmemory.pastchats.contract import PastChatsIndexService
+from chatmemory.pastchats.past_chats import IndexRequest
 from chatmemory.programs.http.app import application
 from chatmemory.programs.http.operations import describing, health
 from chatmemory.programs.http.operations.description import ServerFactsTag, StoreDescription
-from chatmemory.settings import (
-    EmbeddingSettings,
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.memory_settings import (
     ExtractionSettings,
     MemorySettings,
-    PastChatsSettings,
     PostgresSettings,
-    ServerSettings,
     Settings,
     SkillSettings,
     SqliteSettings,
     StoreSettings,
 )
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
-from chatmemory_layers.past_chats_stacks import indexing
 from chatmemory_layers.server.facts import server_facts
 from chatmemory_layers.server.served_past_chats import served_past_chats
+from chatmemory_layers.stacks.past_chats import indexing
 from tests.http_server import Reply, http_server
 from tests.past_chats_command import HISTORIES
 

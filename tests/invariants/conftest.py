@@ -18,7 +18,12 @@ from chatmemory import (
     Settings,
     TestClock,
 )
-from chatmemory.settings import MemorySettings, PostgresSettings, SqliteSettings, StoreSettings
+from chatmemory.settings.memory_settings import (
+    MemorySettings,
+    PostgresSettings,
+    SqliteSettings,
+    StoreSettings,
+)
 from chatmemory_layers import stacks
 from tests.empty_store import empty_store
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from chatmemory import Effect, EmbedderTag, EmbeddingError, Layer
-from chatmemory.contracts import Matrix
+from chatmemory.embedding.embedder import Matrix
 from chatmemory.errors import EmbeddingProblem
 from chatmemory_layers import stacks
 

@@ -19,8 +19,8 @@ from chatmemory import (
     NewMessage,
     Stored,
 )
-from chatmemory.conversation.agent_prompt import agent_prompt
-from chatmemory.settings import ContextSettings, MemorySettings
+from chatmemory.context.agent_prompt import agent_prompt
+from chatmemory.settings.memory_settings import ContextSettings, MemorySettings
 from chatmemory_layers import stacks
 from tests.invariants.conftest import LEGACY_USER, USER
 from tests.unit.sqlite.desktop_files import desktop_file, rows_of

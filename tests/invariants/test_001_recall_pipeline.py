@@ -21,13 +21,14 @@ from chatmemory import (
     NewMessage,
     TestClock,
 )
-from chatmemory.conversation.agent_prompt import AgentTurn, agent_messages, agent_prompt
+from chatmemory.context.agent_prompt import AgentTurn, agent_messages, agent_prompt
+from chatmemory.embedding.space import Embedding
 from chatmemory.errors import EmbeddingProblem
-from chatmemory.longterm.recall_score import time_decay
-from chatmemory.memories import Embedding
-from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag, MemorySettings, RetrievalSettings
+from chatmemory.longterm.recall.recall_score import time_decay
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.memory_settings import MemorySettings, RetrievalSettings
 from chatmemory_layers import stacks
-from chatmemory_layers.embedding.chosen import chosen_embedder
+from chatmemory_layers.embedding.from_settings import chosen_embedder
 from tests.invariants.conftest import LEGACY_USER, USER
 from tests.invariants.counting_embedder import CountingEmbedder, given
 from tests.unit.sqlite.desktop_files import desktop_file

@@ -14,7 +14,7 @@ from chatmemory import (
     TestClock,
 )
 from chatmemory.longterm.save_form import NOTHING_FOUND, fill_form, opened_form
-from chatmemory.settings import MemorySettings, RetrievalSettings
+from chatmemory.settings.memory_settings import MemorySettings, RetrievalSettings
 from tests.invariants.conftest import USER
 
 PREFERENCE = "我喜欢用 Python 写代码，因为它简洁易读"

@@ -24,8 +24,8 @@ from chatmemory import (
     StrategySettings,
     Success,
 )
-from chatmemory.contracts.message_repository import WorkThreshold
-from chatmemory.settings import ChatSettings, MemorySettings, StoreSettings
+from chatmemory.conversation.message_repository import WorkThreshold
+from chatmemory.settings.memory_settings import ChatSettings, MemorySettings, StoreSettings
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.skills.functions import skills

@@ -15,15 +15,16 @@ from chatmemory import (
     NewMessage,
     TestClock,
 )
-from chatmemory.memories import Provenance
-from chatmemory.recalled_block import shown, without_recalled_blocks
-from chatmemory.settings import (
+from chatmemory.longterm.memories import Provenance
+from chatmemory.settings.memory_settings import (
     ChatSettings,
     ContextSettings,
     MemorySettings,
     RetrievalSettings,
     StrategySettings,
 )
+from chatmemory.text.fence import without_recalled_blocks
+from chatmemory.text.shown_text import shown
 from tests.injections import injections
 from tests.invariants.conftest import USER
 

@@ -12,7 +12,9 @@ import anyio
 from anyio.lowlevel import checkpoint
 from attrs import evolve
 
-from chatmemory.contracts import (
+from chatmemory.conversation.changes import decide_removal
+from chatmemory.conversation.history import History
+from chatmemory.conversation.message_repository import (
     Append,
     Appended,
     ConversationListing,
@@ -21,11 +23,9 @@ from chatmemory.contracts import (
     Summary,
     WorkThreshold,
 )
-from chatmemory.conversation.changes import decide_removal
-from chatmemory.conversation.history import History
+from chatmemory.conversation.messages import ChatMessage, ClearReport, Conversation, MessagePage
 from chatmemory.effect import Do, Effect, Failure
 from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
-from chatmemory.messages import ChatMessage, ClearReport, Conversation, MessagePage
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 
 MANY = 10_000

@@ -9,8 +9,8 @@ from typing import Any
 from anyio.lowlevel import checkpoint
 from attrs import evolve
 
-from chatmemory.contracts import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
 from chatmemory.effect import Do, Effect
+from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository, Row
 

@@ -10,7 +10,11 @@ import numpy as np
 from anyio.lowlevel import checkpoint
 from attrs import evolve
 
-from chatmemory.contracts import (
+from chatmemory.effect import Do, Effect, Failure
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.errors import MemoryConflictError, MemoryStoreError
+from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, Namespace, Stored, UseReport
+from chatmemory.longterm.memory_repository import (
     Attachment,
     Candidate,
     Candidates,
@@ -18,17 +22,6 @@ from chatmemory.contracts import (
     MemoryDraft,
     MemoryListing,
     MemorySearch,
-)
-from chatmemory.effect import Do, Effect, Failure
-from chatmemory.errors import MemoryConflictError, MemoryStoreError
-from chatmemory.memories import (
-    Duplicate,
-    EmbeddingSpace,
-    ForgetReceipt,
-    Memory,
-    Namespace,
-    Stored,
-    UseReport,
 )
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 from chatmemory_layers.in_memory.memory_row import new_row

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from chatmemory.chat_context import ChatContext, ContextMessage
-from chatmemory.contracts import ChatContextBuilder, ChatContextService
+from chatmemory.context.chat_context import ChatContext, ContextMessage
+from chatmemory.context.contract import ChatContextBuilder, ChatContextService
 from chatmemory.effect import Effect, Layer
 from chatmemory.errors import RecallError
 from chatmemory.laws import ChatContextLaws, LawBrokenError
-from chatmemory.laws.chat_context_laws import MARK
-from chatmemory.settings import ContextSettings, StoreSettings
+from chatmemory.laws.services.chat_context_laws import MARK
+from chatmemory.settings.memory_settings import ContextSettings, StoreSettings
 from tests.laws.test_chat_contexts import stack_over
 
 Fault = Callable[[ChatContext], ChatContext]

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve, frozen
 
-from chatmemory.contracts.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.histories import Parsed, PromptTurn
 from chatmemory.laws import HistoryFormatLaws, LawBrokenError
-from chatmemory.pastchats.formats.json_lines import JsonLine, json_lines
+from chatmemory.pastchats.formats.histories import Parsed, PromptTurn
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.json_lines import JsonLine, json_lines
 
 HISTORY = "".join(
     f'{{"room": "kitchen", "who": "{who}", "text": "{text}, said for the {number}. time by {who}"}}\n'

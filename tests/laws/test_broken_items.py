@@ -2,8 +2,8 @@
 
 import pytest
 
-from chatmemory.contracts import ItemRepositoryTag
 from chatmemory.effect import Layer
+from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.laws import ItemRepositoryLaws, LawBrokenError
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository

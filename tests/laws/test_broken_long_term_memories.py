@@ -5,20 +5,15 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from chatmemory.contracts import (
-    Candidates,
-    MemoryRepositoryTag,
-    MemorySearch,
-    RecallRanker,
-    RecallRankerTag,
-)
 from chatmemory.effect import Layer
+from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.laws import LawBrokenError, LongTermMemoryLaws
-from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.longterm.extraction.extractors import rule_extractor
-from chatmemory.longterm.long_term_memory import long_term_memory
-from chatmemory.longterm.recall_ranking import recall_ranker
-from chatmemory.recall import Recall, RecallHit, Signals
+from chatmemory.longterm.long_term_memory_live import long_term_memory
+from chatmemory.longterm.memory_repository import Candidates, MemoryRepositoryTag, MemorySearch
+from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
+from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
+from chatmemory.longterm.recall.recall_ranking import recall_ranker
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 from tests.laws.broken_memories import (

@@ -2,9 +2,10 @@
 
 import pytest
 
-from chatmemory.contracts import MemoryRepositoryTag, MessageRepositoryTag
+from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Layer
 from chatmemory.laws import LawBrokenError, MemoryRepositoryLaws
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts import MessageRepositoryTag
+from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Layer
 from chatmemory.laws import LawBrokenError, MessageRepositoryLaws
-from chatmemory.settings import SqliteSettings, SqliteSettingsTag
+from chatmemory.settings.memory_settings import SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
-from chatmemory_layers.sqlite import database, message_repository
+from chatmemory_layers.sqlite.engine import database
+from chatmemory_layers.sqlite.messages import message_repository
 from tests.laws.broken import (
     AcknowledgesBeforeItStores,
     Broken,

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 import pytest
 from attrs import evolve
 
-from chatmemory.contracts import MessageRepositoryTag
 from chatmemory.conversation import changes
 from chatmemory.conversation.changes import ConversationState
+from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Layer
 from chatmemory.laws import LawBrokenError, MessageRepositoryLaws
 from chatmemory_layers.in_memory.database import Database

@@ -9,7 +9,7 @@ from anyio.from_thread import start_blocking_portal
 
 from chatmemory.effect import Layer
 from chatmemory.laws import ChatContextLaws
-from chatmemory.settings import (
+from chatmemory.settings.memory_settings import (
     ContextSettings,
     MemorySettings,
     PostgresSettings,

@@ -10,17 +10,20 @@ from typing import final
 from attrs import evolve, frozen
 from hypothesis import given, settings, strategies as st
 
-from chatmemory.chat_context import ChatContext, ContextMessage, Instructions
-from chatmemory.contracts import TokenCounter
-from chatmemory.conversation.context_assembly import ContextAssembly, Materials
+from chatmemory.context.chat_context import ChatContext, ContextMessage, Instructions
+from chatmemory.context.context_assembly import ContextAssembly, Materials
+from chatmemory.context.token_window import exchanges, is_whole
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_count import EstimatedTokens
-from chatmemory.conversation.token_window import exchanges, is_whole
+from chatmemory.conversation.token_counter import TokenCounter
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError
-from chatmemory.laws.samples import TEXTS
-from chatmemory.messages import ChatMessage, JsonObject, NewMessage, Role
-from chatmemory.recalled_block import fresh_fence
-from chatmemory.settings import ContextSettings
+from chatmemory.input.json_value import JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.laws.kit.samples import TEXTS
+from chatmemory.settings.memory_settings import ContextSettings
+from chatmemory.text.fence import fresh_fence
 from tests.injections import injections
 from tests.remembered import SPRING_FESTIVAL, memory_of
 from tests.thorough import rounds

@@ -8,11 +8,18 @@ from anyio.from_thread import start_blocking_portal
 
 from chatmemory.effect import Layer
 from chatmemory.laws import ItemRepositoryLaws
-from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSettings, SqliteSettingsTag
+from chatmemory.settings.memory_settings import (
+    PostgresSettings,
+    PostgresSettingsTag,
+    SqliteSettings,
+    SqliteSettingsTag,
+)
 from chatmemory_layers.in_memory import item_repository as in_memory
-from chatmemory_layers.postgres import database as postgres_database, item_repository as postgres
+from chatmemory_layers.postgres.engine import database as postgres_database
+from chatmemory_layers.postgres.items import item_repository as postgres
 from chatmemory_layers.postgres.throwaway_server import fresh_database
-from chatmemory_layers.sqlite import database as sqlite_database, item_repository as sqlite
+from chatmemory_layers.sqlite.engine import database as sqlite_database
+from chatmemory_layers.sqlite.items import item_repository as sqlite
 from tests.thorough import rounds
 
 

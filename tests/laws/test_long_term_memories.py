@@ -7,14 +7,13 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from chatmemory.effect import Layer
+from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.laws import LongTermMemoryLaws
-from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.longterm.extraction.extractors import rule_extractor
-from chatmemory.longterm.long_term_memory import long_term_memory
-from chatmemory.longterm.recall_ranking import recall_ranker
-from chatmemory.settings import (
-    EmbeddingSettings,
-    EmbeddingSettingsTag,
+from chatmemory.longterm.long_term_memory_live import long_term_memory
+from chatmemory.longterm.recall.recall_ranking import recall_ranker
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.memory_settings import (
     ExpirySettings,
     ExpirySettingsTag,
     ExtractionSettings,
@@ -27,9 +26,11 @@ from chatmemory.settings import (
     SqliteSettingsTag,
 )
 from chatmemory_layers.in_memory import memory_repository as in_memory
-from chatmemory_layers.postgres import database as postgres_database, memory_repository as postgres
+from chatmemory_layers.postgres.engine import database as postgres_database
+from chatmemory_layers.postgres.memories import memory_repository as postgres
 from chatmemory_layers.postgres.throwaway_server import fresh_database
-from chatmemory_layers.sqlite import database as sqlite_database, memory_repository as sqlite
+from chatmemory_layers.sqlite.engine import database as sqlite_database
+from chatmemory_layers.sqlite.memories import memory_repository as sqlite
 
 SETTINGS = (
     Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings())

@@ -8,22 +8,23 @@ from anyio.from_thread import start_blocking_portal
 
 from chatmemory.effect import Layer
 from chatmemory.laws import MemoryRepositoryLaws
-from chatmemory.settings import PostgresSettings, PostgresSettingsTag, SqliteSettings, SqliteSettingsTag
+from chatmemory.settings.memory_settings import (
+    PostgresSettings,
+    PostgresSettingsTag,
+    SqliteSettings,
+    SqliteSettingsTag,
+)
 from chatmemory_layers.in_memory import (
     memory_repository as in_memory,
     message_repository as in_memory_messages,
 )
-from chatmemory_layers.postgres import (
-    database as postgres_database,
-    memory_repository as postgres,
-    message_repository as postgres_messages,
-)
+from chatmemory_layers.postgres.engine import database as postgres_database
+from chatmemory_layers.postgres.memories import memory_repository as postgres
+from chatmemory_layers.postgres.messages import message_repository as postgres_messages
 from chatmemory_layers.postgres.throwaway_server import fresh_database
-from chatmemory_layers.sqlite import (
-    database as sqlite_database,
-    memory_repository as sqlite,
-    message_repository as sqlite_messages,
-)
+from chatmemory_layers.sqlite.engine import database as sqlite_database
+from chatmemory_layers.sqlite.memories import memory_repository as sqlite
+from chatmemory_layers.sqlite.messages import message_repository as sqlite_messages
 from tests.thorough import rounds
 
 

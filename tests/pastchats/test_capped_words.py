@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatmemory_layers.sqlite import prompt_words
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory_layers.sqlite.prompts import prompt_words
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import open_past_chats
 from tests.searched import keep, rows_of, said, search_of
 

@@ -5,9 +5,9 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from chatmemory.histories import Lossy
-from chatmemory.messages import Json
-from chatmemory.pastchats.cleaning import DEEPEST, LONGEST_ID, LONGEST_TEXT, Cleaning
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.histories import Lossy
+from chatmemory.pastchats.indexing.cleaning import DEEPEST, LONGEST_ID, LONGEST_TEXT, Cleaning
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,20 @@ import numpy as np
 import pytest
 from attrs import frozen
 
-from chatmemory.prompt import PromptFilter
-from chatmemory.settings import PastChatsSettings
-from chatmemory_layers.sqlite.prompt_codes import code_of, quantised, quantised_rows, query_code
-from chatmemory_layers.sqlite.prompt_driver import driver
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
-from chatmemory_layers.sqlite.prompt_search import PromptSearcher
-from chatmemory_layers.sqlite.prompt_staging import prepare_staging
-from chatmemory_layers.sqlite.prompt_store import connect_writer
-from chatmemory_layers.sqlite.prompt_vectors import ScanName, cosines
+from chatmemory.pastchats.prompt import PromptFilter
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.sqlite.prompts.prompt_driver import driver
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
+from chatmemory_layers.sqlite.prompts.prompt_search import PromptSearcher
+from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
+from chatmemory_layers.sqlite.prompts.prompt_store import connect_writer
+from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import (
+    code_of,
+    quantised,
+    quantised_rows,
+    query_code,
+)
+from chatmemory_layers.sqlite.prompts.vectors.prompt_vectors import ScanName, cosines
 from tests.searched import keep, rows_of, said, search_of
 
 WORDS = [

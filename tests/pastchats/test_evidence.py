@@ -3,9 +3,9 @@
 import pytest
 from attrs import evolve
 
-from chatmemory.pastchats.evidence import is_about, is_any, is_worth_telling
-from chatmemory.pastchats.prompt_terms import prompt_terms
-from chatmemory.prompt_hits import Exchange, PromptHit, PromptSignals
+from chatmemory.pastchats.finding.evidence import is_about, is_any, is_worth_telling
+from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSignals
+from chatmemory.pastchats.finding.prompt_terms import prompt_terms
 from tests.pastchats.test_exchanges import prompt
 
 HIT = PromptHit(prompt=prompt(0, "user", "?"), score=1.0, signals=PromptSignals(lexical=0.5), similarity=0.2)

@@ -3,10 +3,10 @@
 import pytest
 from attrs import evolve
 
-from chatmemory.messages import Role
-from chatmemory.pastchats.exchanges import exchange_of, merged
-from chatmemory.prompt import Prompt
-from chatmemory.prompt_hits import Exchange, PromptHit, PromptSignals
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.finding.exchanges import exchange_of, merged
+from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSignals
+from chatmemory.pastchats.prompt import Prompt
 
 LETTERS: dict[str, Role] = {"u": "user", "a": "assistant", "s": "summary"}
 

@@ -7,8 +7,8 @@ import pytest
 
 from chatmemory.effect import Effect
 from chatmemory.errors import PastChatsError
-from chatmemory.pastchats.hooks import NoHook, PromptHook, StopHook, injected, prompt_hook, stop_hook
-from chatmemory.prompt_hits import Exchange, PastRecall, PromptHit, PromptSignals
+from chatmemory.pastchats.finding.prompt_hits import Exchange, PastRecall, PromptHit, PromptSignals
+from chatmemory.programs.pastchats.hooks import NoHook, PromptHook, StopHook, injected, prompt_hook, stop_hook
 from tests.pastchats.test_exchanges import prompt
 
 PROMPT = "Add retries with backoff to the webhook sender"

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chatmemory.contracts.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
-from chatmemory.pastchats.hybrid_rank import HybridRanking
-from chatmemory.pastchats.prompt_terms import prompt_terms
-from chatmemory.prompt import Prompt
-from chatmemory.prompt_hits import PromptHit
+from chatmemory.pastchats.finding.hybrid_rank import HybridRanking
+from chatmemory.pastchats.finding.prompt_hits import PromptHit
+from chatmemory.pastchats.finding.prompt_terms import prompt_terms
+from chatmemory.pastchats.prompt import Prompt
+from chatmemory.pastchats.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 

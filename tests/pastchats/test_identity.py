@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatmemory.pastchats.identity import Occurrences, native_hash, text_hash
+from chatmemory.pastchats.indexing.identity import Occurrences, native_hash, text_hash
 
 COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
 

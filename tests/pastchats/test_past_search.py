@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chatmemory.prompt import PromptFilter
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory.pastchats.prompt import PromptFilter
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import open_past_chats
 from tests.searched import NoEmbedder, keep, said, search, talk, texts
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chatmemory.pastchats.prompt_dates import named_dates
+from chatmemory.pastchats.finding.prompt_dates import named_dates
 
 NOW = datetime(2026, 11, 20, 15, tzinfo=UTC)  # a Friday
 

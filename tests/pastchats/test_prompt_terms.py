@@ -4,7 +4,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chatmemory.pastchats.prompt_terms import EXTRA_CHARACTERS, MAX_QUERY_TERMS, prompt_terms, search_terms_of
+from chatmemory.pastchats.finding.prompt_terms import (
+    EXTRA_CHARACTERS,
+    MAX_QUERY_TERMS,
+    prompt_terms,
+    search_terms_of,
+)
 
 DAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 

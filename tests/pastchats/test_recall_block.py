@@ -7,11 +7,11 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from chatmemory.conversation.token_count import estimate
-from chatmemory.pastchats.recall_block import recall_block
-from chatmemory.pastchats.recall_echo import without_recall_blocks
-from chatmemory.pastchats.recall_marks import END, HEADING
-from chatmemory.prompt import Prompt
-from chatmemory.prompt_hits import Exchange, FailedAttempt, PromptHit, PromptSignals
+from chatmemory.pastchats.finding.prompt_hits import Exchange, FailedAttempt, PromptHit, PromptSignals
+from chatmemory.pastchats.finding.recall_block import recall_block
+from chatmemory.pastchats.finding.recall_echo import without_recall_blocks
+from chatmemory.pastchats.finding.recall_marks import END, HEADING
+from chatmemory.pastchats.prompt import Prompt
 from tests.pastchats.test_exchanges import prompt
 
 NOON = datetime(2026, 2, 17, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from chatmemory.pastchats.redaction import Redaction
+from chatmemory.pastchats.redaction.redaction import Redaction
 
 CHANCE = Random(7)
 

@@ -1,6 +1,6 @@
 """What an answer in several turns comes to."""
 
-from chatmemory.pastchats.telling_turns import BETWEEN, telling
+from chatmemory.pastchats.finding.telling_turns import BETWEEN, telling
 from tests.pastchats.test_exchanges import chat
 
 FIX = "The transaction begins deferred and cannot upgrade its lock: BEGIN IMMEDIATE, and WAL."

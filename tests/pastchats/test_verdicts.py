@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatmemory.pastchats.verdicts import verdict
+from chatmemory.pastchats.finding.verdicts import verdict
 
 FAILED = [
     "That didn't work",

@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from chatmemory.prompt_drafts import PromptDraft
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
 from tests.searched import said
 
 FOLDER: Final = Path(__file__).parent

@@ -14,16 +14,17 @@ from typing import Final, final
 
 from attrs import evolve, frozen
 
-from chatmemory.contracts import Candidates, EmbedderTag, MemoryRepositoryTag, MemorySearch
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.ids import IdsTag
+from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.errors import DataValidationError, MemoryStoreError, RepositoryError
+from chatmemory.longterm.memories import Namespace, NewMemory
 from chatmemory.longterm.memory_drafts import MemoryDrafts
-from chatmemory.longterm.recall_ranking import WeightedRanking
-from chatmemory.memories import Namespace, NewMemory
-from chatmemory.search_terms import query_terms
-from chatmemory.settings import RetrievalSettings
+from chatmemory.longterm.memory_repository import Candidates, MemoryRepositoryTag, MemorySearch
+from chatmemory.longterm.recall.recall_ranking import WeightedRanking
+from chatmemory.settings.memory_settings import RetrievalSettings
+from chatmemory.text.search_terms import query_terms
 from chatmemory_layers.embedding.static import THRESHOLD
 
 QUESTIONS: Final = Path(__file__).with_name("questions.json")

@@ -7,15 +7,15 @@ from itertools import chain
 import pytest
 from attrs import frozen
 
-from chatmemory.contracts.past_chats import SearchMode
 from chatmemory.conversation.token_count import EstimatedTokens
-from chatmemory.pastchats.exchanges import exchange_of
-from chatmemory.pastchats.finding import PastChatsLive
-from chatmemory.pastchats.hooks import PromptHook, injected, prompt_hook
-from chatmemory.prompt import Prompt
-from chatmemory.prompt_hits import PromptHit, PromptSignals
+from chatmemory.pastchats.contract import SearchMode
+from chatmemory.pastchats.finding.exchanges import exchange_of
+from chatmemory.pastchats.finding.past_chats_live import PastChatsLive
+from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSignals
+from chatmemory.pastchats.prompt import Prompt
+from chatmemory.programs.pastchats.hooks import PromptHook, injected, prompt_hook
 from chatmemory_layers.embedding.bundled import MODEL
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import open_past_chats
 from tests.pastchats.test_exchanges import prompt
 from tests.recall.coding_sessions import Session, sessions

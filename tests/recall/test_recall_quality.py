@@ -7,9 +7,9 @@ import pytest
 from attrs import evolve
 
 from chatmemory import ManagedRuntime
-from chatmemory.contracts import EmbedderTag
 from chatmemory.effect import Layer
-from chatmemory.settings import RetrievalSettings
+from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.settings.memory_settings import RetrievalSettings
 from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.static import static
 from chatmemory_layers.in_memory.memory_repository import memory_repository

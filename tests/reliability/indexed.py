@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from chatmemory.prompt import PromptFilter
-from chatmemory.prompt_drafts import PromptDraft
-from chatmemory_layers.sqlite.prompt_repository import SqlitePromptRepository
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+from chatmemory.pastchats.prompt import PromptFilter
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import contents, draft, index, state, vectors_of
 
 TURNS: Final = 40

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from chatmemory import ChatMemory, ChatMessage, NewMessage
-from chatmemory.messages import SummarizationMetadata
+from chatmemory.conversation.messages import SummarizationMetadata
 
 BATCH_SIZE: Final = 3
 

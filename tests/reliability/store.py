@@ -21,7 +21,7 @@ from chatmemory import (
     StrategySettings,
 )
 from chatmemory.effect.services.clock import Clock, SystemClock
-from chatmemory.settings import (
+from chatmemory.settings.memory_settings import (
     ChatSettings,
     MemorySettings,
     PostgresSettings,

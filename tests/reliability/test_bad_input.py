@@ -18,7 +18,7 @@ from chatmemory import (
     NewMessage,
     Success,
 )
-from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, MAX_METADATA_DEPTH, clean_text
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_METADATA_DEPTH, clean_text
 from tests.empty_store import empty_store
 from tests.reliability.store import open_store
 

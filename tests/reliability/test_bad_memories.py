@@ -27,9 +27,9 @@ from chatmemory import (
     Provenance,
     StatedFact,
 )
-from chatmemory.effect.config.config import ConfigError
-from chatmemory.memory_rules import MAX_TAGS
-from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory.effect.config.config_error import ConfigError
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory.longterm.memory_rules import MAX_TAGS
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.hashed import hashed
 from tests.empty_store import empty_store

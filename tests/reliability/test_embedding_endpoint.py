@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 
-from chatmemory.contracts import LongTermMemory, LongTermMemoryService
 from chatmemory.effect import Context, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingProblem
-from chatmemory.memories import Namespace, NewMemory
-from chatmemory.recall import Coverage
-from chatmemory.settings import EmbeddingSettings, MemorySettings, Settings, StoreSettings
+from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.longterm.memories import Namespace, NewMemory
+from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
 from tests.embeddings_endpoint import MISBEHAVIOURS, embeddings
 from tests.http_server import HttpServer, Reply, http_server

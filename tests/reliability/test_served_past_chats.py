@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts.past_chats import PastChats, PastChatsService
 from chatmemory.effect import Effect, EffectInterrupted, ManagedRuntime
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError
-from chatmemory.messages import JsonObject
-from chatmemory.prompt_hits import PromptSearchResult
-from chatmemory.settings import EmbeddingSettings, PastChatsSettings
-from chatmemory_layers.past_chats_stacks import finding
+from chatmemory.input.json_value import JsonObject
+from chatmemory.pastchats.contract import PastChats, PastChatsService
+from chatmemory.pastchats.finding.prompt_hits import PromptSearchResult
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.served_past_chats import THREAD_NAME, served_past_chats
+from chatmemory_layers.stacks.past_chats import finding
 from tests.embeddings_endpoint import embeddings
 from tests.http_server import Reply, Request, http_server
 from tests.indexed import open_index, role_list

@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-import chatmemory.contracts
-from chatmemory.effect import ClockTag, Effect, EffectFailed, Failure
+import chatmemory
+from chatmemory.effect import ClockTag, Effect, EffectFailed, Failure, Tag
 from chatmemory.effect.key import Key
 from chatmemory.errors import RepositoryError
 from chatmemory.testing import Spy, Stub, passes
 from chatmemory.testing.members import Contract, Member
 
-EXPORTED = [getattr(chatmemory.contracts, name) for name in dir(chatmemory.contracts)]
-TAGS: list[Any] = [value for value in EXPORTED if inspect.isclass(value) and issubclass(value, Key)]
+EXPORTED = [getattr(chatmemory, name) for name in dir(chatmemory)]
+TAGS: list[Any] = [
+    value for value in EXPORTED if inspect.isclass(value) and issubclass(value, Key) and value is not Tag
+]
 BUSY = RepositoryError("read", "busy")
 
 

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from chatmemory.contracts import ItemRepositoryTag, MessageRepositoryTag
+from chatmemory.conversation.message_repository import MessageRepositoryTag
+from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.laws import ItemRepositoryLaws, MessageRepositoryLaws
 from chatmemory.testing import Spy
 from chatmemory_layers.in_memory.item_repository import item_repository

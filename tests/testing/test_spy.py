@@ -9,23 +9,17 @@ from typing import Any
 import anyio
 import pytest
 
-from chatmemory.contracts import (
-    ChatMemory,
-    ChatMemoryService,
-    MessageRepository,
-    MessageRepositoryTag,
-    PageQuery,
-    SkillRequest,
-    SkillRunnerTag,
-)
-from chatmemory.conversation.chat_memory import chat_memory
-from chatmemory.conversation.history_strategy import history_strategy
+from chatmemory.conversation.chat_memory_live import chat_memory
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
+from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag, PageQuery
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
+from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory.effect.outcome import Die
 from chatmemory.errors import GenericMemoryError, RepositoryError
-from chatmemory.laws.samples import batch, said
-from chatmemory.messages import NewMessage
+from chatmemory.laws.kit.samples import batch, said
 from chatmemory.testing import (
     Call,
     Calls,

@@ -15,22 +15,20 @@ from chatmemory import (
     SkillRunnerTag,
     TokenCounterTag,
 )
-from chatmemory.contracts import (
-    HistoryStrategyTag,
-    PromptRepositoryTag,
-    SkillRequest,
-    SkillRunner,
-    WorkThreshold,
-)
-from chatmemory.conversation.chat_memory import chat_memory
+from chatmemory.conversation.chat_memory_live import chat_memory
+from chatmemory.conversation.message_repository import WorkThreshold
+from chatmemory.conversation.messages import HistoryReport
+from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner
+from chatmemory.conversation.strategies.contract import HistoryStrategyTag
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Schedule, Success
+from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.effect.layers.mock import UnimplementedError
-from chatmemory.effect.outcome import Die, EffectFailed, Interrupt
+from chatmemory.effect.outcome import Die, Interrupt
 from chatmemory.effect.suspended import SuspendedError
 from chatmemory.errors import RepositoryError, SkillExecutionError
-from chatmemory.messages import HistoryReport
-from chatmemory.settings import StrategySettings
+from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory.testing import (
     Call,
     ScriptUsedUpError,

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts import HistoryFilesTag, KnownRoot, PastChatsIndexService, UnreadableHistoryError
 from chatmemory.effect import Effect, Layer, ManagedRuntime
-from chatmemory.past_chats import IndexRequest
-from chatmemory.past_chats_settings import PastChatsSettings
+from chatmemory.pastchats.contract import PastChatsIndexService
+from chatmemory.pastchats.formats.history_format import KnownRoot, UnreadableHistoryError
+from chatmemory.pastchats.indexing.history_files import HistoryFilesTag
+from chatmemory.pastchats.past_chats import IndexRequest
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory.testing import TextFiles
-from chatmemory_layers import past_chats_stacks
+from chatmemory_layers.stacks import past_chats as past_chats_stacks
 
 CLAUDE = "/home/梅/.claude/projects/tea"
 

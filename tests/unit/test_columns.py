@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
-from chatmemory.json_value import from_json, same_json, to_json
-from chatmemory_layers.columns import from_us, to_us
+from chatmemory.input.json_value import from_json, same_json, to_json
+from chatmemory_layers.sql.columns import from_us, to_us
 
 
 @given(st.datetimes(timezones=st.just(UTC)))

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from chatmemory import ChatMemoryService, EffectFailed, Failure, ManagedRuntime, NewMessage, Settings, Success
 from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.effect.config.structuring import structure
-from chatmemory.json_schema import json_schema
-from chatmemory.settings import PostgresSettingsTag, StrategySettingsTag
+from chatmemory.programs.schemas.json_schema import json_schema
+from chatmemory.settings.memory_settings import PostgresSettingsTag, StrategySettingsTag
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import NAME, read_settings, setting_paths, settings_layer
 

@@ -47,7 +47,7 @@ def test_it_loads_hardly_anything(statement: str) -> None:
     [
         "import chatmemory",
         "import chatmemory.effect",
-        "import chatmemory.contracts",
+        "from chatmemory import LongTermMemoryService, MemoryRepositoryTag",
         "from chatmemory import ChatMemory, Effect, Layer, ManagedRuntime",
         "from chatmemory_layers import stacks",
     ],
@@ -99,12 +99,12 @@ TOO_SLOW_FOR_A_RECALL = HEAVY - {"sqlite3"} | {
     "asyncio",
     "chatmemory.errors.data_validation_error",
     "chatmemory.errors.service_errors",
-    "chatmemory.histories",
-    "chatmemory.memories",
-    "chatmemory.past_chats",
-    "chatmemory.printed_past_chats",
-    "chatmemory.prompt_drafts",
-    "chatmemory.settings",
+    "chatmemory.pastchats.formats.histories",
+    "chatmemory.longterm.memories",
+    "chatmemory.pastchats.past_chats",
+    "chatmemory.programs.pastchats.printed_past_chats",
+    "chatmemory.pastchats.indexing.prompt_drafts",
+    "chatmemory.settings.memory_settings",
     "importlib.metadata",
     "logging",
     "random",
@@ -131,5 +131,5 @@ def test_a_recall_loads_nothing_that_takes_longer_than_it(tmp_path: Path) -> Non
         done = subprocess.run(program, check=True, capture_output=True, text=True, env=environment)
     assert "Use a queue." in done.stdout
     loaded = set(done.stderr.split())
-    assert "chatmemory.pastchats.finding" in loaded
+    assert "chatmemory.pastchats.finding.past_chats_live" in loaded
     assert loaded & TOO_SLOW_FOR_A_RECALL == set()

@@ -6,10 +6,10 @@ from contextlib import closing
 import asyncpg
 import pytest
 
-from chatmemory.contracts import Condition
-from chatmemory_layers.postgres import item_filters as postgres
+from chatmemory.items.item_condition import Condition
+from chatmemory_layers.postgres.items import item_filters as postgres
 from chatmemory_layers.postgres.throwaway_server import fresh_database
-from chatmemory_layers.sqlite import item_filters as sqlite
+from chatmemory_layers.sqlite.items import item_filters as sqlite
 
 VALUES = [
     *(f'{{"n": {number}, "城市": "城{number}", "deep": {{"er": {number}}}}}' for number in range(100)),

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
+from chatmemory.conversation.message_rules import message_problems
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.errors import Problem
-from chatmemory.message_rules import (
+from chatmemory.input.rules import (
     MAX_CONTENT_CHARACTERS,
     MAX_ID_CHARACTERS,
     clean_text,
     id_problem,
     instant_problem,
     limit_problems,
-    message_problems,
     metadata_problems,
     text_problem,
 )
-from chatmemory.messages import NewMessage
 
 
 @pytest.mark.parametrize(

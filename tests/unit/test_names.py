@@ -1,33 +1,38 @@
 """What can be imported from the packages whose names load on demand, when they run and when they are only read."""
 
 import ast
+import json
 import pkgutil
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import chatmemory
-import chatmemory.contracts
 import chatmemory.effect
 import chatmemory.errors
+import chatmemory.settings
 import chatmemory.testing
 import chatmemory_layers.stacks
 
 PACKAGES = [
     chatmemory,
-    chatmemory.contracts,
     chatmemory.effect,
     chatmemory.errors,
+    chatmemory.settings,
     chatmemory.testing,
     chatmemory_layers.stacks,
 ]
+BEFORE: dict[str, list[str]] = json.loads(
+    (Path(__file__).parents[1] / "data" / "public_names_0.5.0.json").read_text(encoding="utf-8")
+)
 
 
 def names_for_type_checkers(package: ModuleType) -> set[str]:
-    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
-    (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    return {name.name for node in block.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    stub = Path(str(package.__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
+    imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
+    return {name.asname or name.name for statement in imports for name in statement.names}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -38,6 +43,11 @@ def test_a_program_and_its_type_checker_see_the_same_names(package: ModuleType) 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_name_is_there(package: ModuleType) -> None:
     assert all(getattr(package, name) is not None for name in dir(package))
+
+
+@pytest.mark.parametrize("package", BEFORE)
+def test_what_could_be_imported_before_still_can(package: str) -> None:
+    assert set(BEFORE[package]) - set(dir(import_module(package))) == set()
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -20,7 +20,8 @@ CURE = "pip uninstall chatmemory chatmemory-effect"
 def site(tmp_path: Path) -> Path:
     """A folder of installed packages with those files of ours in it that the first import reads."""
     ours, layers = Path(chatmemory.__file__).parent, Path(chatmemory_layers.__file__).parent
-    for file in ("__init__.py", "namesake.py", "effect/__init__.py", "effect/lazy_names.py"):
+    init = ("__init__.py", "__init__.pyi")
+    for file in (*init, "namesake.py", *(f"effect/{file}" for file in (*init, "lazy_names.py"))):
         target = tmp_path / "chatmemory" / file
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ours / file, target)

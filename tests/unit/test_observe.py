@@ -30,8 +30,9 @@ from chatmemory import (
 )
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import ConversationNotFoundError, GenericMemoryError, RepositoryError
-from chatmemory.observe import Observed, numbers_of, observed
-from chatmemory_layers import past_chats_stacks, stacks
+from chatmemory.observe.operations import Observed, numbers_of, observed
+from chatmemory_layers import stacks
+from chatmemory_layers.stacks import past_chats as past_chats_stacks
 
 SECRET = "银行卡密码是 4711"
 HELLO = [NewMessage("user", SECRET, "m1", metadata={"note": SECRET})]
@@ -229,7 +230,8 @@ PROGRAM = """
 import asyncio, sys
 {set_up}
 from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
-from chatmemory_layers import past_chats_stacks, stacks
+from chatmemory_layers.stacks import past_chats as past_chats_stacks
+from chatmemory_layers import stacks
 
 async def main():
     async with ManagedRuntime(stacks.testing()) as runtime:

@@ -8,7 +8,8 @@ import pytest
 
 from chatmemory.effect import Failure, Success
 from chatmemory.effect.config.config_error import InvalidValue
-from chatmemory.settings import EmbeddingSettings, PastChatsSettings
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.past_chats_configuration import PastChatsPart, read_past_chats_settings
 
@@ -45,5 +46,5 @@ def test_nothing_that_reads_settings_is_loaded_where_nothing_is_set() -> None:
         "read_past_chats_settings(environment={}).unwrap(); print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    heavy = {"cattrs", "tomllib", "chatmemory.settings", "chatmemory.errors", "asyncio"}
+    heavy = {"cattrs", "tomllib", "chatmemory.settings.memory_settings", "chatmemory.errors", "asyncio"}
     assert heavy & set(done.stdout.split()) == set()

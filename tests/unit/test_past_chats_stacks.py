@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts import PastChatsIndexService, PastChatsService
 from chatmemory.effect import ManagedRuntime
-from chatmemory.past_chats import IndexReport, IndexRequest
-from chatmemory.settings import EmbeddingSettings
-from chatmemory_layers import past_chats_stacks
+from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
+from chatmemory.pastchats.past_chats import IndexReport, IndexRequest
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory_layers.stacks import past_chats as past_chats_stacks
 
 HISTORY = [
     {"role": "user", "content": "数据库被锁住了怎么办？ The database is locked."},

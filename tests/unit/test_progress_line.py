@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 
-from chatmemory.past_chats import IndexProgress
+from chatmemory.pastchats.past_chats import IndexProgress
 from chatmemory.programs.pastchats.progress import ERASE, ProgressLine
 
 SOURCE = "/home/dev/.claude/projects/-home-dev-relay/374dd535-3f93-56f2-a738-bd6c7a5f4c23.jsonl"

@@ -7,19 +7,13 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from chatmemory import recalled_block as module
-from chatmemory.laws.samples import TEXTS
-from chatmemory.memories import Provenance
-from chatmemory.messages import ChatMessage
-from chatmemory.recalled_block import (
-    MEMORIES_NOTICE,
-    fresh_fence,
-    memory_line,
-    message_line,
-    recalled_block,
-    shown,
-    without_recalled_blocks,
-)
+from chatmemory.context import recalled_block as module
+from chatmemory.context.recalled_block import MEMORIES_NOTICE, memory_line, message_line, recalled_block
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.laws.kit.samples import TEXTS
+from chatmemory.longterm.memories import Provenance
+from chatmemory.text.fence import fresh_fence, without_recalled_blocks
+from chatmemory.text.shown_text import shown
 from tests.remembered import SPRING_FESTIVAL, memory_of
 
 FENCE, OTHER = "3f1c9a0b7d5e2468", "0123456789abcdef"

@@ -9,8 +9,21 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from chatmemory.chat_context import ChatContext, ContextMessage
+from chatmemory.context.chat_context import ChatContext, ContextMessage
+from chatmemory.conversation.messages import (
+    AddReport,
+    ChatMessage,
+    ClearReport,
+    Conversation,
+    ConversationPage,
+    HistoryReport,
+    MessagePage,
+    SummarizationMetadata,
+    TimestampRange,
+)
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Success
+from chatmemory.embedding.space import Embedding, EmbeddingSpace
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,
@@ -26,11 +39,16 @@ from chatmemory.errors import (
     SkillExecutionError,
     VersionConflictError,
 )
-from chatmemory.json_schema import PRINTED, PUBLISHED, json_schema, schema_files
-from chatmemory.memories import (
+from chatmemory.input.structure import structure, unstructure
+from chatmemory.longterm.extraction.proposals import (
+    Extraction,
+    MemoryUpdate,
+    ProposedMemory,
+    Span,
+    StatedFact,
+)
+from chatmemory.longterm.memories import (
     Duplicate,
-    Embedding,
-    EmbeddingSpace,
     ForgetReceipt,
     Memory,
     MemoryPage,
@@ -41,21 +59,8 @@ from chatmemory.memories import (
     Skipped,
     Stored,
 )
-from chatmemory.messages import (
-    AddReport,
-    ChatMessage,
-    ClearReport,
-    Conversation,
-    ConversationPage,
-    HistoryReport,
-    MessagePage,
-    NewMessage,
-    SummarizationMetadata,
-    TimestampRange,
-)
-from chatmemory.proposals import Extraction, MemoryUpdate, ProposedMemory, Span, StatedFact
-from chatmemory.recall import Coverage, Recall, RecallHit, Signals
-from chatmemory.structure import structure, unstructure
+from chatmemory.longterm.recall.recall import Coverage, Recall, RecallHit, Signals
+from chatmemory.programs.schemas.json_schema import PRINTED, PUBLISHED, json_schema, schema_files
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)

@@ -8,10 +8,9 @@ import unicodedata
 import pytest
 from hypothesis import example, given, strategies as st
 
-from chatmemory import search_terms as module
-from chatmemory.json_value import AS_GIVEN
-from chatmemory.messages import Json
-from chatmemory.search_terms import (
+from chatmemory.input.json_value import AS_GIVEN, Json
+from chatmemory.text import search_terms as module
+from chatmemory.text.search_terms import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARACTERS,
     READ_CHARACTERS,
@@ -181,7 +180,7 @@ class Stemmer:  # as PyStemmer's, and with other results
     def __init__(self, name): pass
     def stemWord(self, word): return "compiled"
 sys.modules["Stemmer"] = types.SimpleNamespace(Stemmer=Stemmer, algorithms=lambda: ["porter"])
-from chatmemory.search_terms import search_terms
+from chatmemory.text.search_terms import search_terms
 print(search_terms("preferences"))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -5,7 +5,7 @@ from typing import Any, Literal, get_args, get_origin
 import attrs
 import pytest
 
-from chatmemory.settings import Settings, StrategySettings
+from chatmemory.settings.memory_settings import Settings, StrategySettings
 
 
 def choices(kind: type[Any] = Settings) -> list[tuple[type[Any], str, tuple[str, ...]]]:

@@ -22,16 +22,19 @@ from chatmemory import (
     SkillRunnerTag,
     StrategySettings,
 )
-from chatmemory.contracts import PastChatsService, PromptRankerTag, PromptRepositoryTag
 from chatmemory.effect import ClockTag, Effect
-from chatmemory.past_chats_settings import PastChatsSettings
-from chatmemory.settings import MemorySettings, SqliteSettings, StoreSettings
+from chatmemory.pastchats.contract import PastChatsService
+from chatmemory.pastchats.finding.prompt_ranker import PromptRankerTag
+from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+from chatmemory.settings.memory_settings import MemorySettings, SqliteSettings, StoreSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory.testing import Stub, TableEmbedder, TestClock
-from chatmemory_layers import past_chats_stacks, stacks
+from chatmemory_layers import stacks
 from chatmemory_layers.in_memory.item_repository import item_repository
 from chatmemory_layers.in_memory.memory_repository import memory_repository
 from chatmemory_layers.in_memory.message_repository import message_repository
 from chatmemory_layers.server.stack import server_stack
+from chatmemory_layers.stacks import past_chats as past_chats_stacks
 
 MEI = Namespace("梅")
 
@@ -106,7 +109,7 @@ async def test_settings_of_a_strategy_and_extractors_reach_their_users() -> None
 
 def mcp_stack_of(*arguments: Any, **parts: Any) -> Any:
     pytest.importorskip("mcp", reason="the extra [mcp] is not installed; make test-integrations has it")
-    from chatmemory_layers.server.mcp_stack import mcp_stack  # noqa: PLC0415  see above
+    from chatmemory_layers.server.mcp_stack import mcp_stack
 
     return mcp_stack(*arguments, **parts)
 

@@ -21,14 +21,14 @@ from chatmemory import (
     TestClock,
     wire,
 )
-from chatmemory.conversation.chat_context import chat_context
-from chatmemory.conversation.chat_memory import chat_memory
-from chatmemory.conversation.history_strategy import history_strategy
+from chatmemory.context.chat_context_live import chat_context
+from chatmemory.conversation.chat_memory_live import chat_memory
+from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.extraction.extractors import memory_extractor
-from chatmemory.longterm.long_term_memory import long_term_memory
-from chatmemory.longterm.recall_ranking import recall_ranker
+from chatmemory.longterm.long_term_memory_live import long_term_memory
+from chatmemory.longterm.recall.recall_ranking import recall_ranker
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import settings_given
 from chatmemory_layers.embedding.hashed import hashed

@@ -2,7 +2,7 @@
 
 from attrs import evolve
 
-from chatmemory.past_chats import PastChatsStatistics
+from chatmemory.pastchats.past_chats import PastChatsStatistics
 from chatmemory.programs.pastchats.as_text import statistics_text
 
 NOTHING = PastChatsStatistics(

@@ -7,6 +7,15 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
+from chatmemory.conversation.messages import (
+    AddReport,
+    ChatMessage,
+    HistoryReport,
+    MessagePage,
+    SummarizationMetadata,
+    TimestampRange,
+)
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure, Success
 from chatmemory.effect.config.structuring import MOST_PROBLEMS
 from chatmemory.errors import (
@@ -16,18 +25,9 @@ from chatmemory.errors import (
     RepositoryError,
     SkillExecutionError,
 )
-from chatmemory.memories import NewMemory
-from chatmemory.messages import (
-    AddReport,
-    ChatMessage,
-    HistoryReport,
-    MessagePage,
-    NewMessage,
-    SummarizationMetadata,
-    TimestampRange,
-)
-from chatmemory.proposals import MemoryUpdate
-from chatmemory.structure import read_json, structure, unstructure, write_json
+from chatmemory.input.structure import read_json, structure, unstructure, write_json
+from chatmemory.longterm.extraction.proposals import MemoryUpdate
+from chatmemory.longterm.memories import NewMemory
 
 NOON = datetime(2025, 3, 14, 12, 0, 0, 250_000, tzinfo=UTC)
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -184,7 +184,9 @@ def test_an_exception_never_leaves_the_process() -> None:
 
 
 def test_importing_chatmemory_does_not_import_the_door_or_cattrs() -> None:
-    program = "import sys, chatmemory; print({'cattrs', 'chatmemory.structure', 'numpy'} & set(sys.modules))"
+    program = (
+        "import sys, chatmemory; print({'cattrs', 'chatmemory.input.structure', 'numpy'} & set(sys.modules))"
+    )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "set()\n"
 

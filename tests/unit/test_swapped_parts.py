@@ -32,9 +32,10 @@ from chatmemory import (
     TokenCounterTag,
     wire,
 )
-from chatmemory.contracts import ItemRepositoryTag, WorkThreshold
+from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.effect import ClockTag, ShadowedServiceError
 from chatmemory.effect.layers.mock import UnimplementedError
+from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.testing import Spy, Stub, TableEmbedder, TestClock, passes, raises
 from chatmemory_layers import stacks
 from chatmemory_layers.in_memory.item_repository import item_repository

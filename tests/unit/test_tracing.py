@@ -13,7 +13,7 @@ from opentelemetry.trace import StatusCode
 
 from chatmemory.effect import Context, Effect, Failure, Fiber, TracerTag
 from chatmemory.errors import GenericMemoryError, RepositoryError
-from chatmemory.tracing import OpenTelemetryTracer
+from chatmemory.observe.tracing import OpenTelemetryTracer
 
 SECRET = "银行卡密码是 4711"
 

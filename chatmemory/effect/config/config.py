@@ -1,6 +1,6 @@
 """Settings as values: ``Config`` says what to read and what it must be, a ``ConfigProvider`` where it comes from.
 
-Which settings exist is said in ``chatmemory.settings``; which files and variables are read, in
+Which settings exist is said in ``chatmemory.settings.memory_settings``; which files and variables are read, in
 ``chatmemory_layers.configuration``.  How raw data becomes classes is left to ``structuring.py``.
 """
 

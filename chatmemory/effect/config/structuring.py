@@ -92,7 +92,7 @@ def structure(
         path: where *data* is, put before the paths of all problems: ``memory.chat``.
         converter: a ``new_converter()`` that knows further types.
     """
-    from cattrs import BaseValidationError  # noqa: PLC0415  some 10 ms, which a program without configuration need not pay
+    from cattrs import BaseValidationError
 
     try:
         return Success((converter or _converter()).structure(data, cls))
@@ -129,7 +129,7 @@ def key_of(name: str) -> str:
 
 def _problems(error: Exception, path: str) -> list[ConfigProblem]:
     """Flatten the tree of exceptions that cattrs raises; its notes tell where each one belongs."""
-    from cattrs.errors import (  # noqa: PLC0415  see structure
+    from cattrs.errors import (
         AttributeValidationNote,
         BaseValidationError,
         ForbiddenExtraKeysError,
@@ -175,8 +175,8 @@ def _below(path: str, key: int | str) -> str:
 
 def new_converter() -> "Converter":
     """Return a converter of the strictness that ``structure`` promises, to which types may be added."""
-    from cattrs import Converter  # noqa: PLC0415  see structure
-    from cattrs.gen import make_dict_structure_fn, override  # noqa: PLC0415  see structure
+    from cattrs import Converter
+    from cattrs.gen import make_dict_structure_fn, override
 
     converter = Converter(forbid_extra_keys=True, detailed_validation=True)
 

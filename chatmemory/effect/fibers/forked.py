@@ -68,7 +68,7 @@ class Forked(Generic[A, E]):
             SuspendedError: it would have to wait, and there is no event loop.
         """
         if has_event_loop():
-            import anyio  # noqa: PLC0415  see suspended.py
+            import anyio
 
             cancel_scope = self._cancel_scope = anyio.CancelScope()
             self._task = start_task(lambda: self._run(effect, context, cancel_scope))
@@ -148,7 +148,7 @@ class Forked(Generic[A, E]):
                     interruption = exception
         defect = self._defect()
         if defect is not None and not self._is_observed:
-            import logging  # noqa: PLC0415  few need it, and its import takes time
+            import logging
 
             logging.getLogger(__name__).error("a forked effect died and nobody joined it", exc_info=defect)
         if interruption is not None:

@@ -55,7 +55,7 @@ async def run_race(
             winner = exit_
 
     if has_event_loop():
-        import anyio  # noqa: PLC0415  see suspended.py
+        import anyio
 
         async with anyio.create_task_group() as tasks:
 

@@ -75,12 +75,12 @@ class _Asyncio:
 @final
 class _Trio:
     def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> object:
-        import trio  # noqa: PLC0415  only those who run on it have it
+        import trio
 
         return trio.lowlevel.spawn_system_task(run, context=context)
 
     def signal(self) -> Signal:
-        import trio  # noqa: PLC0415  as above
+        import trio
 
         return trio.Event()
 

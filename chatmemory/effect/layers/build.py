@@ -64,8 +64,8 @@ async def build(shape: Shape, place: Place, scope: Scope, path: tuple[Leaf, ...]
     try:
         if has_event_loop():
             # Imported here: see suspended.py.
-            from chatmemory.effect.layers.crew import Crew  # noqa: PLC0415
-            from chatmemory.effect.layers.hosting import host  # noqa: PLC0415
+            from chatmemory.effect.layers.crew import Crew
+            from chatmemory.effect.layers.hosting import host
 
             await Crew(plan, _Builder(own_scope, path, enter=host)).work_through()
         else:  # without tasks, in an order that works

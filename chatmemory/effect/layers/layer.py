@@ -14,6 +14,7 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
+from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.effect.key import TagOf, short_name
 from chatmemory.effect.layers.build import LayerFailed, build
 from chatmemory.effect.layers.memo import MemoMap
@@ -33,7 +34,7 @@ from chatmemory.effect.layers.shape import (
     Site,
     Suspend,
 )
-from chatmemory.effect.outcome import Cause, Die, EffectFailed, Exit, Failure, Outcome, Success
+from chatmemory.effect.outcome import Cause, Die, Exit, Failure, Outcome, Success
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.subtraction import Difference, Subtractable
 
@@ -477,7 +478,7 @@ def _leaf(tag: AnyTag, acquire: Acquire | Opens, needs: Sequence[AnyTag] | None 
 
 
 async def _sleep_forever() -> Never:
-    import anyio  # noqa: PLC0415  see suspended.py
+    import anyio
 
     await anyio.sleep_forever()
     raise AssertionError("nobody sleeps longer than that")

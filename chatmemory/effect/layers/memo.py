@@ -138,7 +138,7 @@ class Entry:
         If the builder is cancelled, one of those who wait builds it in its place.
         """
         while self.is_being_made:
-            import anyio  # noqa: PLC0415  see suspended.py
+            import anyio
 
             self._turn = self._turn or anyio.Event()
             await self._turn.wait()

@@ -90,7 +90,7 @@ class ManagedRuntime(Generic[R_contra]):
         Raises:
             EffectInterrupted: the runtime is not open, or was closed meanwhile.
         """
-        import anyio  # noqa: PLC0415  see suspended.py
+        import anyio
 
         context = self._services()
         with anyio.CancelScope() as cancel_scope:
@@ -183,7 +183,7 @@ class ManagedRuntime(Generic[R_contra]):
         self._context, self._is_closed = None, True
         if not self._running:
             return
-        import anyio  # noqa: PLC0415  see suspended.py
+        import anyio
 
         self._idle = anyio.Event()
         for cancel_scope in self._running:

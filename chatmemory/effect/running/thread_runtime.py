@@ -70,7 +70,7 @@ class ThreadRuntime(Generic[R_contra]):
         Raises:
             EffectInterrupted: the runtime is closed, or was closed meanwhile.
         """
-        import asyncio  # noqa: PLC0415  see suspended.py
+        import asyncio
 
         stay = self._present()
         if stay.is_here():
@@ -78,7 +78,7 @@ class ThreadRuntime(Generic[R_contra]):
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:  # trio: a thread waits for it, whoever is cancelled
-            import anyio  # noqa: PLC0415  see suspended.py
+            import anyio
 
             return await anyio.to_thread.run_sync(stay.begin(effect, Blocked[Outcome[A, E]](stay.loop)).wait)
         return await stay.begin(effect, Awaited[Outcome[A, E]](stay.loop, here)).wait()
@@ -160,7 +160,7 @@ class ThreadRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        import anyio  # noqa: PLC0415  see suspended.py
+        import anyio
 
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self.close)
@@ -187,7 +187,7 @@ class _Stay(Generic[R_contra]):
     """One life of the layer, from the start of its thread to the end."""
 
     def __init__(self, layer: Layer[R_contra, Any, Never], name: str) -> None:
-        import asyncio  # noqa: PLC0415  see suspended.py
+        import asyncio
 
         self._layer = layer
         self._process = os.getpid()
@@ -212,7 +212,7 @@ class _Stay(Generic[R_contra]):
 
     async def run(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
         """Run *effect*; over there."""
-        import asyncio  # noqa: PLC0415  see suspended.py
+        import asyncio
 
         runtime = await asyncio.shield(self._runtime)
         return await runtime.run(effect)
@@ -255,13 +255,13 @@ class _Stay(Generic[R_contra]):
             self._main.cancel()
 
     def _live(self) -> None:
-        import asyncio  # noqa: PLC0415  see suspended.py
+        import asyncio
 
         with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
             runner.run(self._serve())
 
     async def _serve(self) -> None:
-        import asyncio  # noqa: PLC0415  see suspended.py
+        import asyncio
 
         self._main = asyncio.current_task()
         try:

@@ -49,7 +49,7 @@ class Blocked(UnderWay[A]):
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Expect that it will run in *loop*."""
-        from concurrent.futures import Future  # noqa: PLC0415  see suspended.py
+        from concurrent.futures import Future
 
         super().__init__(loop)
         self._ended: Future[asyncio.Task[A]] = Future()
@@ -85,7 +85,7 @@ class Awaited(UnderWay[A]):
 
     async def wait(self) -> A:
         """Return what it came to, or raise it; a task that is cancelled cancels it, and waits for its end."""
-        import asyncio  # noqa: PLC0415  see suspended.py
+        import asyncio
 
         try:
             task = await self._ended
@@ -98,9 +98,9 @@ class Awaited(UnderWay[A]):
 
     async def _once_more(self) -> None:
         """Wait for its end, or for a further cancellation."""
-        import asyncio  # noqa: PLC0415  see suspended.py
+        import asyncio
 
-        import anyio  # noqa: PLC0415  see suspended.py
+        import anyio
 
         self._ended = self._here.create_future()
         with suppress(asyncio.CancelledError), anyio.CancelScope(shield=True):

@@ -62,7 +62,7 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         """Return after *seconds*."""
-        import anyio  # noqa: PLC0415  see suspended.py
+        import anyio
 
         await anyio.sleep(max(seconds, 0))
 
@@ -105,7 +105,7 @@ class TestClock:
 
     async def sleep(self, seconds: float) -> None:
         """Return once the test has moved the clock by *seconds*."""
-        import anyio.lowlevel  # noqa: PLC0415  see suspended.py
+        import anyio.lowlevel
 
         if seconds <= 0:
             await anyio.lowlevel.checkpoint()
@@ -152,9 +152,9 @@ class TestClock:
 
     async def _settle(self) -> None:
         """Let every other task run until it waits for something."""
-        import asyncio  # noqa: PLC0415  programs on trio do without it
+        import asyncio
 
-        import anyio.lowlevel  # noqa: PLC0415  see suspended.py
+        import anyio.lowlevel
 
         try:
             this_task = asyncio.current_task()

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
 
-from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Runner
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.integrations.agent_framework.raising import RAISING
 from chatmemory.integrations.recalled_text import recalled
 from chatmemory.integrations.to_its_end import to_its_end
-from chatmemory.memories import Namespace
-from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import Namespace
 
 
 class ChatMemoryContextProvider(ContextProvider):

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Final
 
 from agent_framework import AgentSession, HistoryProvider, Message, SessionContext, SupportsAgentRun
 
-from chatmemory.contracts import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Do, Effect, Runner
 from chatmemory.errors import AddError, ReadError
+from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.integrations.agent_framework.messages import Identity, drafts, identity_of, message_of
 from chatmemory.integrations.agent_framework.raising import RAISING
 from chatmemory.integrations.stored_messages import stored_messages
 from chatmemory.integrations.to_its_end import to_its_end
-from chatmemory.message_rules import MAX_LIMIT
-from chatmemory.messages import NewMessage
 
 DEFAULT_SESSION: Final = "default"
 """The conversation of whoever names no session, as with the providers of the framework."""

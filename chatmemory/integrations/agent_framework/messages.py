@@ -18,10 +18,13 @@ from agent_framework.exceptions import (
     IntegrationInvalidResponseException,
 )
 
-from chatmemory.contracts.token_counter import AS_GIVEN
-from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text, is_encodable
-from chatmemory.messages import ChatMessage, NewMessage, Role
-from chatmemory.recalled_block import SUMMARY_NOTICE, fresh_fence, message_line, recalled_block
+from chatmemory.context.recalled_block import SUMMARY_NOTICE, message_line, recalled_block
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.input.json_value import AS_GIVEN
+from chatmemory.input.roles import Role
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, is_encodable
+from chatmemory.text.fence import fresh_fence
 
 Payload: TypeAlias = dict[str, Any]
 """A message as ``Message.to_dict`` writes it."""

@@ -17,14 +17,21 @@ from typing import Any, Final, NoReturn, TypeAlias, final
 
 from attrs import field, frozen
 
-from chatmemory.contracts import ItemChange, ItemName, ItemPut, ItemRepositoryTag, Labels, StoredItem
 from chatmemory.effect import Do, Effect, Failure, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import DataValidationError, RepositoryError
 from chatmemory.integrations.anthropic.file_text import CommandRefusedError, inserted, replaced, shown
 from chatmemory.integrations.anthropic.file_tree import ROOT, FileTree, Place, place_of
-from chatmemory.memories import Namespace
-from chatmemory.memory_rules import namespace_problems
+from chatmemory.items.item_repository import (
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemRepositoryTag,
+    Labels,
+    StoredItem,
+)
+from chatmemory.longterm.memories import Namespace
+from chatmemory.longterm.memory_rules import namespace_problems
 
 Steps: TypeAlias = ItemChange[str]
 """A command: it reads, decides, and returns what is put and the answer; ``CommandRefusedError`` where it cannot."""

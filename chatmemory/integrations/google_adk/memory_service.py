@@ -17,7 +17,6 @@ from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemor
 from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions.session import Session
 
-from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag, LongTermMemoryService
 from chatmemory.effect import Do, Effect, EffectFailed, Runner, catch
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import (
@@ -28,6 +27,7 @@ from chatmemory.errors import (
     Problem,
     RepositoryError,
 )
+from chatmemory.input.rules import clean_text, id_problem
 from chatmemory.integrations.google_adk.entries import (
     Said,
     corrected,
@@ -39,9 +39,10 @@ from chatmemory.integrations.google_adk.entries import (
 )
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.to_its_end import to_its_end
-from chatmemory.memories import Memory, MemoryChanges, Namespace
-from chatmemory.memory_rules import namespace_problems
-from chatmemory.message_rules import clean_text, id_problem
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import Memory, MemoryChanges, Namespace
+from chatmemory.longterm.memory_rules import namespace_problems
 
 Needs: TypeAlias = LongTermMemoryService | ItemRepositoryTag
 ServiceError: TypeAlias = MemoryChangeError | MemoryConflictError | RepositoryError

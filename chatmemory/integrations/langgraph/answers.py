@@ -8,23 +8,16 @@ from typing import Any, Final, TypeAlias, final
 from attrs import evolve, frozen
 from langgraph.store.base import Item, Result, SearchItem
 
-from chatmemory.contracts import (
-    EmbedderTag,
-    ItemName,
-    ItemPut,
-    ItemRepositoryTag,
-    ItemSearch,
-    StoredItem,
-    Vector,
-)
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import ClockTag
+from chatmemory.embedding.embedder import EmbedderTag, Vector
+from chatmemory.embedding.unit_vectors import usable_rows
 from chatmemory.errors import RepositoryError
 from chatmemory.integrations.langgraph.namespaces import listed
 from chatmemory.integrations.langgraph.steps import Get, Put, Search, Step
 from chatmemory.integrations.langgraph.values import namespace_of, read_json
-from chatmemory.longterm.unit_vectors import usable_rows
-from chatmemory.search_terms import query_terms
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag, ItemSearch, StoredItem
+from chatmemory.text.search_terms import query_terms
 
 Needs: TypeAlias = ItemRepositoryTag | EmbedderTag
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from chatmemory.contracts import Condition
-from chatmemory.contracts.item_condition import Relation
+from chatmemory.items.item_condition import Condition, Relation
 
 _RELATIONS: Final[Mapping[str, Relation]] = {
     "$eq": "is",

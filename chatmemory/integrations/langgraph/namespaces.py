@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from langgraph.store.base import ListNamespacesOp, MatchCondition
 
-from chatmemory.contracts import Labels
 from chatmemory.integrations.langgraph.values import labels_of, namespace_of
+from chatmemory.items.item_repository import Labels
 
 
 def literal_prefix(op: ListNamespacesOp) -> Labels:

@@ -11,12 +11,12 @@ from weakref import WeakKeyDictionary, WeakMethod
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig, ensure_embeddings
 
 from chatmemory.effect import EffectFailed, EffectInterrupted, Runner, Success
+from chatmemory.embedding.unit_vectors import read_rows, usable_rows
 from chatmemory.integrations.langgraph.answers import Batch, Needs, Vectors, answered, swept
 from chatmemory.integrations.langgraph.gathering import Gathering
 from chatmemory.integrations.langgraph.steps import Indexing, Put, Step, read_steps
 from chatmemory.integrations.langgraph.ttl_sweeper import TtlSweeper
 from chatmemory.integrations.raising import Raising, blocking
-from chatmemory.longterm.unit_vectors import read_rows, usable_rows
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

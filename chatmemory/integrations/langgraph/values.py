@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Any, Final, cast
 
-from chatmemory.contracts import ItemName, Labels
+from chatmemory.items.item_repository import ItemName, Labels
 
 OWNER: Final = "langgraph"
 """The first label, see ``Labels``; LangGraph itself keeps namespaces that begin so for itself."""

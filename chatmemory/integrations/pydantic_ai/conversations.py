@@ -32,16 +32,6 @@ from pydantic_ai.conversation_store import (
 from pydantic_ai.exceptions import UserError
 from pydantic_core import PydanticSerializationError
 
-from chatmemory.contracts import (
-    Condition,
-    ItemChange,
-    ItemName,
-    ItemPut,
-    ItemRepositoryTag,
-    ItemSearch,
-    Labels,
-    StoredItem,
-)
 from chatmemory.effect import Runner
 from chatmemory.integrations.pydantic_ai.entry_tree import (
     ENTRIES,
@@ -53,6 +43,16 @@ from chatmemory.integrations.pydantic_ai.entry_tree import (
 from chatmemory.integrations.pydantic_ai.message_json import json_text, message_of
 from chatmemory.integrations.pydantic_ai.raising import RAISING
 from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.items.item_condition import Condition
+from chatmemory.items.item_repository import (
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemRepositoryTag,
+    ItemSearch,
+    Labels,
+    StoredItem,
+)
 
 RECORDS: Final[Labels] = ("pydanticAi", "conversations")
 ALL: Final = 2**31 - 1

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from pydantic_ai.conversation_store import ConversationEntry
 from pydantic_ai.exceptions import UserError
 
-from chatmemory.contracts import ItemName, ItemPut, Labels, StoredItem
+from chatmemory.items.item_repository import ItemName, ItemPut, Labels, StoredItem
 
 ENTRIES: Final[Labels] = ("pydanticAi", "entries")
 

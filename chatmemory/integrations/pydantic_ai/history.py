@@ -27,18 +27,21 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from chatmemory.contracts import ChatMemoryService
-from chatmemory.contracts.token_counter import AS_GIVEN
+from chatmemory.context.recalled_block import SUMMARY_NOTICE, message_line, recalled_block
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.messages import AddReport, ChatMessage
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Runner
 from chatmemory.errors import AddError
+from chatmemory.input.json_value import AS_GIVEN
+from chatmemory.input.roles import Role
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.integrations.pydantic_ai.message_json import json_text, message_of
 from chatmemory.integrations.pydantic_ai.raising import RAISING
 from chatmemory.integrations.raising import blocking
 from chatmemory.integrations.stored_messages import stored_messages
 from chatmemory.integrations.to_its_end import to_its_end
-from chatmemory.message_rules import MAX_CONTENT_CHARACTERS, clean_text
-from chatmemory.messages import AddReport, ChatMessage, NewMessage, Role
-from chatmemory.recalled_block import SUMMARY_NOTICE, fresh_fence, message_line, recalled_block
+from chatmemory.text.fence import fresh_fence
 
 NAME: Final = "pydanticAi"
 """Under which name of ``AS_GIVEN`` a message's JSON stands, in pieces that every store can keep: files may be long."""

@@ -12,16 +12,16 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import AgentDepsT, RunContext
 
-from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import (
     Runner,
 )
+from chatmemory.input.rules import clean_text
 from chatmemory.integrations.pydantic_ai.history import said_in
 from chatmemory.integrations.pydantic_ai.raising import RAISING
 from chatmemory.integrations.recalled_text import recalled_text
 from chatmemory.integrations.to_its_end import to_its_end
-from chatmemory.memories import Namespace
-from chatmemory.message_rules import clean_text
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import Namespace
 
 
 @dataclass

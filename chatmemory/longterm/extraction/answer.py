@@ -16,13 +16,13 @@ from attrs import frozen
 
 from chatmemory.effect import Outcome
 from chatmemory.errors import DataValidationError
+from chatmemory.input.json_value import Json
+from chatmemory.input.rules import clean_text
+from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import MAX_PROPOSALS
 from chatmemory.longterm.extraction.statements import language_of
-from chatmemory.memories import Category
-from chatmemory.memory_rules import value_problems
-from chatmemory.message_rules import clean_text
-from chatmemory.messages import Json
-from chatmemory.proposals import ProposedMemory, Span
+from chatmemory.longterm.memories import Category
+from chatmemory.longterm.memory_rules import value_problems
 
 MAX_KEY_CHARACTERS: Final = 64
 MAX_VALUE_CHARACTERS: Final = 1_000  # as JSON; what is longer is dropped, not cut
@@ -56,7 +56,7 @@ class FoundMemories:
 
 def read_answer(answer: str) -> Outcome[FoundMemories, DataValidationError]:
     """Read the JSON of an answer, which models like to wrap in a code fence."""
-    from chatmemory.structure import read_json  # noqa: PLC0415  it loads cattrs, which rules do without
+    from chatmemory.input.structure import read_json
 
     fenced = _IN_A_FENCE.match(answer)
     return read_json(fenced[1] if fenced else answer, FoundMemories)

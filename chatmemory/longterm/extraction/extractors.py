@@ -8,13 +8,14 @@ from typing import Final, Never, assert_never, final
 
 from attrs import frozen
 
-from chatmemory.contracts import MemoryExtractor, MemoryExtractorTag, SkillRunnerTag
+from chatmemory.conversation.skill_runner import SkillRunnerTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.services.clock import ClockTag
+from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
+from chatmemory.longterm.extraction.proposals import Extraction, Speaker
 from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.longterm.extraction.skill import SkillExtractor
-from chatmemory.proposals import Extraction, Speaker
-from chatmemory.settings import ExtractionSettingsTag
+from chatmemory.settings.memory_settings import ExtractionSettingsTag
 
 RULES: Final = "rules"
 """The name under which memories say that rules have found them."""

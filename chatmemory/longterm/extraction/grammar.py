@@ -11,8 +11,8 @@ from typing import Final, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.memories import Category
-from chatmemory.proposals import Language
+from chatmemory.longterm.extraction.proposals import Language
+from chatmemory.longterm.memories import Category
 
 STATED: Final = 0.9
 """Confidence in what somebody says of himself; spec 002 asks for 0.8 at least."""

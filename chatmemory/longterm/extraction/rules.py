@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
 from chatmemory.longterm.extraction.grammar import Grammar, Rule
+from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span, Speaker
 from chatmemory.longterm.extraction.statements import Clause, statements
 from chatmemory.longterm.extraction.topics import topic_of
-from chatmemory.proposals import Language, ProposedMemory, Span, Speaker
 
 MAX_PROPOSALS: Final = 16
 LONGEST_VALUE: Final = 80  # characters; what is longer was not understood
@@ -37,11 +37,11 @@ def grammar_of(language: Language) -> Grammar | None:
     """Return the grammar of a language that the rules know.  It takes 0.1 s to compile, once it is needed."""
     match language:
         case "en":
-            from chatmemory.longterm.extraction.english import ENGLISH  # noqa: PLC0415  as above
+            from chatmemory.longterm.extraction.english import ENGLISH
 
             return ENGLISH
         case "zh":
-            from chatmemory.longterm.extraction.chinese import CHINESE  # noqa: PLC0415  as above
+            from chatmemory.longterm.extraction.chinese import CHINESE
 
             return CHINESE
         case "other":

@@ -8,16 +8,18 @@ from typing import Final, final
 
 from attrs import evolve, frozen
 
-from chatmemory.contracts import MemoryExtractor, SkillRequest, SkillRunner
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner
 from chatmemory.effect import Do, Effect, Success
 from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import DataValidationError, SkillExecutionError, SkillProblem
+from chatmemory.input.roles import Role
+from chatmemory.input.rules import clean_text
 from chatmemory.longterm.extraction.answer import proposals_of, read_answer
-from chatmemory.message_rules import clean_text
-from chatmemory.messages import ChatMessage, Role
-from chatmemory.proposals import Extraction, Speaker
-from chatmemory.recalled_block import without_recalled_blocks
-from chatmemory.settings import ExtractionSettings
+from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor
+from chatmemory.longterm.extraction.proposals import Extraction, Speaker
+from chatmemory.settings.memory_settings import ExtractionSettings
+from chatmemory.text.fence import without_recalled_blocks
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.cjk import HAN, KANA_AND_HANGUL
 from chatmemory.longterm.extraction.fold import FOLD
 from chatmemory.longterm.extraction.grammar import Grammar
-from chatmemory.proposals import Language
-from chatmemory.recalled_block import without_recalled_blocks
+from chatmemory.longterm.extraction.proposals import Language
+from chatmemory.text.cjk import HAN, KANA_AND_HANGUL
+from chatmemory.text.fence import without_recalled_blocks
 
 LONGEST_READ: Final = 20_000  # characters from the start of a text; longer ones are documents, not talk
 LONGEST_CLAUSE: Final = 300  # characters; nobody says one thing at such length, and rules look back

@@ -12,7 +12,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.proposals import Language
+from chatmemory.longterm.extraction.proposals import Language
 
 
 @final

@@ -9,7 +9,8 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts.history_format import (
+from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
+from chatmemory.pastchats.formats.history_format import (
     LEAST_CONFIDENCE,
     Claim,
     Head,
@@ -17,8 +18,7 @@ from chatmemory.contracts.history_format import (
     HistoryReader,
     UnreadableHistoryError,
 )
-from chatmemory.histories import HistoryIssue, IssueCode
-from chatmemory.pastchats.formats.history_head import read_head, readings
+from chatmemory.pastchats.formats.reading.history_head import read_head, readings
 
 _DATABASE: Final = "SQLite format 3\x00"
 _BINARY_WITHIN: Final = 8192  # characters

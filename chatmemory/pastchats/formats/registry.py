@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, cast, final
 
 from attrs import frozen
 
-from chatmemory.contracts.history_format import HistoryFormat
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError, Problem
-from chatmemory.histories import HistoryIssue
+from chatmemory.pastchats.formats.histories import HistoryIssue
+from chatmemory.pastchats.formats.history_format import HistoryFormat
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -44,7 +44,7 @@ def installed_formats() -> Outcome[Formats, DataValidationError]:
     Fails when two of them register one name: whose turns would ``name:id`` be?
     """
     # Slow to import, and no use to a recall.
-    from importlib.metadata import entry_points  # noqa: PLC0415  see above
+    from importlib.metadata import entry_points
 
     return formats_of(entry_points(group=GROUP))
 

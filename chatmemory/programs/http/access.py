@@ -7,9 +7,9 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.effect import Effect
-from chatmemory.memories import Namespace
+from chatmemory.longterm.memories import Namespace
 from chatmemory.programs.http.problems import Refusal
-from chatmemory.server_settings import ServerSettings
+from chatmemory.settings.server_settings import ServerSettings
 
 CHALLENGE: Final[Mapping[str, str]] = {"WWW-Authenticate": 'Bearer realm="chatmemory"'}
 NO_TOKEN: Final = Refusal(

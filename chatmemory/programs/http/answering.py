@@ -5,12 +5,12 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from chatmemory.conversation.messages import Conversation, MessagePage
 from chatmemory.effect import Outcome, Success
-from chatmemory.memories import Memory
-from chatmemory.messages import Conversation, MessagePage
+from chatmemory.input.structure import write_json
+from chatmemory.longterm.memories import Memory
 from chatmemory.programs.http.operation import EventStream, Operation
 from chatmemory.programs.http.problems import ApiError, problem_response
-from chatmemory.structure import write_json
 
 VERSIONED: Final = (Conversation, MessagePage, Memory)
 """What has a version, by which a later write says what it has seen."""

@@ -9,21 +9,19 @@ from starlette.requests import Request
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from chatmemory.contracts import (
-    ChatContextService,
-    ChatMemoryService,
-    EmbedderTag,
-    LongTermMemoryService,
-)
-from chatmemory.contracts.past_chats import PastChatsService
+from chatmemory.context.contract import ChatContextService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Failure, Runner, Success
+from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.errors import GenericMemoryError
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import NOBODY, Access
 from chatmemory.programs.http.answering import answer
+from chatmemory.programs.http.guards.concurrency_limit import AtMost, Places
 from chatmemory.programs.http.guards.content import ContentGuard, Room
-from chatmemory.programs.http.guards.crowd import AtMost, Places
 from chatmemory.programs.http.guards.door import behind_the_door
-from chatmemory.programs.http.guards.giving_way import GivingWay
+from chatmemory.programs.http.guards.load_shedding import GivingWay
 from chatmemory.programs.http.guards.request_log import log, route_of
 from chatmemory.programs.http.guards.tokens import TokenGuard, grant_of
 from chatmemory.programs.http.openapi import OPENAPI
@@ -40,7 +38,7 @@ from chatmemory.programs.http.page_files import page_files
 from chatmemory.programs.http.problems import ApiError, Refusal, problem_response
 from chatmemory.programs.http.reading import read_call
 from chatmemory.programs.http.routes import MethodRoute
-from chatmemory.server_settings import ServerSettings
+from chatmemory.settings.server_settings import ServerSettings
 
 Services: TypeAlias = (
     ChatMemoryService

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from attrs import evolve
 
-from chatmemory.memories import NewMemory
-from chatmemory.messages import NewMessage
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.longterm.memories import NewMemory
 
 New = TypeVar("New", NewMessage, NewMemory)
 

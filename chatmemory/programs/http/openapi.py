@@ -15,15 +15,16 @@ from typing import Any, Final, Never
 
 import attrs
 
+from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Effect
 from chatmemory.effect.config.structuring import key_of
-from chatmemory.json_schema import AN_ID, Description
-from chatmemory.messages import ChatMessage, Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.programs.http.answering import UNCHANGED_WITH_ITS_VERSION, VERSIONED
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument, Refusal
 from chatmemory.programs.http.reading import A_KEY, A_VERSION, AN_EVENT
 from chatmemory.programs.http.request_rules import RULES_OF_REQUESTS
+from chatmemory.programs.schemas.json_schema import AN_ID, Description
 
 API_VERSION: Final = "1"
 SCHEMAS: Final = "#/components/schemas/"
@@ -245,7 +246,7 @@ def _sorted(definitions: Mapping[str, Json]) -> JsonObject:
 @cache
 def openapi_text() -> str:
     """Return the document of this server as the text of a file."""
-    from chatmemory.programs.http.app import OPERATIONS  # noqa: PLC0415  which names this one too
+    from chatmemory.programs.http.app import OPERATIONS
 
     return json.dumps(openapi_document(OPERATIONS), ensure_ascii=False, indent=2) + "\n"
 

@@ -26,7 +26,7 @@ import anyio
 from attrs import define, frozen
 
 from chatmemory.effect import Effect
-from chatmemory.memories import Namespace
+from chatmemory.longterm.memories import Namespace
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.problems import Refusal
 

@@ -21,7 +21,7 @@ from chatmemory.errors import (
     PromptNotFoundError,
     VersionConflictError,
 )
-from chatmemory.structure import write_json
+from chatmemory.input.structure import write_json
 
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_SECONDS: Final = 1

@@ -16,9 +16,9 @@ from starlette.requests import Request
 
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError, Problem
+from chatmemory.input.structure import read_json, structure_parameters
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.operation import Call, Empty, Operation
-from chatmemory.structure import read_json, structure_parameters
 
 A_VERSION: Final = r'"[0-9]{1,9}"'
 """Of a conversation or a memory, as an ``ETag`` is written."""

@@ -5,8 +5,8 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.chat_context import ChatContext, LeftOut
-from chatmemory.contracts import ChatContextService
+from chatmemory.context.chat_context import ChatContext, LeftOut
+from chatmemory.context.contract import ChatContextService
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import RecallError

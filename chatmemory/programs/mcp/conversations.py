@@ -11,12 +11,12 @@ from urllib.parse import quote, unquote
 
 from attrs import frozen
 
-from chatmemory.contracts import ChatMemoryService
-from chatmemory.contracts.past_chats import PastChatsService
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.messages import Conversation, ConversationPage
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import PastChatsError, ReadError
-from chatmemory.messages import Conversation, ConversationPage
+from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import NO_PAST_CHATS, Grant
 from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.fenced import CONVERSATION_NOTICE, messages_block, turns_block

@@ -6,22 +6,21 @@ from typing import Final
 
 from attrs import evolve
 
-from chatmemory.chat_context import ContextMessage
-from chatmemory.memories import Memory
-from chatmemory.messages import ChatMessage
-from chatmemory.pastchats.shortened import shortened
-from chatmemory.programs.pastchats.sources import source_of
-from chatmemory.prompt import Prompt
-from chatmemory.recalled_block import (
+from chatmemory.context.chat_context import ContextMessage
+from chatmemory.context.recalled_block import (
     CLOSING,
     MEMORIES_NOTICE,
-    OPENING,
-    fresh_fence,
     memory_line,
     message_line,
     recalled_block,
     said_line,
 )
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.longterm.memories import Memory
+from chatmemory.pastchats.finding.shortened import shortened
+from chatmemory.pastchats.prompt import Prompt
+from chatmemory.programs.pastchats.sources import source_of
+from chatmemory.text.fence import OPENING, fresh_fence
 
 CONVERSATION_NOTICE: Final = f"{OPENING}was said in a conversation, one JSON object per line.{CLOSING}"
 TURNS_NOTICE: Final = (

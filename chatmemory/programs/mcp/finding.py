@@ -11,8 +11,6 @@ from typing import Any, Final, Literal, TypeAlias, final
 
 from attrs import field, frozen, validators
 
-from chatmemory.contracts import LongTermMemoryService
-from chatmemory.contracts.past_chats import PastChatsService, SearchMode
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import (
@@ -22,16 +20,18 @@ from chatmemory.errors import (
     RecallError,
     RepositoryError,
 )
-from chatmemory.memories import Category
+from chatmemory.input.roles import Role
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import Category
+from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
+from chatmemory.pastchats.contract import PastChatsService, SearchMode
+from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptHit, PromptSearchResult, PromptSignals
+from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.programs.http.access import NO_PAST_CHATS
 from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.fenced import memories_block, turns_block
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
 from chatmemory.programs.pastchats.sources import source_of
-from chatmemory.prompt import PromptFilter
-from chatmemory.prompt_hits import PastRecall, PromptHit, PromptSearchResult, PromptSignals
-from chatmemory.recall import Recall, RecallHit, Signals
-from chatmemory.roles import Role
 
 Where: TypeAlias = Literal["everywhere", "memories", "past_chats"]
 Asks: TypeAlias = LongTermMemoryService | PastChatsService

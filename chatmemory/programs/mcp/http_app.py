@@ -14,14 +14,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.effect import Runner
 from chatmemory.programs.http.access import Access, Grant
+from chatmemory.programs.http.guards.concurrency_limit import AtMost, Places
 from chatmemory.programs.http.guards.content import ContentGuard
-from chatmemory.programs.http.guards.crowd import AtMost, Places
 from chatmemory.programs.http.guards.door import behind_the_door
 from chatmemory.programs.http.guards.tokens import TokenGuard, grant_of
 from chatmemory.programs.http.problems import Refusal, problem_response
 from chatmemory.programs.http.routes import MethodRoute
 from chatmemory.programs.mcp.server import RequestContext, Services, memory_server
-from chatmemory.server_settings import ServerSettings
+from chatmemory.settings.server_settings import ServerSettings
 
 PATH: Final = "/mcp"
 

@@ -9,15 +9,15 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts.past_chats import PastChatsIndexService
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import PastChatsError
-from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest
+from chatmemory.pastchats.contract import PastChatsIndexService
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
+from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.programs.mcp.fenced import FILES_NOTICE, fenced
 from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text
-from chatmemory.prompt_drafts import SourceChanges
 
 LONGEST_SECONDS: Final = 40.0
 """Hosts give up on a call after a minute; what is read by then is kept, and the next call goes on."""

@@ -5,10 +5,14 @@ from typing import Final, Literal, TypeAlias, final
 
 from attrs import field, frozen, validators
 
-from chatmemory.contracts import ChatMemory, ChatMemoryService, LongTermMemory, LongTermMemoryService
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
+from chatmemory.conversation.messages import AddReport
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import AddError, MemoryChangeError, MemoryReadError, RememberError
-from chatmemory.memories import (
+from chatmemory.input.json_value import Json
+from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.longterm.memories import (
     Category,
     Duplicate,
     ForgetReceipt,
@@ -19,7 +23,6 @@ from chatmemory.memories import (
     Skipped,
     Stored,
 )
-from chatmemory.messages import AddReport, Json, NewMessage
 from chatmemory.programs.http.made_ids import with_made_ids
 from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told

@@ -15,9 +15,12 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from chatmemory.contracts import ChatContextService, ChatMemoryService, LongTermMemoryService
-from chatmemory.contracts.past_chats import PastChatsIndexService, PastChatsService
+from chatmemory.context.contract import ChatContextService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
+from chatmemory.input.structure import structure, unstructure
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.guards.unforeseen import REFUSED, described
 from chatmemory.programs.http.problems import ApiError, Refusal, problem_document
@@ -33,7 +36,6 @@ from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
 from chatmemory.programs.mcp.telling import telling
 from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
-from chatmemory.structure import structure, unstructure
 
 A = TypeVar("A")
 

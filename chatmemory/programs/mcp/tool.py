@@ -14,11 +14,11 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, final, get_args
 from attrs import define, frozen
 
 from chatmemory.effect import Effect
-from chatmemory.json_schema import json_schema
-from chatmemory.memories import Namespace
-from chatmemory.messages import JsonObject
+from chatmemory.input.json_value import JsonObject
+from chatmemory.longterm.memories import Namespace
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.problems import ApiError
+from chatmemory.programs.schemas.json_schema import json_schema
 
 A = TypeVar("A")
 

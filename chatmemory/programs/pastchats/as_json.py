@@ -12,8 +12,10 @@ import attrs
 from chatmemory.programs.pastchats.sources import source_of
 
 if TYPE_CHECKING:
-    from chatmemory.past_chats import Finding, PastChatsStatistics
-    from chatmemory.printed_past_chats import (
+    from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptHit, PromptSearchResult
+    from chatmemory.pastchats.past_chats import Finding, PastChatsStatistics
+    from chatmemory.pastchats.prompt import Prompt
+    from chatmemory.programs.pastchats.printed_past_chats import (
         PrintedFindings,
         PrintedHit,
         PrintedRecall,
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
         PrintedTurn,
         PrintedTurns,
     )
-    from chatmemory.prompt import Prompt
-    from chatmemory.prompt_hits import PastRecall, PromptHit, PromptSearchResult
 
 
 def json_text(value: object) -> str:

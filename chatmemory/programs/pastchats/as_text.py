@@ -9,12 +9,12 @@ import attrs
 import click
 
 from chatmemory.programs.pastchats.sources import conversation_of, source_of
-from chatmemory.shown_text import shown
+from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
-    from chatmemory.past_chats import Finding, IndexReport, PastChatsStatistics
-    from chatmemory.prompt import Prompt
-    from chatmemory.prompt_hits import PromptHit, PromptSearchResult
+    from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSearchResult
+    from chatmemory.pastchats.past_chats import Finding, IndexReport, PastChatsStatistics
+    from chatmemory.pastchats.prompt import Prompt
 
 EXCERPT_CHARACTERS: Final = 400
 SHOWN_ISSUES: Final = 10

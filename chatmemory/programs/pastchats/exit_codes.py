@@ -22,8 +22,8 @@ import could read nothing, or nobody took the answer, 2 wrong usage, 3 invalid i
 
 def exit_code(error: PastChatsError | ConfigError) -> int:
     """Return the number of *error*."""
-    from chatmemory.effect.config.config_error import ConfigError  # noqa: PLC0415  most commands succeed
-    from chatmemory.errors import (  # noqa: PLC0415  likewise
+    from chatmemory.effect.config.config_error import ConfigError
+    from chatmemory.errors import (
         DataValidationError,
         EmbeddingError,
         GenericMemoryError,

@@ -20,8 +20,8 @@ from chatmemory.programs.pastchats.options import (
 from chatmemory.programs.pastchats.unknown_names import tell_unknown_names
 
 if TYPE_CHECKING:
+    from chatmemory.pastchats.prompt import PromptFilter
     from chatmemory.programs.pastchats.host import Host
-    from chatmemory.prompt import PromptFilter
 
 
 @click.command()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from chatmemory.pastchats.hooks import NoHook, captured, injected, prompt_hook, stop_hook
+from chatmemory.programs.pastchats.hooks import NoHook, captured, injected, prompt_hook, stop_hook
 from chatmemory.programs.pastchats.host import CommandError
 from chatmemory.programs.pastchats.options import with_host
 

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from chatmemory.contracts.past_chats import PastChats, PastChatsIndex
     from chatmemory.effect import Effect
     from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.errors import PastChatsError
-    from chatmemory.settings import PastChatsSettings
+    from chatmemory.pastchats.contract import PastChats, PastChatsIndex
+    from chatmemory.settings.past_chats_settings import PastChatsSettings
 
 A = TypeVar("A")
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
-from chatmemory.past_chats import IndexReport, IndexRequest
+from chatmemory.pastchats.past_chats import IndexReport, IndexRequest
+from chatmemory.pastchats.prompt import KEPT_KINDS, TurnKind
 from chatmemory.programs.pastchats.as_json import json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
 from chatmemory.programs.pastchats.exit_codes import FINDINGS
@@ -23,11 +24,10 @@ from chatmemory.programs.pastchats.options import (
     with_host,
 )
 from chatmemory.programs.pastchats.progress import ProgressLine
-from chatmemory.prompt import KEPT_KINDS, TurnKind
 
 if TYPE_CHECKING:
+    from chatmemory.input.roles import Role
     from chatmemory.programs.pastchats.host import Host
-    from chatmemory.roles import Role
 
 MORE_KINDS: Final[tuple[TurnKind, ...]] = ("tool_result", "thinking", "harness")
 

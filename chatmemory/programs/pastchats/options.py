@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 import click
 
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
 from chatmemory.programs.pastchats.when import instant
-from chatmemory.prompt import EVERYTHING, PromptFilter
-from chatmemory.roles import Role
 
 if TYPE_CHECKING:
     from chatmemory.programs.pastchats.host import Host

@@ -35,17 +35,17 @@ COMMANDS: Final = {
     "recall": Entry("find_commands", "Say what worked and what failed before, with sources."),
     "search": Entry("find_commands", "Find turns by words and meaning."),
     "show": Entry("find_commands", "Print the turns around a source."),
-    "stats": Entry("tend_commands", "Count what is kept."),
-    "doctor": Entry("tend_commands", "Look after the index without writing anything."),
+    "stats": Entry("maintenance_commands", "Count what is kept."),
+    "doctor": Entry("maintenance_commands", "Look after the index without writing anything."),
     "watch": Entry("index_commands", "Index again whenever histories change."),
     "hook": Entry("hook_commands", "Be the hook of a coding agent."),
     "mcp": Entry("mcp_command", "Be the MCP server of a coding agent."),
-    "forget": Entry("tend_commands", "Delete turns for good."),
-    "prune": Entry("tend_commands", "Delete turns that their files no longer hold."),
+    "forget": Entry("maintenance_commands", "Delete turns for good."),
+    "prune": Entry("maintenance_commands", "Delete turns that their files no longer hold."),
     "reindex": Entry("index_commands", "Build the index of words anew."),
     "re-embed": Entry("index_commands", "Make the vectors of another embedder."),
-    "export": Entry("tend_commands", "Write turns as JSON Lines."),
-    "import": Entry("tend_commands", "Take in what export wrote."),
+    "export": Entry("maintenance_commands", "Write turns as JSON Lines."),
+    "import": Entry("maintenance_commands", "Take in what export wrote."),
     "completion": Entry("completion", "Print the completion script of a shell."),
 }
 FLAT_HOOKS: Final = {"hook-user-prompt-submit": "user-prompt-submit", "hook-stop": "stop"}
@@ -79,7 +79,7 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from difflib import get_close_matches  # noqa: PLC0415  most names are written right
+            from difflib import get_close_matches
 
             meant = get_close_matches(args[0], COMMANDS, n=1)
             if not meant:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Self, TextIO, final
 from unicodedata import east_asian_width
 
-from chatmemory.shown_text import shown
+from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from chatmemory.past_chats import IndexProgress
+    from chatmemory.pastchats.past_chats import IndexProgress
 
 ERASE: Final = "\r\x1b[K"
 GAP: Final = "  "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chatmemory.prompt import Prompt
+    from chatmemory.pastchats.prompt import Prompt
 
 
 def source_of(prompt: Prompt) -> str:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chatmemory.shown_text import shown
+from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chatmemory.past_chats import PastChatsStatistics
+    from chatmemory.pastchats.past_chats import PastChatsStatistics
+    from chatmemory.pastchats.prompt import PromptFilter
     from chatmemory.programs.pastchats.host import Host
-    from chatmemory.prompt import PromptFilter
 
 
 def tell_unknown_names(host: Host, which: PromptFilter) -> None:
@@ -27,7 +27,7 @@ def tell_unknown_names(host: Host, which: PromptFilter) -> None:
 
 def unknown_names(which: PromptFilter, statistics: PastChatsStatistics) -> Iterator[str]:
     """Yield a line for each project and each format of *which* that *statistics* do not count."""
-    from chatmemory.effect.config.structuring import did_you_mean  # noqa: PLC0415  most searches find something
+    from chatmemory.effect.config.structuring import did_you_mean
 
     projects = {project.casefold() for project in statistics.by_project}
     for project in which.projects:

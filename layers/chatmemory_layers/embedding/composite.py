@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chatmemory.contracts import Matrix
-from chatmemory.longterm.unit_vectors import unit_rows
+from chatmemory.embedding.embedder import Matrix
+from chatmemory.embedding.unit_vectors import unit_rows
 from chatmemory_layers.embedding.hashed_features import hashed_rows
 from chatmemory_layers.embedding.static_rows import bundled_rows
 from chatmemory_layers.embedding.text_features import LONGEST_READ

@@ -7,10 +7,10 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chatmemory.contracts import Matrix
 from chatmemory.effect import Failure, Outcome
+from chatmemory.embedding.embedder import Matrix
+from chatmemory.embedding.unit_vectors import read_rows
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
-from chatmemory.longterm.unit_vectors import read_rows
 from chatmemory_layers.endpoint_answer import JsonMapping
 
 _FLOAT32: Final = np.dtype("<f4")

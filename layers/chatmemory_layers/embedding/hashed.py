@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from chatmemory.contracts import EmbedderTag
 from chatmemory.effect import Layer
+from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 
 MODEL: Final = "chatmemory-hashed-1"
@@ -11,7 +11,7 @@ MODEL: Final = "chatmemory-hashed-1"
 
 
 def _load() -> Vectors:
-    from chatmemory_layers.embedding.hashed_features import hashed_rows  # noqa: PLC0415  numpy takes long to import
+    from chatmemory_layers.embedding.hashed_features import hashed_rows
 
     return hashed_rows
 

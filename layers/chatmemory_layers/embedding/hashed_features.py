@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from chatmemory.contracts import Matrix
-from chatmemory.longterm.unit_vectors import unit_rows
+from chatmemory.embedding.embedder import Matrix
+from chatmemory.embedding.unit_vectors import unit_rows
 from chatmemory_layers.embedding.text_features import DIM, IS_LIGHT, LIGHT, LONGEST_READ, text_features
 
 BATCH: Final = 32  # texts that numpy works on at once: twice as fast as each by itself, and bounded

@@ -6,9 +6,9 @@ from typing import Final, TypeAlias, final
 
 from attrs import define, field
 
-from chatmemory.contracts import USUAL_THRESHOLD, Matrix
 from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.effect.suspended import has_event_loop
+from chatmemory.embedding.embedder import USUAL_THRESHOLD, Matrix
 from chatmemory.errors import EmbeddingError
 
 INLINE_CHARACTERS: Final = 1_000  # 0.4 ms in English and 0.8 ms in Chinese; to a thread and back: 0.1 ms
@@ -39,7 +39,7 @@ class LocalEmbedder:
         """None: it needs nothing but itself."""
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """See ``contracts.Embedder``; it never fails, save by a defect."""
+        """See ``Embedder``; it never fails, save by a defect."""
 
         async def rows() -> Outcome[Matrix, EmbeddingError]:
             vectors = self._vectors
@@ -47,7 +47,7 @@ class LocalEmbedder:
                 return Success(vectors(texts))
             if not has_event_loop():
                 return Success(self._embed(texts))
-            from anyio import to_thread  # noqa: PLC0415  see effect/suspended.py
+            from anyio import to_thread
 
             return Success(await to_thread.run_sync(self._embed, texts, abandon_on_cancel=True))
 

@@ -5,8 +5,8 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts import USUAL_THRESHOLD, EmbedderTag, Matrix
 from chatmemory.effect import Effect, Layer
+from chatmemory.embedding.embedder import USUAL_THRESHOLD, EmbedderTag, Matrix
 from chatmemory.errors import EmbeddingError
 
 

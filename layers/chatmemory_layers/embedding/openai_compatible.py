@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from chatmemory.contracts import USUAL_THRESHOLD, Embedder, EmbedderTag, Matrix
 from chatmemory.effect import Do, Effect, Layer, Outcome
-from chatmemory.effect.config.config import ConfigError
+from chatmemory.effect.config.config_error import ConfigError
+from chatmemory.embedding.embedder import USUAL_THRESHOLD, Embedder, EmbedderTag, Matrix
 from chatmemory.errors import EmbeddingError
-from chatmemory.message_rules import clean_text
-from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.input.rules import clean_text
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.none import NoEmbedder
 from chatmemory_layers.endpoint import Endpoint, open_endpoint
 from chatmemory_layers.endpoint_answer import EndpointFailure, JsonMapping
@@ -53,7 +53,7 @@ class EndpointEmbedder:
     @Effect.gen
     async def embed(self, do: Do[EmbeddingError], texts: Sequence[str], /) -> Matrix:
         """Ask for one batch after the other; a failing one fails all.  A blank text has a row of zeros."""
-        import numpy as np  # noqa: PLC0415  takes long to import
+        import numpy as np
 
         cut = [clean_text(text[:LONGEST_TEXT]) for text in texts]
         parts: list[Matrix] = []
@@ -68,7 +68,7 @@ class EndpointEmbedder:
         sent = [text if text.strip() else NOTHING for text in texts]
 
         def read(answer: JsonMapping) -> Outcome[Matrix, EmbeddingError]:
-            from chatmemory_layers.embedding.embedding_answer import read_embeddings  # noqa: PLC0415  numpy, see embed
+            from chatmemory_layers.embedding.embedding_answer import read_embeddings
 
             return read_embeddings(self.model, answer, count=len(sent), dim=dim)
 

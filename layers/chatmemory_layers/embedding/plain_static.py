@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, final
 
-from chatmemory.contracts.query_embedder import QueryEmbedderTag
 from chatmemory.effect import Effect, Layer
+from chatmemory.embedding.query_embedder import QueryEmbedderTag
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.plain_rows import plain_vector
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @final
 class PlainStatic:
-    """See ``contracts.QueryEmbedder``; it never fails, save by a defect."""
+    """See ``QueryEmbedder``; it never fails, save by a defect."""
 
     @property
     def model(self) -> str:

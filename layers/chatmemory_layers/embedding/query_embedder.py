@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts.embedder import Embedder, EmbedderTag
-from chatmemory.contracts.query_embedder import QueryEmbedderTag
 from chatmemory.effect import Effect, Layer
+from chatmemory.embedding.embedder import Embedder, EmbedderTag
+from chatmemory.embedding.query_embedder import QueryEmbedderTag
 
 if TYPE_CHECKING:
-    from chatmemory.contracts.embedder import Matrix
+    from chatmemory.embedding.embedder import Matrix
     from chatmemory.errors import EmbeddingError
 
 

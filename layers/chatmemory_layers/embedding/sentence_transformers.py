@@ -12,12 +12,12 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import Any, Final
 
-from chatmemory.contracts import Embedder, EmbedderTag, Matrix
 from chatmemory.effect import EffectFailed, Layer
-from chatmemory.effect.config.config import ConfigError, InvalidValue
+from chatmemory.effect.config.config_error import ConfigError, InvalidValue
+from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
+from chatmemory.embedding.unit_vectors import unit_rows
 from chatmemory.errors import EmbeddingError
-from chatmemory.longterm.unit_vectors import unit_rows
-from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 from chatmemory_layers.embedding.none import NoEmbedder
 
@@ -48,7 +48,7 @@ sentence_transformers: Final = Layer.scoped(EmbedderTag, open_embedder, Embeddin
 
 
 def _load(settings: EmbeddingSettings) -> Vectors:
-    import numpy as np  # noqa: PLC0415  takes long to import
+    import numpy as np
 
     library: Any = import_module("sentence_transformers")
     model = library.SentenceTransformer(settings.model)

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from chatmemory.contracts import EmbedderTag
 from chatmemory.effect import Layer
+from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 
@@ -12,8 +12,8 @@ THRESHOLD: Final = 0.2
 
 
 def _load() -> Vectors:
-    from chatmemory_layers.embedding.composite import composite_rows  # noqa: PLC0415  numpy takes long to import
-    from chatmemory_layers.embedding.static_rows import bundled_rows  # noqa: PLC0415  likewise
+    from chatmemory_layers.embedding.composite import composite_rows
+    from chatmemory_layers.embedding.static_rows import bundled_rows
 
     bundled_rows()
     return composite_rows

@@ -12,8 +12,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from chatmemory.contracts import Matrix
-from chatmemory.longterm.unit_vectors import unit_rows
+from chatmemory.embedding.embedder import Matrix
+from chatmemory.embedding.unit_vectors import unit_rows
 from chatmemory_layers.embedding.bundled import ROWS, SCALES, bundled_pieces
 from chatmemory_layers.embedding.word_piece import WordPiece
 

@@ -12,7 +12,7 @@ import zlib
 from functools import lru_cache
 from typing import Final
 
-from chatmemory.cjk import CJK_RUN
+from chatmemory.text.cjk import CJK_RUN
 
 DIM: Final = 512  # a power of two: the bits above a hash do not change its place
 # Characters from the beginning of a text; a mean over more says nothing in particular.
@@ -47,7 +47,7 @@ def _parts(text: str) -> list[str]:
     """Return *text* in lower case, what is CJK at the odd places and what is not at the even ones."""
     if text.isascii():
         return [text.lower()]
-    import unicodedata  # noqa: PLC0415  English does without it
+    import unicodedata
 
     return re.split(CJK_RUN, unicodedata.normalize("NFKC", text).replace("’", "'").lower())
 

@@ -79,7 +79,7 @@ def words(text: str) -> list[str]:
     """Return the words of *text*: in lower case, without accents, each mark and each Han character by itself."""
     if text.isascii():
         return text.lower().translate(_ASCII).split()
-    import unicodedata  # noqa: PLC0415  English does without it
+    import unicodedata
 
     return "".join(map(_spaced, unicodedata.normalize("NFD", text.lower()))).split()
 
@@ -87,7 +87,7 @@ def words(text: str) -> list[str]:
 @lru_cache(maxsize=1 << 12)
 def _spaced(character: str) -> str:
     """Return what stands for *character*: itself, itself between spaces, a space, or nothing."""
-    import unicodedata  # noqa: PLC0415  see words
+    import unicodedata
 
     category = unicodedata.category(character)
     if character in "\t\n\r" or category == "Zs":

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, final
 
-from chatmemory.contracts.history_format import UnreadableHistoryError
-from chatmemory.pastchats.formats.byte_order import without_mark
+from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
+from chatmemory.pastchats.formats.reading.byte_order import without_mark
 from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.path_names import real_path, shown_path
 

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias, final
 
-from chatmemory.histories import HistoryFile, HistoryIssue
+from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.path_globs import NO_HISTORIES
 from chatmemory_layers.files.path_names import shown_path
 

@@ -4,19 +4,24 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Never, final
 
-from chatmemory.contracts.history_files import FoundFiles, HistoryFiles, HistoryFilesTag, TrackedReader
-from chatmemory.contracts.history_format import KnownRoot
 from chatmemory.effect import Do, Effect, Layer
-from chatmemory.histories import HistoryFile, HistoryIssue
+from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
+from chatmemory.pastchats.formats.history_format import KnownRoot
+from chatmemory.pastchats.indexing.history_files import (
+    FoundFiles,
+    HistoryFiles,
+    HistoryFilesTag,
+    TrackedReader,
+)
 from chatmemory.pastchats.path_globs import RelativeGlobs, exclusion
-from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.file_reader import FileReader, is_absent, look
 from chatmemory_layers.files.folder_search import FolderSearch, Found
 from chatmemory_layers.files.known_folders import folders_of
 from chatmemory_layers.files.path_names import real_path, shown_path
 from chatmemory_layers.files.zip_archive import ARCHIVE, ArchiveReader, is_archive, may_hold, members
-from chatmemory_layers.sqlite.prompt_store import store_path
+from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 
 
 @final

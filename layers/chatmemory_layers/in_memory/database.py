@@ -22,14 +22,14 @@ def running_loop() -> object:
     """Return the event loop that runs this code, asyncio's or trio's; None without one."""
     # A loop runs only where its library was imported.
     if "asyncio" in sys.modules:
-        import asyncio  # noqa: PLC0415  see above
+        import asyncio
 
         try:
             return asyncio.get_running_loop()
         except RuntimeError:
             pass
     if "trio" in sys.modules:
-        import trio.lowlevel  # noqa: PLC0415  see above
+        import trio.lowlevel
 
         try:
             return trio.lowlevel.current_trio_token()

@@ -7,7 +7,10 @@ from typing import Final, TypeVar, final
 
 from attrs import evolve, frozen
 
-from chatmemory.contracts import (
+from chatmemory.effect import Effect, Layer
+from chatmemory.errors import RepositoryError
+from chatmemory.items.item_ranking import Rankable, ranked
+from chatmemory.items.item_repository import (
     ItemChange,
     ItemName,
     ItemPut,
@@ -16,12 +19,9 @@ from chatmemory.contracts import (
     Labels,
     StoredItem,
 )
-from chatmemory.effect import Effect, Layer
-from chatmemory.errors import RepositoryError
-from chatmemory.longterm.item_ranking import Rankable, ranked
-from chatmemory_layers.columns import to_us
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
-from chatmemory_layers.item_columns import (
+from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.item_columns import (
     LONGEST_LIFETIME_US,
     best_similarities,
     last_of_each,

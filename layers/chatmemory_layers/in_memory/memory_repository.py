@@ -8,7 +8,20 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import final
 
-from chatmemory.contracts import (
+from chatmemory.effect import Do, Effect, Layer
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
+from chatmemory.input.page_cursor import Place
+from chatmemory.longterm.memories import (
+    Duplicate,
+    ForgetReceipt,
+    Memory,
+    MemoryType,
+    Namespace,
+    Stored,
+    UseReport,
+)
+from chatmemory.longterm.memory_repository import (
     Attachment,
     Candidates,
     Forgetting,
@@ -17,19 +30,6 @@ from chatmemory.contracts import (
     MemoryRepositoryTag,
     MemorySearch,
 )
-from chatmemory.effect import Do, Effect, Layer
-from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
-from chatmemory.memories import (
-    Duplicate,
-    EmbeddingSpace,
-    ForgetReceipt,
-    Memory,
-    MemoryType,
-    Namespace,
-    Stored,
-    UseReport,
-)
-from chatmemory.page_cursor import Place
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
 from chatmemory_layers.in_memory.memory_row import Row
 from chatmemory_layers.in_memory.memory_search import candidates

@@ -10,11 +10,13 @@ from typing import final
 
 from attrs import evolve, field, frozen
 
-from chatmemory.contracts import Forgetting, MemoryDraft, MemoryListing, Vector
-from chatmemory.json_value import from_json, same_json, to_json
-from chatmemory.memories import EmbeddingSpace, Memory, Namespace
-from chatmemory.page_cursor import Place
-from chatmemory_layers.columns import folded
+from chatmemory.embedding.embedder import Vector
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.input.json_value import from_json, same_json, to_json
+from chatmemory.input.page_cursor import Place
+from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memory_repository import Forgetting, MemoryDraft, MemoryListing
+from chatmemory_layers.sql.columns import folded
 
 
 @final

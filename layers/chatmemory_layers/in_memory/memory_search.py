@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 
-from chatmemory.contracts import Candidate, Candidates, MemorySearch
-from chatmemory.recall import Coverage
+from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
+from chatmemory.longterm.recall.recall import Coverage
 from chatmemory_layers.in_memory.memory_row import Row
 from chatmemory_layers.in_memory.memory_table import newest
 

@@ -12,10 +12,11 @@ from typing import TypeAlias, final
 
 from attrs import define, evolve, field
 
-from chatmemory.contracts import Attachment, Forgetting, MemoryDraft, MemoryListing
+from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
-from chatmemory.memories import Duplicate, EmbeddingSpace, MemoryType, Namespace, Stored, UseReport
-from chatmemory.page_cursor import Place
+from chatmemory.input.page_cursor import Place
+from chatmemory.longterm.memories import Duplicate, MemoryType, Namespace, Stored, UseReport
+from chatmemory.longterm.memory_repository import Attachment, Forgetting, MemoryDraft, MemoryListing
 from chatmemory_layers.in_memory.memory_row import Row, new_row
 
 DedupKey: TypeAlias = tuple[Namespace, bytes]

@@ -6,8 +6,8 @@ by itself, on asyncio and on trio.
 
 from typing import final
 
-from chatmemory.contracts import MessageRepositoryTag
 from chatmemory.conversation.conversations import Conversations
+from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
 from chatmemory_layers.in_memory.lifted import lifted, lifted_outcome

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.programs.http.operations.description import ServerFacts, StoreDescription
-from chatmemory.settings import Settings, SkillSettings, StoreSettings
-from chatmemory_layers.sqlite.prompt_store import store_path
-from chatmemory_layers.sqlite.store_file import store_file
+from chatmemory.settings.memory_settings import Settings, SkillSettings, StoreSettings
+from chatmemory_layers.sqlite.engine.store_file import store_file
+from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 
 PACKAGE: Final = "chatmemory-effect"
 KEY_REFUSED: Final = frozenset({401, 403})
@@ -71,7 +71,7 @@ def _skill_problem(settings: SkillSettings) -> Effect[str | None]:
 
 async def _asked_endpoint(settings: SkillSettings) -> Outcome[str | None, Never]:
     """Ask for the models of an endpoint, which costs nothing; any answer but a refusal of the key will do."""
-    import httpx  # noqa: PLC0415  those with skills offline have none
+    import httpx
 
     headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
     try:

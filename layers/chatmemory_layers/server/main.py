@@ -14,8 +14,8 @@ from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Success
 from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import RepositoryError, memory_error
 from chatmemory.programs.pastchats.exit_codes import INTERRUPTED, exit_code
-from chatmemory.server_settings import HIGHEST_PORT
-from chatmemory.settings import Settings
+from chatmemory.settings.memory_settings import Settings
+from chatmemory.settings.server_settings import HIGHEST_PORT
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.setting_names import CONFIG
 
@@ -92,7 +92,7 @@ def serve(
 
 
 def _serve(settings: Settings) -> None:
-    from chatmemory_layers.server.listening import open_listener  # noqa: PLC0415  needs the extra
+    from chatmemory_layers.server.listening import open_listener
 
     server = settings.server
     match open_listener(server.host, server.port, needs_token=server.needs_token):
@@ -108,11 +108,11 @@ def _serve(settings: Settings) -> None:
 
 
 async def _answer(settings: Settings, listener: socket.socket) -> None:
-    from chatmemory.programs.http.app import application  # noqa: PLC0415  needs the extra
-    from chatmemory_layers.server.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
-    from chatmemory_layers.server.listening import url_of  # noqa: PLC0415  likewise
-    from chatmemory_layers.server.serving import serve as serve_at  # noqa: PLC0415  likewise
-    from chatmemory_layers.server.stack import server_stack  # noqa: PLC0415  likewise
+    from chatmemory.programs.http.app import application
+    from chatmemory_layers.server.http_connection import ConnectionLimits
+    from chatmemory_layers.server.listening import url_of
+    from chatmemory_layers.server.serving import serve as serve_at
+    from chatmemory_layers.server.stack import server_stack
 
     with listener:
         async with ManagedRuntime(server_stack(settings)) as runtime:

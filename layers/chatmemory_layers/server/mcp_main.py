@@ -20,7 +20,7 @@ from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.server import memory_server
-from chatmemory.settings import Settings
+from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers.server.mcp_stack import mcp_stack
 from chatmemory_layers.server.stdin_lines import StdinLines
 
@@ -50,7 +50,7 @@ def serve_http(
     settings: Settings, folders: Sequence[str], *, port: int | None
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
     """Answer over streamable HTTP until a signal comes."""
-    from chatmemory_layers.server.listening import open_listener  # noqa: PLC0415  most serve over stdio
+    from chatmemory_layers.server.listening import open_listener
 
     _log_to_stderr()
     _miss(folders)
@@ -91,10 +91,10 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
 
 
 async def _http(settings: Settings, folders: Sequence[str], listener: socket.socket) -> None:
-    from chatmemory.programs.mcp.http_app import PATH, mcp_application  # noqa: PLC0415  most serve over stdio
-    from chatmemory_layers.server.http_connection import ConnectionLimits  # noqa: PLC0415  likewise
-    from chatmemory_layers.server.listening import url_of  # noqa: PLC0415  likewise
-    from chatmemory_layers.server.serving import serve  # noqa: PLC0415  likewise
+    from chatmemory.programs.mcp.http_app import PATH, mcp_application
+    from chatmemory_layers.server.http_connection import ConnectionLimits
+    from chatmemory_layers.server.listening import url_of
+    from chatmemory_layers.server.serving import serve
 
     server = settings.server
     with listener:

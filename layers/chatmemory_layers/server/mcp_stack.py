@@ -6,7 +6,7 @@ from typing_extensions import Unpack
 
 from chatmemory.effect import Layer
 from chatmemory.programs.mcp.server import Services
-from chatmemory.settings import Settings
+from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers import stacks
 from chatmemory_layers.server.served_index import served_index
 from chatmemory_layers.server.served_past_chats import served_past_chats

@@ -11,15 +11,15 @@ from typing import TypeVar, final
 
 from attrs import define
 
-from chatmemory.contracts.past_chats import PastChatsService
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Tag
 from chatmemory.effect.config.config_error import ConfigError
-from chatmemory.embedding_settings import EmbeddingSettings
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
-from chatmemory.past_chats_settings import PastChatsSettings
-from chatmemory_layers.past_chats_stacks import finding
-from chatmemory_layers.sqlite.file_connection import find_again
-from chatmemory_layers.sqlite.prompt_store import store_path
+from chatmemory.pastchats.contract import PastChatsService
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.sqlite.engine.file_connection import find_again
+from chatmemory_layers.sqlite.prompts.prompt_store import store_path
+from chatmemory_layers.stacks.past_chats import finding
 
 A = TypeVar("A")
 

@@ -12,7 +12,6 @@ from typing import Any, TypeVar, final
 
 import anyio
 
-from chatmemory.contracts.past_chats import PastChatsIndex, PastChatsIndexService
 from chatmemory.effect import (
     Effect,
     EffectFailed,
@@ -23,17 +22,18 @@ from chatmemory.effect import (
     Success,
     ThreadRuntime,
 )
-from chatmemory.embedding_settings import EmbeddingSettings
 from chatmemory.errors import DataValidationError, PastChatsError, Problem
-from chatmemory.past_chats import IndexProgress, IndexReport, IndexRequest
-from chatmemory.past_chats_settings import PastChatsSettings
+from chatmemory.pastchats.contract import PastChatsIndex, PastChatsIndexService
 from chatmemory.pastchats.formats.registry import installed_formats
-from chatmemory.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.known_folders import folders_of
 from chatmemory_layers.files.local_files import confined_files
-from chatmemory_layers.past_chats_stacks import OFFLINE, StackError, indexing, rehearsing
 from chatmemory_layers.server.reopened_index import lifted
+from chatmemory_layers.stacks.past_chats import OFFLINE, StackError, indexing, rehearsing
 
 A = TypeVar("A")
 
@@ -42,7 +42,7 @@ THREAD_NAME = "past chats index"
 
 @final
 class ServedIndex:
-    """The service, asked across threads; its promises stand in ``contracts.PastChatsIndex``."""
+    """The service, asked across threads; its promises stand in ``PastChatsIndex``."""
 
     def __init__(
         self, settings: PastChatsSettings, embedding: EmbeddingSettings, folders: Sequence[str]

@@ -8,17 +8,17 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar, final
 
-from chatmemory.contracts.past_chats import PastChats, PastChatsService, SearchMode
 from chatmemory.effect import Effect, Layer, ThreadRuntime
-from chatmemory.embedding_settings import EmbeddingSettings
 from chatmemory.errors import PastChatsError
-from chatmemory.json_value import JsonObject
-from chatmemory.past_chats import Finding, PastChatsStatistics, PastConversationPage, PastTurnPage
-from chatmemory.past_chats_settings import PastChatsSettings
-from chatmemory.prompt import EVERYTHING, Prompt, PromptFilter
-from chatmemory.prompt_hits import PastRecall, PromptSearchResult
-from chatmemory_layers.past_chats_stacks import OFFLINE
+from chatmemory.input.json_value import JsonObject
+from chatmemory.pastchats.contract import PastChats, PastChatsService, SearchMode
+from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
+from chatmemory.pastchats.past_chats import Finding, PastChatsStatistics, PastConversationPage, PastTurnPage
+from chatmemory.pastchats.prompt import EVERYTHING, Prompt, PromptFilter
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.reopened_index import ReopenedIndexTag, reopened_index
+from chatmemory_layers.stacks.past_chats import OFFLINE
 
 A = TypeVar("A")
 
@@ -27,7 +27,7 @@ THREAD_NAME = "past chats"
 
 @final
 class ServedPastChats:
-    """The service, asked across threads; its promises stand in ``contracts.PastChats``."""
+    """The service, asked across threads; its promises stand in ``PastChats``."""
 
     def __init__(self, thread: ThreadRuntime[ReopenedIndexTag]) -> None:
         """Ask the index in *thread*, where it lives."""

@@ -78,7 +78,7 @@ class _Server(uvicorn.Server):
 def _most_files() -> int:
     """Let this process open as many files as it may, and return how many."""
     try:
-        import resource  # noqa: PLC0415  not everywhere
+        import resource
     except ImportError:
         return ConnectionLimits().connections + OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

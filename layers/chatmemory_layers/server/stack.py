@@ -5,7 +5,7 @@ from typing_extensions import Unpack
 from chatmemory.effect import Layer
 from chatmemory.programs.http.app import Services
 from chatmemory.programs.http.operations.description import ServerFactsTag
-from chatmemory.settings import Settings
+from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers import stacks
 from chatmemory_layers.server.facts import server_facts
 from chatmemory_layers.server.served_past_chats import served_past_chats

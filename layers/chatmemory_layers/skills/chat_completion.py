@@ -7,10 +7,11 @@ import json
 from collections.abc import Sequence
 from typing import Final, TypeAlias, cast
 
+from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import SkillExecutionError, SkillProblem
-from chatmemory.message_rules import clean_text
-from chatmemory.messages import ChatMessage, Json
+from chatmemory.input.json_value import Json
+from chatmemory.input.rules import clean_text
 from chatmemory_layers.endpoint_answer import JsonMapping
 from chatmemory_layers.skills.instructions import ANSWERED_IN_JSON, INSTRUCTIONS
 from chatmemory_layers.skills.transcript import ELLIPSIS, is_cjk

@@ -11,10 +11,10 @@ from typing import Final, final
 
 from anyio import to_thread
 
-from chatmemory.contracts import SkillRequest, SkillRunnerTag
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
 from chatmemory.errors import SkillExecutionError
-from chatmemory.messages import ChatMessage
 from chatmemory_layers.skills.transcript import read_transcript, shorten, write_transcript
 
 CONVERSATION_SUMMARY: Final = "conversation-summary"
@@ -54,7 +54,7 @@ def summarize(messages: Sequence[ChatMessage], max_characters: int) -> str:
     Aims at ``SHARE`` of what is new; what earlier summaries kept may stay whole while there is room.  Empty only for no
     messages.
     """
-    from chatmemory_layers.skills.sentence_choice import choose  # noqa: PLC0415  numpy takes long to import
+    from chatmemory_layers.skills.sentence_choice import choose
 
     sentences = read_transcript(messages)
     if not sentences:

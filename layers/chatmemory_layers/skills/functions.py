@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast, final
 from anyio import to_thread
 from attrs import frozen
 
-from chatmemory.contracts import SkillRequest, SkillRunnerTag
+from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer, Outcome, Success
 from chatmemory.errors import SkillExecutionError
 

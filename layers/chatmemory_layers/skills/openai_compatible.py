@@ -10,11 +10,11 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts import SkillRequest, SkillRunner, SkillRunnerTag
+from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import Effect, Layer
-from chatmemory.effect.config.config import ConfigError
+from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import SkillExecutionError
-from chatmemory.settings import SkillSettings, SkillSettingsTag
+from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.endpoint import Endpoint, open_endpoint
 from chatmemory_layers.endpoint_answer import EndpointFailure
 from chatmemory_layers.skills.chat_completion import read_completion, request_body

@@ -13,8 +13,8 @@ from typing import Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from chatmemory.cjk import CJK
-from chatmemory.stop_words import STOP_CHARACTERS, STOP_WORDS
+from chatmemory.text.cjk import CJK
+from chatmemory.text.stop_words import STOP_CHARACTERS, STOP_WORDS
 
 Vector: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]

@@ -13,8 +13,9 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.cjk import CJK
-from chatmemory.messages import ChatMessage, Role
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.input.roles import Role
+from chatmemory.text.cjk import CJK
 
 LONGEST_ABBREVIATION: Final = (
     8  # characters looked back at; from the start of the line, "a. a. a. ..." is quadratic

@@ -7,36 +7,35 @@ from typing import Literal, TypeAlias, assert_never
 
 from typing_extensions import Unpack
 
-from chatmemory.contracts import (
-    ChatContextService,
-    ChatMemoryService,
-    EmbedderTag,
-    HistoryStrategyTag,
-    ItemRepositoryTag,
-    LongTermMemoryService,
-    MemoryExtractorTag,
-    MemoryRepositoryTag,
-    MessageRepositoryTag,
-    RecallRankerTag,
-    SkillRunnerTag,
-    TokenCounterTag,
-)
-from chatmemory.conversation.chat_context import chat_context
-from chatmemory.conversation.chat_memory import chat_memory
-from chatmemory.conversation.history_strategy import history_strategy
+from chatmemory.context.chat_context_live import chat_context
+from chatmemory.context.contract import ChatContextService
+from chatmemory.conversation.chat_memory_live import chat_memory
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.message_repository import MessageRepositoryTag
+from chatmemory.conversation.skill_runner import SkillRunnerTag
+from chatmemory.conversation.strategies.contract import HistoryStrategyTag
+from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_count import token_counter
+from chatmemory.conversation.token_counter import TokenCounterTag
 from chatmemory.effect import EffectFailed, Failure, Layer, Success
 from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.effect.services.ids import IdsTag, SequentialIds
-from chatmemory.longterm.embedding_guard import guarded
+from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.embedding.embedding_guard import guarded
+from chatmemory.embedding.timed_embedder import timed
+from chatmemory.items.item_repository import ItemRepositoryTag
+from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import memory_extractor
-from chatmemory.longterm.long_term_memory import long_term_memory
-from chatmemory.longterm.recall_ranking import recall_ranker
-from chatmemory.longterm.timed_embedder import timed
-from chatmemory.observe import observed, observed_long_term
-from chatmemory.settings import (
-    EmbeddingSettings,
+from chatmemory.longterm.extraction.memory_extractor import MemoryExtractorTag
+from chatmemory.longterm.long_term_memory_live import long_term_memory
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.longterm.recall.recall_ranker import RecallRankerTag
+from chatmemory.longterm.recall.recall_ranking import recall_ranker
+from chatmemory.observe.operations import observed, observed_long_term
+from chatmemory.observe.tracing import traced
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.memory_settings import (
     MemorySettings,
     PostgresSettings,
     Settings,
@@ -46,11 +45,15 @@ from chatmemory.settings import (
     StrategySettings,
     StrategySettingsTag,
 )
-from chatmemory.tracing import traced
 from chatmemory_layers.configuration import SettingsTags, read_settings, settings_given
-from chatmemory_layers.embedding.chosen import chosen_embedder
-from chatmemory_layers.part_layer import check_names, layer_of
-from chatmemory_layers.parts import (
+from chatmemory_layers.embedding.from_settings import chosen_embedder
+from chatmemory_layers.skills.from_settings import chosen_skills
+from chatmemory_layers.sqlite.engine.database import database as sqlite_database
+from chatmemory_layers.sqlite.items.item_repository import item_repository as sqlite_items
+from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
+from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
+from chatmemory_layers.stacks.part_layer import check_names, layer_of
+from chatmemory_layers.stacks.parts import (
     Embedders,
     Extractors,
     Parts,
@@ -60,11 +63,6 @@ from chatmemory_layers.parts import (
     StackError,
     Strategies,
 )
-from chatmemory_layers.skills.chosen import chosen_skills
-from chatmemory_layers.sqlite.database import database as sqlite_database
-from chatmemory_layers.sqlite.item_repository import item_repository as sqlite_items
-from chatmemory_layers.sqlite.memory_repository import memory_repository as sqlite_memories
-from chatmemory_layers.sqlite.message_repository import message_repository as sqlite_messages
 
 __all__ = [
     "MemoryTags",
@@ -247,9 +245,9 @@ def _stored(store: StoreSettings) -> Repositories:
 
 
 def _in_memory_repositories() -> Repositories:
-    from chatmemory_layers.in_memory.item_repository import item_repository  # noqa: PLC0415  for tests, mostly
-    from chatmemory_layers.in_memory.memory_repository import memory_repository  # noqa: PLC0415  likewise
-    from chatmemory_layers.in_memory.message_repository import message_repository  # noqa: PLC0415  likewise
+    from chatmemory_layers.in_memory.item_repository import item_repository
+    from chatmemory_layers.in_memory.memory_repository import memory_repository
+    from chatmemory_layers.in_memory.message_repository import message_repository
 
     return message_repository | memory_repository | item_repository
 
@@ -258,9 +256,9 @@ def _postgres_repositories() -> Repositories:
     if find_spec("asyncpg") is None:
         needed = "needs asyncpg: pip install 'chatmemory-effect[postgres]'"
         raise EffectFailed(ConfigError((InvalidValue("memory.store.backend", needed),)))
-    from chatmemory_layers.postgres.database import database  # noqa: PLC0415  asyncpg is optional
-    from chatmemory_layers.postgres.item_repository import item_repository  # noqa: PLC0415  likewise
-    from chatmemory_layers.postgres.memory_repository import memory_repository  # noqa: PLC0415  likewise
-    from chatmemory_layers.postgres.message_repository import message_repository  # noqa: PLC0415  likewise
+    from chatmemory_layers.postgres.engine.database import database
+    from chatmemory_layers.postgres.items.item_repository import item_repository
+    from chatmemory_layers.postgres.memories.memory_repository import memory_repository
+    from chatmemory_layers.postgres.messages.message_repository import message_repository
 
     return database >> (message_repository | memory_repository | item_repository)

@@ -19,18 +19,18 @@ from chatmemory import (
     StrategySettings,
     wire,
 )
-from chatmemory.conversation.chat_memory import chat_memory
+from chatmemory.conversation.chat_memory_live import chat_memory
 from chatmemory.conversation.token_count import token_counter
 from chatmemory.effect import Layer
+from chatmemory.embedding.embedding_guard import guarded
+from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws import MessageRepositoryLaws
-from chatmemory.longterm.embedding_guard import guarded
-from chatmemory.longterm.long_term_memory import long_term_memory
-from chatmemory.memories import EmbeddingSpace
-from chatmemory.settings import SqliteSettings, SqliteSettingsTag, StrategySettingsTag
+from chatmemory.longterm.long_term_memory_live import long_term_memory
+from chatmemory.settings.memory_settings import SqliteSettings, SqliteSettingsTag, StrategySettingsTag
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import settings_given
-from chatmemory_layers.sqlite.database import database
-from chatmemory_layers.sqlite.memory_repository import memory_repository
+from chatmemory_layers.sqlite.engine.database import database
+from chatmemory_layers.sqlite.memories.memory_repository import memory_repository
 from own_parts.folder_repository import in_folder
 from own_parts.memory_parts import TheLatestFirst, embedder, extractor, ranker
 from own_parts.parts import OfficeClock, clock, skills, strategy

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chatmemory import Conversation, Do, Effect, Layer, MessagePage, MessageRepositoryTag
-from chatmemory.contracts import (
+from chatmemory.conversation.message_repository import (
     Append,
     Appended,
     ConversationListing,
@@ -18,8 +18,8 @@ from chatmemory.contracts import (
     Summary,
     WorkThreshold,
 )
+from chatmemory.conversation.messages import ChatMessage, ClearReport, SummarizationMetadata, TimestampRange
 from chatmemory.errors import AppendError, MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory.messages import ChatMessage, ClearReport, SummarizationMetadata, TimestampRange
 
 T = TypeVar("T")
 State = dict[str, Any]

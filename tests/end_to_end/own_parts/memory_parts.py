@@ -16,10 +16,12 @@ from chatmemory import (
     RecallHit,
     RecallRankerTag,
 )
-from chatmemory.contracts import Candidate, Candidates, Matrix, MemorySearch
 from chatmemory.effect import Effect
-from chatmemory.proposals import Span, Speaker
-from chatmemory.recall import RecallMode, Signals
+from chatmemory.embedding.embedder import Matrix
+from chatmemory.input.recall_mode import RecallMode
+from chatmemory.longterm.extraction.proposals import Span, Speaker
+from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
+from chatmemory.longterm.recall.recall import Signals
 
 NOTE = "note:"
 

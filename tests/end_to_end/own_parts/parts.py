@@ -21,7 +21,7 @@ from chatmemory import (
     SkillRunnerTag,
     VersionConflictError,
 )
-from chatmemory.contracts import MessageDraft, PageQuery, Summary, WorkThreshold
+from chatmemory.conversation.message_repository import MessageDraft, PageQuery, Summary, WorkThreshold
 from chatmemory.effect import ClockTag
 from chatmemory.errors import memory_error
 

@@ -15,7 +15,7 @@ import agent_framework
 from agent_framework import Message, _sessions
 
 from chatmemory import ThreadRuntime
-from chatmemory.contracts import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.integrations.agent_framework import ChatMemoryHistoryProvider
 from chatmemory_layers import stacks
 

@@ -14,7 +14,7 @@ from agent_framework import Agent, AgentSession, InMemoryHistoryProvider, Messag
 from scripted_client import ScriptedClient
 
 from chatmemory import ManagedRuntime, NewMessage, StrategySettings
-from chatmemory.contracts import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.integrations.agent_framework import ChatMemoryHistoryProvider
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags

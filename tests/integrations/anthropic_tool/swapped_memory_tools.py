@@ -19,9 +19,9 @@ import anthropic.tools.memory
 from anyio import Path as AsyncPath
 
 from chatmemory import Effect, Namespace, ThreadRuntime
-from chatmemory.contracts import ItemRepositoryTag, ItemSearch, StoredItem
 from chatmemory.integrations.anthropic import BlockingChatMemoryTool, ChatMemoryTool, FileBounds
 from chatmemory.integrations.anthropic.memory_files import MemoryFiles
+from chatmemory.items.item_repository import ItemRepositoryTag, ItemSearch, StoredItem
 from chatmemory_layers.stacks import embedded
 
 # Where the SDK's tests take its tools from: the module in which they are defined.

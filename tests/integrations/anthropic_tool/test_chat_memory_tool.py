@@ -17,12 +17,12 @@ import anyio
 from anthropic.lib.tools import ToolError
 
 from chatmemory import ManagedRuntime, Namespace, ThreadRuntime
-from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory.effect import EffectFailed
 from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import RepositoryError
 from chatmemory.integrations.anthropic import BlockingChatMemoryTool, ChatMemoryTool, FileBounds
 from chatmemory.integrations.anthropic.memory_files import MemoryFiles
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory_layers.stacks import MemoryTags, Stack, embedded, testing as stack_in_memory
 
 Runtime = ManagedRuntime[MemoryTags]

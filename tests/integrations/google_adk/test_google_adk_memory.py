@@ -27,10 +27,10 @@ from chatmemory import (
     NewMemory,
     ThreadRuntime,
 )
-from chatmemory.contracts import ItemPut, ItemRepositoryTag, ItemSearch
+from chatmemory.input.json_value import AS_GIVEN, Json
 from chatmemory.integrations.google_adk import ChatMemoryMemoryService, memory_service
 from chatmemory.integrations.google_adk.memory_service import KNOWN
-from chatmemory.json_value import AS_GIVEN, Json
+from chatmemory.items.item_repository import ItemPut, ItemRepositoryTag, ItemSearch
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags, Stack
 from tests.integrations.google_adk.adk_parts import (

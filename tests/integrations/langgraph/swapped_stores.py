@@ -17,7 +17,7 @@ from langgraph.store.base import GetOp, Op, PutOp, Result
 
 from chatmemory import Layer, ThreadRuntime
 from chatmemory.integrations.langgraph import ChatMemoryStore
-from chatmemory.settings import MemorySettings, Settings, StoreSettings
+from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
 
 BREAK = os.environ.get(

@@ -15,11 +15,11 @@ pytest.importorskip("langgraph.store.base", reason="pip install 'chatmemory-effe
 from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 
 from chatmemory import ManagedRuntime, ThreadRuntime
-from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory.effect import Effect
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.integrations.langgraph import ChatMemoryStore
 from chatmemory.integrations.langgraph.filters import conditions
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory_layers.stacks import Stack, embedded
 
 MEI = ("users", "梅")

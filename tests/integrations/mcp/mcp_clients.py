@@ -18,7 +18,8 @@ from mcp.types import CallToolResult
 from chatmemory.effect import ManagedRuntime
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.server import memory_server
-from chatmemory.settings import MemorySettings, PastChatsSettings, Settings, SqliteSettings, StoreSettings
+from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.mcp_stack import mcp_stack
 
 COMMAND: Final = Path(sys.executable).with_name("pastchats-memory")

@@ -13,10 +13,10 @@ pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp
 
 from mcp import Client
 
-from chatmemory.contracts.past_chats import PastChatsIndexService
 from chatmemory.effect import Effect, Layer, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
-from chatmemory.past_chats import IndexProgress, IndexRequest
+from chatmemory.pastchats.contract import PastChatsIndexService
+from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.indexing import LONGEST_SECONDS
 from chatmemory.programs.mcp.server import memory_server

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from chatmemory.effect import Success
-from chatmemory.past_chats import IndexProgress, IndexRequest
-from chatmemory.settings import PastChatsSettings
-from chatmemory_layers.past_chats_stacks import OFFLINE
+from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.served_index import ServedIndex
+from chatmemory_layers.stacks.past_chats import OFFLINE
 
 FILES = 60
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatmemory import StrategySettings, ThreadRuntime
-from chatmemory.contracts import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory_layers.stacks import Stack, embedded
 
 

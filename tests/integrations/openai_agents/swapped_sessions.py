@@ -16,9 +16,9 @@ import agents.memory
 import agents.memory.sqlite_session
 
 from chatmemory import ThreadRuntime
-from chatmemory.contracts import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.integrations.openai_agents import ChatMemorySession
-from chatmemory.settings import MemorySettings, Settings, StoreSettings
+from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
 from chatmemory_layers.stacks import configured, embedded
 
 IN_MEMORY = Settings(memory=MemorySettings(store=StoreSettings(backend="in_memory")))

@@ -12,7 +12,7 @@ pytest.importorskip("agents", reason="pip install 'chatmemory-effect[openai-agen
 from agents.exceptions import AgentsException
 
 from chatmemory import ThreadRuntime
-from chatmemory.contracts import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.integrations.openai_agents import ChatMemorySession
 from tests.integrations.adapter_endurance import PATIENCE_SECONDS, AdapterEndurance, Runtime
 

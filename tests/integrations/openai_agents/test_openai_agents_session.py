@@ -15,10 +15,10 @@ from agents.exceptions import AgentsException, UserError  # noqa: E402
 from agents.memory import Session, SessionSettings  # noqa: E402
 
 from chatmemory import Layer, ManagedRuntime, NewMessage, ThreadRuntime  # noqa: E402
-from chatmemory.contracts import ChatMemoryService  # noqa: E402
+from chatmemory.conversation.contract import ChatMemoryService  # noqa: E402
+from chatmemory.conversation.messages import ChatMessage  # noqa: E402
 from chatmemory.errors import GenericMemoryError  # noqa: E402
 from chatmemory.integrations.openai_agents import ChatMemorySession  # noqa: E402
-from chatmemory.messages import ChatMessage  # noqa: E402
 from chatmemory_layers.stacks import embedded, testing as stack_in_memory  # noqa: E402
 
 Runtime = ThreadRuntime[ChatMemoryService]
@@ -248,7 +248,7 @@ async def test_failures_are_exceptions_of_the_sdk_in_our_words(tmp_path: Path) -
 
 class _Failing:
     def clear_messages(self, _: str) -> Any:
-        from chatmemory.effect import Effect  # noqa: PLC0415
-        from chatmemory.errors import RepositoryError  # noqa: PLC0415
+        from chatmemory.effect import Effect
+        from chatmemory.errors import RepositoryError
 
         return Effect.fail(GenericMemoryError(RepositoryError("clear", "full", "the disk is full")))

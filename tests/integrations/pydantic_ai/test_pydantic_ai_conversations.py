@@ -28,10 +28,10 @@ from pydantic_ai.tools import DeferredToolRequests
 from pydantic_ai_parts import every_message
 
 from chatmemory import ManagedRuntime, ThreadRuntime
-from chatmemory.contracts import ItemName, ItemPut, ItemRepositoryTag, ItemSearch
 from chatmemory.integrations.pydantic_ai import ChatMemoryConversations
 from chatmemory.integrations.pydantic_ai.conversations import RECORDS, TIMELESS
 from chatmemory.integrations.pydantic_ai.entry_tree import ENTRIES, LINE
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag, ItemSearch
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags, Stack
 

@@ -34,5 +34,5 @@ async def main(address: str, writer: str, turns: str) -> None:
 
 if __name__ == "__main__":
     # While seven others read, the log cannot always be emptied after a forget; the next one does it.
-    logging.getLogger("chatmemory_layers.sqlite.database").setLevel(logging.ERROR)
+    logging.getLogger("chatmemory_layers.sqlite.engine.database").setLevel(logging.ERROR)
     asyncio.run(main(*sys.argv[1:]))

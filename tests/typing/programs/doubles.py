@@ -14,7 +14,8 @@ from chatmemory import (
     SkillRunner,
     SkillRunnerTag,
 )
-from chatmemory.contracts import HistoryFilesTag, QueryEmbedderTag
+from chatmemory.embedding.query_embedder import QueryEmbedderTag
+from chatmemory.pastchats.indexing.history_files import HistoryFilesTag
 from chatmemory.testing import Spy, Stub, TableEmbedder, TextFiles
 from chatmemory_layers import stacks
 from chatmemory_layers.in_memory.message_repository import message_repository

@@ -31,12 +31,12 @@ from chatmemory import (
     Stored,
     Success,
 )
+from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.errors import EmbeddingError, MemoryChangeError, RepositoryError, SkillExecutionError
-from chatmemory.longterm.embedding_guard import guarded
 from chatmemory.longterm.extraction.extractors import rule_extractor
-from chatmemory.longterm.long_term_memory import long_term_memory
-from chatmemory.longterm.recall_ranking import recall_ranker
-from chatmemory.memories import SaveOutcome
+from chatmemory.longterm.long_term_memory_live import long_term_memory
+from chatmemory.longterm.memories import SaveOutcome
+from chatmemory.longterm.recall.recall_ranking import recall_ranker
 from chatmemory_layers.configuration import settings_given
 from chatmemory_layers.embedding.static import static
 from chatmemory_layers.in_memory.memory_repository import memory_repository

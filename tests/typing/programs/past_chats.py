@@ -20,9 +20,9 @@ from chatmemory import (
     PromptNotFoundError,
     Success,
 )
-from chatmemory.contracts import Claim, Head, HistoryFormat, HistoryReader, KnownRoot
-from chatmemory.histories import Parsed, PromptTurn
-from chatmemory_layers import past_chats_stacks
+from chatmemory.pastchats.formats.histories import Parsed, PromptTurn
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryFormat, HistoryReader, KnownRoot
+from chatmemory_layers.stacks import past_chats as past_chats_stacks
 
 SETTINGS = PastChatsSettings(path="pastchats.db")
 

@@ -7,18 +7,20 @@ import anyio
 import pytest
 from attrs import define, field
 
-from chatmemory.contracts import ChatMemory, HistoryStrategy, SkillRequest
-from chatmemory.conversation.chat_memory import open_chat_memory
-from chatmemory.conversation.history_strategy import KeepEverything
-from chatmemory.conversation.summarize_every_n import SummarizeEveryN
-from chatmemory.conversation.summary_writer import SummaryWriter
-from chatmemory.conversation.token_budget import TokenBudget
+from chatmemory.conversation.chat_memory_live import open_chat_memory
+from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.skill_runner import SkillRequest
+from chatmemory.conversation.strategies.contract import HistoryStrategy
+from chatmemory.conversation.strategies.history_strategy import KeepEverything
+from chatmemory.conversation.strategies.summarize_every_n import SummarizeEveryN
+from chatmemory.conversation.strategies.summary_writer import SummaryWriter
+from chatmemory.conversation.strategies.token_budget import TokenBudget
 from chatmemory.conversation.token_count import EstimatedTokens
 from chatmemory.effect import Effect
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.effect.services.ids import SequentialIds
 from chatmemory.errors import SkillExecutionError
-from chatmemory.settings import StrategySettings
+from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 

@@ -3,13 +3,14 @@
 from random import Random
 from typing import Any
 
-from chatmemory.chat_context import ChatContext, Instructions
-from chatmemory.contracts import ChatMemory
-from chatmemory.conversation.chat_context import ChatContextLive
+from chatmemory.context.chat_context import ChatContext, Instructions
+from chatmemory.context.chat_context_live import ChatContextLive
+from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_count import EstimatedTokens
 from chatmemory.effect.services.ids import SequentialIds
-from chatmemory.messages import ChatMessage, NewMessage
-from chatmemory.settings import ContextSettings
+from chatmemory.settings.memory_settings import ContextSettings
 from tests.remembered import USER, Remembered, memory_of
 
 BASE = "You are a helpful assistant."

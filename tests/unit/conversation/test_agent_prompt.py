@@ -2,12 +2,12 @@
 
 from random import Random
 
-from chatmemory.chat_context import ContextMessage
-from chatmemory.conversation.agent_prompt import AgentPrompt, AgentTurn, agent_messages, agent_prompt
+from chatmemory.context.agent_prompt import AgentPrompt, AgentTurn, agent_messages, agent_prompt
+from chatmemory.context.chat_context import ContextMessage
+from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Context
 from chatmemory.effect.services.random import RandomTag
-from chatmemory.messages import ChatMessage
-from chatmemory.recalled_block import without_recalled_blocks
+from chatmemory.text.fence import without_recalled_blocks
 from tests.remembered import SPRING_FESTIVAL, memory_of
 
 PLANNING = "Answer with a JSON plan.\nCommands: insert_row, sum_column"

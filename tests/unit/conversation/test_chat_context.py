@@ -4,14 +4,15 @@ from typing import Any
 
 import pytest
 
-from chatmemory.chat_context import ContextMessage, Instructions, LeftOut
-from chatmemory.contracts import ChatMemory
+from chatmemory.context.chat_context import ContextMessage, Instructions, LeftOut
+from chatmemory.context.recalled_block import SUMMARY_NOTICE
+from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Failure
 from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemoryError, RepositoryError
-from chatmemory.memories import Namespace
-from chatmemory.messages import NewMessage
-from chatmemory.recalled_block import SUMMARY_NOTICE, without_recalled_blocks
-from chatmemory.settings import StrategySettings
+from chatmemory.longterm.memories import Namespace
+from chatmemory.settings.memory_settings import StrategySettings
+from chatmemory.text.fence import without_recalled_blocks
 from tests.remembered import USER, Remembered, memory_of
 from tests.unit.conversation.conftest import Desk
 from tests.unit.conversation.contexts import BASE, MEMORIES, SCENE, builder, built, roles, said

@@ -1,10 +1,10 @@
 """What falls when a context has not enough room, in which order, and what never does."""
 
-from chatmemory.chat_context import Instructions, LeftOut
-from chatmemory.contracts import ChatMemory
+from chatmemory.context.chat_context import Instructions, LeftOut
+from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure
 from chatmemory.errors import DataValidationError
-from chatmemory.messages import NewMessage
 from tests.remembered import USER, Remembered, memory_of
 from tests.unit.conversation.contexts import MEMORIES, builder, built, roles, said
 

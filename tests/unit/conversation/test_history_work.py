@@ -7,12 +7,14 @@ from typing import Any
 import anyio
 import pytest
 
-from chatmemory.contracts import Append, ChatMemory, HistoryWork, MessageDraft, WorkThreshold
-from chatmemory.conversation.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS
+from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.message_repository import Append, HistoryWork, MessageDraft, WorkThreshold
+from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryReport
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.conversation.strategies.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS
 from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
-from chatmemory.messages import AddReport, ChatMessage, HistoryReport, NewMessage
-from chatmemory.settings import StrategySettings
+from chatmemory.settings.memory_settings import StrategySettings
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.conversation.conftest import Desk
 

@@ -7,22 +7,18 @@ from random import Random
 
 import pytest
 
-from chatmemory.chat_context import ChatContext, ContextMessage, Instructions
-from chatmemory.conversation.agent_prompt import agent_prompt
-from chatmemory.conversation.context_assembly import ContextAssembly, Materials
+from chatmemory.context.agent_prompt import agent_prompt
+from chatmemory.context.chat_context import ChatContext, ContextMessage, Instructions
+from chatmemory.context.context_assembly import ContextAssembly, Materials
+from chatmemory.context.recalled_block import MEMORIES_NOTICE, SUMMARY_NOTICE
+from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.token_count import EstimatedTokens
 from chatmemory.effect import Context
 from chatmemory.effect.services.random import RandomTag
-from chatmemory.memories import Memory, Provenance
-from chatmemory.messages import ChatMessage
-from chatmemory.recalled_block import (
-    MEMORIES_NOTICE,
-    SUMMARY_NOTICE,
-    fresh_fence,
-    shown,
-    without_recalled_blocks,
-)
-from chatmemory.settings import ContextSettings
+from chatmemory.longterm.memories import Memory, Provenance
+from chatmemory.settings.memory_settings import ContextSettings
+from chatmemory.text.fence import fresh_fence, without_recalled_blocks
+from chatmemory.text.shown_text import shown
 from tests.injections import ROWS, injections
 from tests.remembered import SPRING_FESTIVAL, memory_of
 

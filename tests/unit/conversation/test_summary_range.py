@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chatmemory.conversation.summary_range import Stretch, summary_range
-from chatmemory.messages import ChatMessage, Role
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.strategies.summary_range import Stretch, summary_range
+from chatmemory.input.roles import Role
 
 ROLES: dict[str, Role] = {"u": "user", "a": "assistant", "t": "tool", "s": "system", "S": "summary"}
 

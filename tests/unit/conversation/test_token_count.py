@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts.token_counter import AS_GIVEN
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_count import EstimatedTokens, estimate
-from chatmemory.messages import NewMessage
+from chatmemory.input.json_value import AS_GIVEN
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from chatmemory.chat_context import ContextMessage, ContextRole
-from chatmemory.conversation.token_window import TokenWindow, exchanges, is_whole, token_window
-from chatmemory.messages import JsonObject
+from chatmemory.context.chat_context import ContextMessage, ContextRole
+from chatmemory.context.token_window import TokenWindow, exchanges, is_whole, token_window
+from chatmemory.input.json_value import JsonObject
 
 
 def message(role: ContextRole, content: str = "", metadata: JsonObject | None = None) -> ContextMessage:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from attrs import Factory, define, evolve
 
-from chatmemory.contracts import Embedder, EmbedderTag, Matrix
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
+from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
+from chatmemory.embedding.embedding_guard import GuardedEmbedder, guarded
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
-from chatmemory.longterm.embedding_guard import GuardedEmbedder, guarded
-from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from tests.patience import PATIENCE_SECONDS
 
 HALF_AN_HOUR = 1800.0

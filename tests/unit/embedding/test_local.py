@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import anyio
 import numpy as np
 
-from chatmemory.contracts import Matrix
+from chatmemory.embedding.embedder import Matrix
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 
 

@@ -10,14 +10,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from chatmemory.contracts import Embedder, EmbedderTag, Matrix
 from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
-from chatmemory.effect.config.config import ConfigError
+from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.effect.context import Context
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.random import RandomTag
+from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
-from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
 from tests.embeddings_endpoint import data, embeddings, in_base64
 from tests.http_server import HttpServer, Misbehaviour, Reply, http_server

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from chatmemory.contracts import EmbedderTag, QueryEmbedderTag
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
+from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.embedding.query_embedder import QueryEmbedderTag
 from chatmemory.errors import EmbeddingError
 from chatmemory_layers.embedding.bundled import MODEL, vocabulary
 from chatmemory_layers.embedding.composite import composite_rows
@@ -44,7 +45,7 @@ def test_it_is_numpys(text: str) -> None:
 def test_it_is_made_without_numpy_and_without_an_event_loop() -> None:
     program = (
         "import sys; from chatmemory_layers.embedding.plain_static import plain_static; "
-        "from chatmemory.contracts import QueryEmbedderTag; from chatmemory.effect import ManagedRuntime\n"
+        "from chatmemory import ManagedRuntime, QueryEmbedderTag\n"
         "with ManagedRuntime(plain_static) as runtime:\n"
         "    runtime.run_sync(QueryEmbedderTag.use(lambda queries: queries.embed_query('重试 retry'))).unwrap()\n"
         "print(*sys.modules)"

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chatmemory.contracts import Embedder, EmbedderTag
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer, ManagedRuntime
+from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.errors import EmbeddingError
-from chatmemory.settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.sentence_transformers import sentence_transformers
 
 LIBRARY = """

@@ -8,8 +8,8 @@ from threading import Barrier, Thread, current_thread, main_thread
 import numpy as np
 import pytest
 
-from chatmemory.contracts import EmbedderTag, Matrix
 from chatmemory.effect import ManagedRuntime, Success
+from chatmemory.embedding.embedder import EmbedderTag, Matrix
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.hashed_features import hashed_rows
@@ -103,7 +103,7 @@ def test_vectors_of_this_name_stay_what_they_are() -> None:
 
 
 def test_numpy_is_loaded_with_the_first_text_and_not_before() -> None:
-    script = "import sys, chatmemory_layers.embedding.chosen; print('numpy' in sys.modules)"
+    script = "import sys, chatmemory_layers.embedding.from_settings; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

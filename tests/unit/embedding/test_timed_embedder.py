@@ -8,12 +8,13 @@ import pytest
 from attrs import define
 
 from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
-from chatmemory.contracts import EmbedderTag, Matrix
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
+from chatmemory.embedding.embedder import EmbedderTag, Matrix
+from chatmemory.embedding.timed_embedder import TimedEmbedder
 from chatmemory.errors import EmbeddingError
-from chatmemory.longterm.timed_embedder import TimedEmbedder
-from chatmemory.settings import EmbeddingSettings, MemorySettings, Settings, StoreSettings
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
 
 MEI = Namespace("小梅")

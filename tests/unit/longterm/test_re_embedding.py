@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from chatmemory import EmbedderTag, Layer, LongTermMemory, LongTermMemoryService, ManagedRuntime, Namespace
-from chatmemory.contracts import Matrix
 from chatmemory.effect import Effect, Failure
+from chatmemory.embedding.embedder import Matrix
 from chatmemory.errors import EmbeddingError, GenericMemoryError
-from chatmemory.memories import NewMemory
+from chatmemory.longterm.memories import NewMemory
 from chatmemory_layers import stacks
 
 ALICE = Namespace("alice")

@@ -9,21 +9,17 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from chatmemory.contracts import (
-    USUAL_THRESHOLD,
-    Candidate,
-    Candidates,
-    MemorySearch,
-    RecallRanker,
-    RecallRankerTag,
-)
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.longterm.recall_ranking import WeightedRanking, recall_ranker
-from chatmemory.longterm.recall_score import recall_scores
-from chatmemory.memories import EmbeddingSpace, Memory, Namespace, Provenance
-from chatmemory.recall import Coverage, Recall
-from chatmemory.search_terms import query_terms, search_terms
-from chatmemory.settings import RetrievalSettings, RetrievalSettingsTag
+from chatmemory.embedding.embedder import USUAL_THRESHOLD
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.longterm.memories import Memory, Namespace, Provenance
+from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
+from chatmemory.longterm.recall.recall import Coverage, Recall
+from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
+from chatmemory.longterm.recall.recall_ranking import WeightedRanking, recall_ranker
+from chatmemory.longterm.recall.recall_score import recall_scores
+from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
+from chatmemory.text.search_terms import query_terms, search_terms
 from chatmemory_layers.embedding.static import THRESHOLD, static
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)

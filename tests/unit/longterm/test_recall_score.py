@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
-from chatmemory.contracts import Matrix, Vector
-from chatmemory.longterm.recall_score import DECAY_PER_DAY, recall_scores, time_decay
-from chatmemory.settings import RetrievalSettings
+from chatmemory.embedding.embedder import Matrix, Vector
+from chatmemory.longterm.recall.recall_score import DECAY_PER_DAY, recall_scores, time_decay
+from chatmemory.settings.memory_settings import RetrievalSettings
 
 DIM = 5
 numbers = st.floats(-(2.0**120), 2.0**120, width=32)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from chatmemory.context.recalled_block import MEMORIES_NOTICE, recalled_block
 from chatmemory.longterm.extraction.rules import extract_by_rules
-from chatmemory.longterm.self_echo import is_echo
-from chatmemory.recalled_block import MEMORIES_NOTICE, recalled_block
+from chatmemory.longterm.recall.self_echo import is_echo
 
 
 @pytest.mark.parametrize(

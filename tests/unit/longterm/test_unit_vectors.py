@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from chatmemory.effect import Failure, Success
+from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding
+from chatmemory.embedding.unit_vectors import read_rows, unit_vector, usable_rows
 from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
+from chatmemory.longterm.memories import NewMemory
 from chatmemory.longterm.memory_drafts import text_to_embed
-from chatmemory.longterm.unit_vectors import MAX_DIMENSIONS, read_rows, unit_vector, usable_rows
-from chatmemory.memories import Embedding, NewMemory
 
 TOO_LONG = [1.0] * (MAX_DIMENSIONS + 1)
 

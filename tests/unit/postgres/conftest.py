@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres.database import Database, open_database
-from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import Database, open_database
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 
 

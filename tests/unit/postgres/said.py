@@ -2,8 +2,16 @@
 
 from datetime import UTC, datetime
 
-from chatmemory.contracts import Append, MessageDraft, MessageRepository, PageQuery, Summary, WorkThreshold
-from chatmemory.messages import ChatMessage, JsonObject
+from chatmemory.conversation.message_repository import (
+    Append,
+    MessageDraft,
+    MessageRepository,
+    PageQuery,
+    Summary,
+    WorkThreshold,
+)
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.input.json_value import JsonObject
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

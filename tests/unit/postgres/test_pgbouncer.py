@@ -12,13 +12,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from chatmemory.contracts import ConversationListing, Forgetting, MemoryRepository, MemorySearch
-from chatmemory.laws.memory_samples import remembered, unit
-from chatmemory.memories import EmbeddingSpace, Namespace
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres.database import open_database
-from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository
-from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from chatmemory.conversation.message_repository import ConversationListing
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.longterm.memories import Namespace
+from chatmemory.longterm.memory_repository import Forgetting, MemoryRepository, MemorySearch
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.said import NOW, batch, stored_ids, summary
 

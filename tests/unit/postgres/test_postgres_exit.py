@@ -5,17 +5,17 @@ import sys
 
 import pytest
 
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres.database import open_database
-from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.said import stored_ids
 
 PROGRAM = """
 import asyncio, sys
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres.database import open_database
-from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.unit.postgres.said import batch
 
 async def main():

@@ -12,14 +12,14 @@ import pytest
 
 from chatmemory import Effect, Failure, Layer, ManagedRuntime, RepositoryError, Success
 from chatmemory.effect import EffectFailed
-from chatmemory.settings import PostgresSettings, PostgresSettingsTag
-from chatmemory_layers.postgres.database import (
+from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
+from chatmemory_layers.postgres.engine.database import (
     Database,
     DatabaseTag,
     database as database_layer,
     open_database,
 )
-from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import postgres_dsn, run_on_server
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.said import batch, stored_ids

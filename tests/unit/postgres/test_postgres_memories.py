@@ -7,14 +7,21 @@ import asyncpg
 import pytest
 
 from chatmemory import Failure, RepositoryError
-from chatmemory.contracts import Attachment, Forgetting, MemoryListing, MemoryRepository, MemorySearch
-from chatmemory.laws.memory_samples import dedup_key, remembered, unit
-from chatmemory.memories import Duplicate, EmbeddingSpace, Namespace, Provenance, Stored
-from chatmemory.recall import Coverage
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres.database import Database, open_database
-from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository
-from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.laws.memories.memory_samples import dedup_key, remembered, unit
+from chatmemory.longterm.memories import Duplicate, Namespace, Provenance, Stored
+from chatmemory.longterm.memory_repository import (
+    Attachment,
+    Forgetting,
+    MemoryListing,
+    MemoryRepository,
+    MemorySearch,
+)
+from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import Database, open_database
+from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.unit.postgres.said import NOW, batch, summary
 
 MING = Namespace("小明")

@@ -13,11 +13,11 @@ import pytest
 
 from chatmemory import RepositoryError
 from chatmemory.effect import EffectFailed
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres import migrations
-from chatmemory_layers.postgres.database import open_database
-from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
-from chatmemory_layers.postgres.migrations import MIGRATIONS, Migration
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine import migrations
+from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.engine.migrations import MIGRATIONS, Migration
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.thorough import rounds
 from tests.unit.postgres.said import batch, stored_ids
@@ -82,8 +82,8 @@ async def test_processes_that_open_at_once_wait_for_each_other(dsn: str) -> None
 
 async def test_a_store_that_is_killed_while_it_is_made_is_made_by_the_next() -> None:
     program = (
-        "import asyncio, sys; from chatmemory.settings import PostgresSettings;"
-        "from chatmemory_layers.postgres.database import open_database;"
+        "import asyncio, sys; from chatmemory.settings.memory_settings import PostgresSettings;"
+        "from chatmemory_layers.postgres.engine.database import open_database;"
         "print('ready', flush=True); asyncio.run(open_database(PostgresSettings(dsn=sys.argv[1])).__aenter__())"
     )
     for _ in range(KILLS):

@@ -7,10 +7,9 @@ from typing import Any
 import asyncpg
 import pytest
 
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres import (
-    conversation_row,
-    history_work,
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.memories import (
     memory_reads,
     memory_removal,
     memory_row,
@@ -19,10 +18,8 @@ from chatmemory_layers.postgres import (
     memory_store,
     memory_uses,
     memory_writes,
-    message_reads,
-    message_writes,
 )
-from chatmemory_layers.postgres.database import open_database
+from chatmemory_layers.postgres.messages import conversation_row, history_work, message_reads, message_writes
 from tests.unit.sql_statements import statements_of
 
 MODULES = (conversation_row, message_reads, message_writes, history_work)

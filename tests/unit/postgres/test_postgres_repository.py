@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts import MessageRepository, PageQuery
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres.database import open_database
-from chatmemory_layers.postgres.message_repository import PostgresMessageRepository
+from chatmemory.conversation.message_repository import MessageRepository, PageQuery
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids, summary
 

@@ -9,15 +9,17 @@ import asyncpg
 import numpy as np
 import pytest
 
-from chatmemory.contracts import Candidates, MemoryDraft, MemoryRepository, MemorySearch, Vector
-from chatmemory.laws.memory_samples import remembered, unit
-from chatmemory.memories import EmbeddingSpace, Namespace
-from chatmemory.recall import Coverage
-from chatmemory.settings import PostgresSettings
-from chatmemory_layers.postgres import memory_search
-from chatmemory_layers.postgres.connection import Connection, Row
-from chatmemory_layers.postgres.database import Database, open_database
-from chatmemory_layers.postgres.memory_repository import PostgresMemoryRepository
+from chatmemory.embedding.embedder import Vector
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.longterm.memories import Namespace
+from chatmemory.longterm.memory_repository import Candidates, MemoryDraft, MemoryRepository, MemorySearch
+from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.database import Database, open_database
+from chatmemory_layers.postgres.memories import memory_search
+from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.patience import PATIENCE_SECONDS
 

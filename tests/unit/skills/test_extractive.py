@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from chatmemory.messages import ChatMessage, Role
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.input.roles import Role
 from chatmemory_layers.skills.extractive import summarize
 
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)

@@ -8,10 +8,10 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from chatmemory.contracts import SkillRequest
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.skill_runner import SkillRequest
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import SkillExecutionError
-from chatmemory.messages import ChatMessage
 from chatmemory_layers.skills.functions import FunctionSkills, SkillFunction
 
 REQUEST = SkillRequest(

@@ -11,15 +11,16 @@ from random import Random
 import anyio
 import pytest
 
-from chatmemory.contracts import SkillRequest, SkillRunner, SkillRunnerTag
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
-from chatmemory.effect.config.config import ConfigError
+from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.effect.context import Context
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import SkillExecutionError, SkillProblem
-from chatmemory.messages import ChatMessage, Role
-from chatmemory.settings import SkillSettings, SkillSettingsTag
+from chatmemory.input.roles import Role
+from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.skills.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
 from tests.http_server import HttpServer, Misbehaviour, Reply, http_server
 from tests.passing_clock import NOW, PassingClock

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
-from chatmemory.messages import ChatMessage, Role
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.input.roles import Role
 from chatmemory_layers.skills.transcript import (
     LONGEST_READ,
     LONGEST_SENTENCE,

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts import Append, MessageDraft
+from chatmemory.conversation.message_repository import Append, MessageDraft
 from chatmemory.effect import EffectFailed, Failure
 from chatmemory.errors import RepositoryError
-from chatmemory.messages import JsonObject
-from chatmemory.settings import SqliteSettings
-from chatmemory_layers.sqlite.database import open_database
-from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
-from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
+from chatmemory.input.json_value import JsonObject
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory_layers.sqlite.engine.database import open_database
+from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
+from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)

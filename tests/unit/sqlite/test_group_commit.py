@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts import PageQuery
+from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
-from chatmemory_layers.sqlite.database import open_database
+from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.jobs import Job, Transaction, commit_group
-from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
+from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, file_settings, open_repository, problem
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts import PageQuery
+from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Success
-from chatmemory_layers.sqlite.database import open_database
+from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.jobs import Job, read_group
-from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
+from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, file_settings, problem
 

@@ -15,13 +15,13 @@ from typing import Literal
 
 import pytest
 
-from chatmemory.contracts import LongTermMemory, LongTermMemoryService
 from chatmemory.effect import EffectFailed, ManagedRuntime
 from chatmemory.errors import RepositoryError
-from chatmemory.memories import Memory, Namespace
-from chatmemory.settings import SqliteSettings
-from chatmemory_layers.sqlite.database import open_database
-from chatmemory_layers.sqlite.store_file import prepare
+from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory_layers.sqlite.engine.database import open_database
+from chatmemory_layers.sqlite.engine.store_file import prepare
 from chatmemory_layers.stacks import embedded
 from tests.unit.sqlite.desktop_files import ADDED, beside, desktop_file, rows_of, version_of
 from tests.unit.sqlite.stores import refusal
@@ -184,7 +184,7 @@ async def test_other_versions_are_refused_untouched(tmp_path: Path, version: int
     error = await refusal(file)
     assert (error.problem, error.retry_is_safe) == ("foreign_store", False)
     assert f"schema version {version}" in error.detail
-    assert "python -m chatmemory_layers.sqlite.legacy_import OLD NEW" in str(error)
+    assert "python -m chatmemory_layers.sqlite.legacy.legacy_import OLD NEW" in str(error)
     assert file.read_bytes() == before
     assert [*tmp_path.iterdir()] == [file]
 

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from chatmemory.effect import EffectFailed
+from chatmemory.embedding.space import Embedding
 from chatmemory.errors import RepositoryError
-from chatmemory.memories import Embedding, Provenance
-from chatmemory.memory_rules import memory_problems
-from chatmemory.settings import SqliteSettings
-from chatmemory_layers.sqlite.legacy_import import EXIT_NEW_UNUSABLE, EXIT_OLD_UNREADABLE, main
-from chatmemory_layers.sqlite.legacy_reader import LegacyMemory, open_legacy_file
-from chatmemory_layers.sqlite.store_file import prepare
+from chatmemory.longterm.memories import Provenance
+from chatmemory.longterm.memory_rules import memory_problems
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory_layers.sqlite.engine.store_file import prepare
+from chatmemory_layers.sqlite.legacy.legacy_import import EXIT_NEW_UNUSABLE, EXIT_OLD_UNREADABLE, main
+from chatmemory_layers.sqlite.legacy.legacy_reader import LegacyMemory, open_legacy_file
 from tests.unit.sqlite.desktop_files import CONTENTS, FIRST_SECOND, add_rows, desktop_file, rows_of
 
 VERSIONS = range(1, 11)
@@ -256,13 +257,13 @@ def test_a_wrong_call_is_explained(
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-    assert "usage: python -m chatmemory_layers.sqlite.legacy_import" in capsys.readouterr().err
+    assert "usage: python -m chatmemory_layers.sqlite.legacy.legacy_import" in capsys.readouterr().err
     assert not (tmp_path / "new.db").exists()
 
 
 def test_it_is_started_as_the_error_advises(tmp_path: Path) -> None:
     old, new = desktop_file(tmp_path / "old.db", version=9), tmp_path / "new.db"
-    command = [sys.executable, "-m", "chatmemory_layers.sqlite.legacy_import", str(old), str(new)]
+    command = [sys.executable, "-m", "chatmemory_layers.sqlite.legacy.legacy_import", str(old), str(new)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
     assert "12 memories stored" in done.stderr

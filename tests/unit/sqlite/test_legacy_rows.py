@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from chatmemory.contracts import MemoryListing, MemorySearch
-from chatmemory.memories import Memory, Namespace
-from chatmemory.search_terms import query_terms
-from chatmemory.settings import SqliteSettings
-from chatmemory_layers.sqlite import legacy_rows
-from chatmemory_layers.sqlite.database import open_database
-from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
-from chatmemory_layers.sqlite.migrations import migrate
+from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memory_repository import MemoryListing, MemorySearch
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory.text.search_terms import query_terms
+from chatmemory_layers.sqlite.engine.database import open_database
+from chatmemory_layers.sqlite.engine.migrations import migrate
+from chatmemory_layers.sqlite.legacy import legacy_rows
+from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from tests.unit.sqlite.desktop_files import FIRST_SECOND, add_rows, desktop_file, rows_of
 
 NAMESPACE = Namespace("default")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts import Forgetting, MemorySearch
-from chatmemory.laws.memory_samples import remembered, unit
-from chatmemory.memories import EmbeddingSpace, ForgetReceipt, Namespace, Provenance
-from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.longterm.memories import ForgetReceipt, Namespace, Provenance
+from chatmemory.longterm.memory_repository import Forgetting, MemorySearch
+from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from tests.unit.sqlite.stores import open_memories
 
 MING = Namespace("小明")

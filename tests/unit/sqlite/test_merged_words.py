@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from chatmemory_layers.sqlite.merged_words import MOST_LEVELS, levels, mend_words, merge_words
+from chatmemory_layers.sqlite.memories.merged_words import MOST_LEVELS, levels, mend_words, merge_words
 
 OFTEN: Final = 2 * MOST_LEVELS + 200
 """Deletions that took an index to twice the levels that FTS5 allows, were it only ever optimized."""

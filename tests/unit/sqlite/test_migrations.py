@@ -13,7 +13,7 @@ from attrs import evolve
 
 from chatmemory.effect import EffectFailed
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.sqlite.migrations import MIGRATIONS, Migration, check_origin, migrate
+from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, Migration, check_origin, migrate
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "sqlite.sql"
 

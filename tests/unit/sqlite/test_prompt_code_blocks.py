@@ -8,10 +8,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from chatmemory_layers.sqlite import prompt_code_blocks
-from chatmemory_layers.sqlite.migrations import migrate
-from chatmemory_layers.sqlite.prompt_code_blocks import pack_codes, stored_codes
-from chatmemory_layers.sqlite.prompt_migrations import PROMPT_MIGRATIONS
+from chatmemory_layers.sqlite.engine.migrations import migrate
+from chatmemory_layers.sqlite.prompts.prompt_migrations import PROMPT_MIGRATIONS
+from chatmemory_layers.sqlite.prompts.vectors import prompt_code_blocks
+from chatmemory_layers.sqlite.prompts.vectors.prompt_code_blocks import pack_codes, stored_codes
 
 SIZES = {1: 8, 2: 16}
 """Of the codes of two models."""

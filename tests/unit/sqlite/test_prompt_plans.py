@@ -7,20 +7,19 @@ from contextlib import closing
 
 import pytest
 
-from chatmemory_layers.sqlite import (
+from chatmemory_layers.sqlite.engine.migrations import migrate
+from chatmemory_layers.sqlite.prompts import (
     prompt_commit,
     prompt_conversations,
     prompt_reads,
     prompt_removal,
-    prompt_scans,
     prompt_staging,
-    prompt_vectors,
     prompt_words,
     prompt_writes,
 )
-from chatmemory_layers.sqlite.migrations import migrate
-from chatmemory_layers.sqlite.prompt_migrations import PROMPT_MIGRATIONS
-from chatmemory_layers.sqlite.prompt_staging import prepare_staging
+from chatmemory_layers.sqlite.prompts.prompt_migrations import PROMPT_MIGRATIONS
+from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
+from chatmemory_layers.sqlite.prompts.vectors import prompt_scans, prompt_vectors
 from tests.unit.sql_statements import statements_of
 
 STATEMENTS = statements_of(

@@ -12,14 +12,15 @@ import pytest
 
 from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime
 from chatmemory.errors import RepositoryError
-from chatmemory.prompt import EVERYTHING
-from chatmemory.settings import PastChatsSettings, PastChatsSettingsTag, SqliteSettings
-from chatmemory_layers.sqlite import store_file
-from chatmemory_layers.sqlite.migrations import migrate
-from chatmemory_layers.sqlite.prompt_migrations import PROMPT_MIGRATIONS
-from chatmemory_layers.sqlite.prompt_repository import prompt_reader, prompt_repository
-from chatmemory_layers.sqlite.prompt_store import store_path
-from chatmemory_layers.sqlite.prompt_version import NEWEST, versions_of
+from chatmemory.pastchats.prompt import EVERYTHING
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory_layers.sqlite.engine import store_file
+from chatmemory_layers.sqlite.engine.migrations import migrate
+from chatmemory_layers.sqlite.prompts.prompt_migrations import PROMPT_MIGRATIONS
+from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader, prompt_repository
+from chatmemory_layers.sqlite.prompts.prompt_store import store_path
+from chatmemory_layers.sqlite.prompts.prompt_version import NEWEST, versions_of
 from tests.past_turns import SOURCE, contents, draft, index, open_past_chats, read_past_chats, state
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "pastchats.sql"
@@ -187,7 +188,9 @@ def test_a_file_that_another_process_makes_meanwhile_is_not_taken_for_a_stranger
         with open_past_chats(path):
             return seen
 
-    monkeypatch.setattr("chatmemory_layers.sqlite.prompt_store.versions_of", versions_before_it_was_made)
+    monkeypatch.setattr(
+        "chatmemory_layers.sqlite.prompts.prompt_store.versions_of", versions_before_it_was_made
+    )
     with open_past_chats(path) as past:
         assert contents(past) == []
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 from hypothesis import given, strategies as st
 
-from chatmemory_layers.sqlite.prompt_vector_rows import json_arrays, vector_rows
+from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_rows import json_arrays, vector_rows
 
 EVERY_NUMBER = np.arange(-128, 128).astype(np.int8)
 

@@ -7,13 +7,14 @@ from contextlib import closing
 
 import pytest
 
-from chatmemory.contracts import Forgetting, MemoryListing
-from chatmemory.memories import Namespace
-from chatmemory_layers.columns import EPOCH
-from chatmemory_layers.memory_requests import Keyed
-from chatmemory_layers.sqlite import (
-    history_work,
-    legacy_rows,
+from chatmemory.longterm.memories import Namespace
+from chatmemory.longterm.memory_repository import Forgetting, MemoryListing
+from chatmemory_layers.sql.columns import EPOCH
+from chatmemory_layers.sql.memory_requests import Keyed
+from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.engine.migrations import migrate
+from chatmemory_layers.sqlite.legacy import legacy_rows
+from chatmemory_layers.sqlite.memories import (
     memory_filters,
     memory_reads,
     memory_removal,
@@ -22,14 +23,10 @@ from chatmemory_layers.sqlite import (
     memory_user,
     memory_uses,
     memory_writes,
-    message_reads,
-    message_summaries,
-    message_writes,
     vector_search,
     word_search,
 )
-from chatmemory_layers.sqlite.engine.jobs import Transaction
-from chatmemory_layers.sqlite.migrations import migrate
+from chatmemory_layers.sqlite.messages import history_work, message_reads, message_summaries, message_writes
 from tests.unit.sql_statements import statements_of
 
 MING = Namespace("小明")

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts import PageQuery
+from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Success
-from chatmemory_layers.sqlite.database import open_database
+from chatmemory_layers.sqlite.engine.database import open_database
 from tests.unit.sqlite.desktop_files import add_rows, desktop_file
 from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, problem, refusal
 
@@ -144,7 +144,7 @@ READ_AND_WRITE = """
 import asyncio, json, os, sys
 import urllib.parse  # which pathlib imports when it first makes an address
 from pathlib import Path
-from chatmemory.contracts import PageQuery
+from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Success
 from tests.unit.sqlite.desktop_files import add_rows, desktop_file
 from tests.unit.sqlite.stores import batch, open_repository, refusal

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from chatmemory.effect import EffectFailed
-from chatmemory.settings import SqliteSettings
-from chatmemory_layers.sqlite.store_file import store_file
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory_layers.sqlite.engine.store_file import store_file
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chatmemory.contracts import Attachment, Candidates, Forgetting, Matrix, MemorySearch, Vector
-from chatmemory.laws.memory_samples import remembered
-from chatmemory.memories import EmbeddingSpace, Namespace
-from chatmemory_layers.sqlite import vector_partition
-from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
-from chatmemory_layers.sqlite.vector_partition import VectorPartition
-from chatmemory_layers.sqlite.vector_search import COMPARED, Space, VectorSearch
+from chatmemory.embedding.embedder import Matrix, Vector
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.longterm.memories import Namespace
+from chatmemory.longterm.memory_repository import Attachment, Candidates, Forgetting, MemorySearch
+from chatmemory_layers.sqlite.memories import vector_partition
+from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
+from chatmemory_layers.sqlite.memories.vector_partition import VectorPartition
+from chatmemory_layers.sqlite.memories.vector_search import COMPARED, Space, VectorSearch
 from tests.unit.sqlite.stores import open_memories
 
 MING = Namespace("小明")
@@ -212,11 +214,11 @@ def test_the_spaces_that_were_used_last_stay_in_memory(spaces: sqlite3.Connectio
 REMEMBER_BY_WORDS = """
 import asyncio, sys
 from datetime import UTC, datetime
-from chatmemory.contracts import MemoryDraft, MemorySearch
-from chatmemory.memories import Namespace, Provenance
-from chatmemory.settings import SqliteSettings
-from chatmemory_layers.sqlite.database import open_database
-from chatmemory_layers.sqlite.memory_repository import SqliteMemoryRepository
+from chatmemory.longterm.memory_repository import MemoryDraft, MemorySearch
+from chatmemory.longterm.memories import Namespace, Provenance
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory_layers.sqlite.engine.database import open_database
+from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 
 async def main():
     async with open_database(SqliteSettings(path=sys.argv[1])) as database:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.contracts import PageQuery
-from chatmemory_layers.sqlite.message_repository import SqliteMessageRepository
-from chatmemory_layers.sqlite.worker_connection import WorkerConnection
+from chatmemory.conversation.message_repository import PageQuery
+from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection
+from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, open_repository, problem
 

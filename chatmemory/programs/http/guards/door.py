@@ -8,7 +8,7 @@ from chatmemory.programs.http.guards.origins import OriginGuard
 from chatmemory.programs.http.guards.request_log import RequestLog
 from chatmemory.programs.http.guards.targets import TargetGuard
 from chatmemory.programs.http.guards.unforeseen import UnforeseenGuard
-from chatmemory.server_settings import ServerSettings
+from chatmemory.settings.server_settings import ServerSettings
 
 
 def behind_the_door(app: ASGIApp, settings: ServerSettings) -> ASGIApp:

@@ -5,8 +5,8 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.chat_context import NO_INSTRUCTIONS, ChatContext, Instructions
-from chatmemory.contracts import ChatContextService
+from chatmemory.context.chat_context import NO_INSTRUCTIONS, ChatContext, Instructions
+from chatmemory.context.contract import ChatContextService
 from chatmemory.effect import Effect
 from chatmemory.errors import RecallError
 from chatmemory.programs.http.operation import Call, InApp, Operation

@@ -5,21 +5,21 @@ from typing import Any, Final, TypeVar, final
 
 from attrs import field, frozen, validators
 
-from chatmemory.contracts import ChatMemory, ChatMemoryService
-from chatmemory.effect import Effect
-from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
-from chatmemory.messages import (
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
+from chatmemory.conversation.messages import (
     AddReport,
     ChatMessage,
     ClearReport,
     Conversation,
     ConversationPage,
     MessagePage,
-    NewMessage,
     SummarizationMetadata,
     View,
 )
-from chatmemory.pastchats.shortened import one_line
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.effect import Effect
+from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
+from chatmemory.pastchats.finding.shortened import one_line
 from chatmemory.programs.http.made_ids import with_made_ids
 from chatmemory.programs.http.operation import Call, EventStream, NoParameters, Operation
 from chatmemory.programs.http.operations.events import followed

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final, Never, TypeAlias
 
-from chatmemory.contracts import EmbedderTag
-from chatmemory.contracts.past_chats import PastChatsService
 from chatmemory.effect import Do, Effect, Failure, Success
+from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
+from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.operations.description import (

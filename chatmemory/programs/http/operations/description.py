@@ -8,13 +8,13 @@ from typing import Literal, TypeAlias, final
 from attrs import frozen
 
 from chatmemory.effect import Effect, Tag
+from chatmemory.longterm.memories import Category
 from chatmemory.longterm.save_form import (
     DEFAULT_CATEGORY,
     DEFAULT_CONFIDENCE,
     DEFAULT_KEYS,
     LEAST_CONFIDENCE,
 )
-from chatmemory.memories import Category
 
 Backend: TypeAlias = Literal["in_memory", "sqlite", "postgres"]
 

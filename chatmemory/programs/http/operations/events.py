@@ -8,11 +8,11 @@ from typing import Final
 
 import anyio
 
-from chatmemory.contracts import ChatMemory
+from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.messages import ChatMessage, Conversation
 from chatmemory.effect import Effect, Failure, Success
 from chatmemory.errors import ConversationNotFoundError, ReadError
-from chatmemory.messages import ChatMessage, Conversation
-from chatmemory.structure import write_json
+from chatmemory.input.structure import write_json
 
 PAUSE_SECONDS: Final = 0.5
 HEARTBEAT_SECONDS: Final = 15.0

@@ -5,15 +5,15 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.contracts import LongTermMemoryService
 from chatmemory.effect import Effect
 from chatmemory.errors import RecallError
+from chatmemory.input.json_value import Json
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory, Speaker
+from chatmemory.longterm.memories import Category
 from chatmemory.longterm.save_form import DEFAULT_CATEGORY
-from chatmemory.memories import Category
-from chatmemory.messages import Json
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.problems import Refusal
-from chatmemory.proposals import Extraction, ProposedMemory, Speaker
 
 
 @final

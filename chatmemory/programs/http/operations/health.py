@@ -5,7 +5,7 @@ from typing import Final, Literal, Never, final
 
 from attrs import frozen
 
-from chatmemory.contracts import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Effect
 from chatmemory.errors import GenericMemoryError, ReadError, RepositoryError
 from chatmemory.programs.http.operation import Call, NoParameters, Operation

@@ -6,7 +6,6 @@ from typing import Any, Final, TypeVar, final
 
 from attrs import field, frozen, validators
 
-from chatmemory.contracts import LongTermMemory, LongTermMemoryService
 from chatmemory.effect import Effect
 from chatmemory.errors import (
     MemoryChangeError,
@@ -14,7 +13,9 @@ from chatmemory.errors import (
     RecallError,
     RememberError,
 )
-from chatmemory.memories import (
+from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.longterm.extraction.proposals import MemoryUpdate, Speaker
+from chatmemory.longterm.memories import (
     Category,
     DedupPolicy,
     ForgetReceipt,
@@ -27,12 +28,11 @@ from chatmemory.memories import (
     RememberReport,
     Stored,
 )
+from chatmemory.longterm.recall.recall import Recall
 from chatmemory.programs.http.made_ids import with_made_ids
 from chatmemory.programs.http.operation import Call, Empty, InApp, Operation
 from chatmemory.programs.http.problems import Refusal
-from chatmemory.proposals import MemoryUpdate, Speaker
-from chatmemory.recall import Recall
-from chatmemory.settings import MOST_RECALLED
+from chatmemory.settings.memory_settings import MOST_RECALLED
 
 A = TypeVar("A")
 E = TypeVar("E")

@@ -6,18 +6,18 @@ from typing import Any, Final, TypeVar, final
 
 from attrs import field, frozen, validators
 
-from chatmemory.contracts.past_chats import PastChats, PastChatsService, SearchMode
 from chatmemory.effect import Effect
 from chatmemory.errors import GenericMemoryError, PastChatsError, RepositoryError
-from chatmemory.message_rules import MAX_LIMIT
-from chatmemory.past_chats import PastChatsStatistics, PastConversationPage, PastTurnPage
-from chatmemory.pastchats.finding import MOST_CONVERSATIONS, MOST_HITS, MOST_TURNS
+from chatmemory.input.roles import Role
+from chatmemory.input.rules import MAX_LIMIT
+from chatmemory.pastchats.contract import PastChats, PastChatsService, SearchMode
+from chatmemory.pastchats.finding.past_chats_live import MOST_CONVERSATIONS, MOST_HITS, MOST_TURNS
+from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
+from chatmemory.pastchats.past_chats import PastChatsStatistics, PastConversationPage, PastTurnPage
+from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.programs.http.access import NO_PAST_CHATS
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.problems import Refusal
-from chatmemory.prompt import PromptFilter
-from chatmemory.prompt_hits import PastRecall, PromptSearchResult
-from chatmemory.roles import Role
 
 A = TypeVar("A")
 

@@ -17,8 +17,8 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, Type
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.sqlite.sqlite_problem import repository_error
-from chatmemory_layers.sqlite.worker_connection import Posted, WorkerConnection
+from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
+from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection
 
 GONE: Final = "the file was moved, replaced or deleted while it was open: close the store and open it again"
 """What was committed then goes with the last who has the file open."""

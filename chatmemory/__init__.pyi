@@ -1,0 +1,203 @@
+from chatmemory.context.agent_prompt import (
+    AgentPrompt as AgentPrompt,
+    AgentTurn as AgentTurn,
+    agent_messages as agent_messages,
+    agent_prompt as agent_prompt,
+)
+from chatmemory.context.chat_context import ChatContext as ChatContext, Instructions as Instructions
+from chatmemory.context.contract import (
+    ChatContextBuilder as ChatContextBuilder,
+    ChatContextService as ChatContextService,
+)
+from chatmemory.conversation.contract import ChatMemory as ChatMemory, ChatMemoryService as ChatMemoryService
+from chatmemory.conversation.message_repository import (
+    Append as Append,
+    Appended as Appended,
+    ConversationListing as ConversationListing,
+    HistoryWork as HistoryWork,
+    MessageDraft as MessageDraft,
+    MessageRepository as MessageRepository,
+    MessageRepositoryTag as MessageRepositoryTag,
+    PageQuery as PageQuery,
+    Summary as Summary,
+    WorkThreshold as WorkThreshold,
+)
+from chatmemory.conversation.messages import (
+    AddReport as AddReport,
+    ChatMessage as ChatMessage,
+    Conversation as Conversation,
+    ConversationPage as ConversationPage,
+    HistoryReport as HistoryReport,
+    MessagePage as MessagePage,
+)
+from chatmemory.conversation.new_message import NewMessage as NewMessage
+from chatmemory.conversation.skill_runner import (
+    SkillRequest as SkillRequest,
+    SkillRunner as SkillRunner,
+    SkillRunnerTag as SkillRunnerTag,
+)
+from chatmemory.conversation.strategies.contract import (
+    HistoryStrategy as HistoryStrategy,
+    HistoryStrategyTag as HistoryStrategyTag,
+)
+from chatmemory.conversation.streamed_reply import streamed_reply as streamed_reply
+from chatmemory.conversation.token_counter import (
+    TokenCounter as TokenCounter,
+    TokenCounterTag as TokenCounterTag,
+)
+from chatmemory.effect import (
+    Do as Do,
+    Effect as Effect,
+    EffectFailed as EffectFailed,
+    Failure as Failure,
+    Fiber as Fiber,
+    Layer as Layer,
+    ManagedRuntime as ManagedRuntime,
+    Outcome as Outcome,
+    Stream as Stream,
+    Success as Success,
+    Tag as Tag,
+    TestClock as TestClock,
+    ThreadRuntime as ThreadRuntime,
+    catch as catch,
+    wire as wire,
+)
+from chatmemory.embedding.embedder import (
+    USUAL_THRESHOLD as USUAL_THRESHOLD,
+    Embedder as Embedder,
+    EmbedderTag as EmbedderTag,
+    Matrix as Matrix,
+    Vector as Vector,
+)
+from chatmemory.embedding.query_embedder import (
+    QueryEmbedder as QueryEmbedder,
+    QueryEmbedderTag as QueryEmbedderTag,
+)
+from chatmemory.embedding.space import Embedding as Embedding
+from chatmemory.errors import (
+    ConversationNotFoundError as ConversationNotFoundError,
+    DataValidationError as DataValidationError,
+    EmbeddingError as EmbeddingError,
+    GenericMemoryError as GenericMemoryError,
+    MemoryChangedError as MemoryChangedError,
+    MemoryConflictError as MemoryConflictError,
+    MemoryNotFoundError as MemoryNotFoundError,
+    MessageConflictError as MessageConflictError,
+    PromptNotFoundError as PromptNotFoundError,
+    RepositoryError as RepositoryError,
+    SkillExecutionError as SkillExecutionError,
+    VersionConflictError as VersionConflictError,
+)
+from chatmemory.items.item_condition import Condition as Condition
+from chatmemory.items.item_repository import (
+    ItemChange as ItemChange,
+    ItemName as ItemName,
+    ItemPut as ItemPut,
+    ItemRepository as ItemRepository,
+    ItemRepositoryTag as ItemRepositoryTag,
+    ItemSearch as ItemSearch,
+    Labels as Labels,
+    StoredItem as StoredItem,
+)
+from chatmemory.longterm.contract import (
+    LongTermMemory as LongTermMemory,
+    LongTermMemoryService as LongTermMemoryService,
+)
+from chatmemory.longterm.extraction.memory_extractor import (
+    MemoryExtractor as MemoryExtractor,
+    MemoryExtractorTag as MemoryExtractorTag,
+)
+from chatmemory.longterm.extraction.proposals import (
+    Extraction as Extraction,
+    MemoryUpdate as MemoryUpdate,
+    ProposedMemory as ProposedMemory,
+    StatedFact as StatedFact,
+)
+from chatmemory.longterm.memories import (
+    Duplicate as Duplicate,
+    ForgetReceipt as ForgetReceipt,
+    Memory as Memory,
+    MemoryChanges as MemoryChanges,
+    MemoryPage as MemoryPage,
+    Namespace as Namespace,
+    NewMemory as NewMemory,
+    Provenance as Provenance,
+    RememberReport as RememberReport,
+    Skipped as Skipped,
+    Stored as Stored,
+)
+from chatmemory.longterm.memory_repository import (
+    Attachment as Attachment,
+    Candidate as Candidate,
+    Candidates as Candidates,
+    Forgetting as Forgetting,
+    MemoryDraft as MemoryDraft,
+    MemoryListing as MemoryListing,
+    MemoryRepository as MemoryRepository,
+    MemoryRepositoryTag as MemoryRepositoryTag,
+    MemorySearch as MemorySearch,
+)
+from chatmemory.longterm.recall.recall import Recall as Recall, RecallHit as RecallHit
+from chatmemory.longterm.recall.recall_ranker import (
+    RecallRanker as RecallRanker,
+    RecallRankerTag as RecallRankerTag,
+)
+from chatmemory.longterm.save_form import (
+    SaveForm as SaveForm,
+    fill_form as fill_form,
+    opened_form as opened_form,
+)
+from chatmemory.pastchats.contract import (
+    PastChats as PastChats,
+    PastChatsIndex as PastChatsIndex,
+    PastChatsIndexService as PastChatsIndexService,
+    PastChatsService as PastChatsService,
+    SearchMode as SearchMode,
+)
+from chatmemory.pastchats.finding.prompt_hits import (
+    Exchange as Exchange,
+    PastRecall as PastRecall,
+    PromptHit as PromptHit,
+    PromptSearchResult as PromptSearchResult,
+)
+from chatmemory.pastchats.finding.prompt_ranker import (
+    PromptRanker as PromptRanker,
+    PromptRankerTag as PromptRankerTag,
+)
+from chatmemory.pastchats.formats.history_format import (
+    HEAD_BYTES as HEAD_BYTES,
+    LEAST_CONFIDENCE as LEAST_CONFIDENCE,
+    Claim as Claim,
+    Head as Head,
+    HistoryFormat as HistoryFormat,
+    HistoryReader as HistoryReader,
+    KnownRoot as KnownRoot,
+    UnreadableHistoryError as UnreadableHistoryError,
+)
+from chatmemory.pastchats.indexing.history_files import (
+    FoundFiles as FoundFiles,
+    HistoryFiles as HistoryFiles,
+    HistoryFilesTag as HistoryFilesTag,
+    TrackedReader as TrackedReader,
+)
+from chatmemory.pastchats.past_chats import (
+    IndexProgress as IndexProgress,
+    IndexReport as IndexReport,
+    IndexRequest as IndexRequest,
+    PastConversation as PastConversation,
+    PastConversationPage as PastConversationPage,
+    PastTurnPage as PastTurnPage,
+)
+from chatmemory.pastchats.prompt import Prompt as Prompt, PromptFilter as PromptFilter
+from chatmemory.pastchats.prompt_repository import (
+    MOST_CANDIDATES as MOST_CANDIDATES,
+    PromptCandidate as PromptCandidate,
+    PromptCandidates as PromptCandidates,
+    PromptRecord as PromptRecord,
+    PromptRepository as PromptRepository,
+    PromptRepositoryTag as PromptRepositoryTag,
+    PromptSearch as PromptSearch,
+)
+from chatmemory.settings.embedding_settings import EmbeddingSettings as EmbeddingSettings
+from chatmemory.settings.memory_settings import Settings as Settings, StrategySettings as StrategySettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings as PastChatsSettings

@@ -1,0 +1,142 @@
+"""How a context is put together from what there is: a pure function of its materials, its budget and chance.
+
+The layers, from the first message to the last:
+
+    [0] base prompt, [1] scenario and skills, [2] profile, then system messages of the conversation: one system message
+    [3][4] memories, fenced: at the end of that message, or in a user message of their own (``memory.context.memoryRole``)
+    [5] the newest messages of the conversation
+    [6] the user's message
+
+[0] to [2] and [6] are never left out.  Then memories take what room there is, best first, up to their share of the
+budget; one that is too large is passed over.  The conversation has the rest, and loses its oldest messages first.
+So the number of messages, and whose they are, follows from what there is and how large it is, never from what it says.
+
+A summary stands at its place in [5] as a user's message, fenced like a memory: it was written from what was said, and
+has no more authority than that.
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Final, Literal, final
+
+from attrs import frozen
+
+from chatmemory.context.chat_context import ChatContext, ContextMessage, Instructions, LeftOut
+from chatmemory.context.recalled_block import (
+    MEMORIES_NOTICE,
+    SUMMARY_NOTICE,
+    memory_line,
+    message_line,
+    recalled_block,
+)
+from chatmemory.context.token_window import token_window
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.conversation.token_counter import TokenCounter
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import DataValidationError, Problem
+from chatmemory.longterm.memories import Memory
+from chatmemory.settings.memory_settings import ContextSettings
+from chatmemory.text.fence import fresh_fence
+
+PARAGRAPH: Final = "\n\n"
+
+
+@final
+@frozen
+class Materials:
+    """What a context is made of.
+
+    Attributes:
+        memories: best first.
+        said: the conversation in the model's view, oldest first, without the user's message.
+        user_message: as it is to stand in the context.
+    """
+
+    instructions: Instructions
+    memories: Sequence[Memory]
+    said: Sequence[ChatMessage]
+    user_message: ContextMessage
+
+
+@final
+@frozen
+class ContextAssembly:
+    """Puts materials together within the budget of *settings*."""
+
+    settings: ContextSettings
+    tokens: TokenCounter
+    chance: Random
+
+    def assemble(self, materials: Materials) -> Outcome[ChatContext, DataValidationError]:
+        """Return the context; fail when the instructions and the user's message alone exceed the budget."""
+        texts, last, budget = _standing_texts(materials), materials.user_message, self.settings.tokens
+        needed, instructed = self._size(last), self._size(*self._head(texts, ""))
+        if needed + instructed > budget:
+            return Failure(DataValidationError((_no_room(needed, instructed, budget),)))
+
+        lines = [memory_line(memory) for memory in materials.memories]
+        summaries = [message_line(message) for message in materials.said if message.role == "summary"]
+        fence = fresh_fence([*lines, *summaries], self.chance)
+        most = min(budget - needed, instructed + int(budget * self.settings.memory_share))
+        line_of: dict[str, str] = {}
+        passed_over: list[LeftOut] = []
+        for memory, line in zip(materials.memories, lines, strict=True):
+            block = recalled_block([*line_of.values(), line], fence=fence, notice=MEMORIES_NOTICE)
+            if self._size(*self._head(texts, block)) <= most:
+                line_of[memory.id] = line
+            else:
+                passed_over.append(LeftOut("memory", memory.id, "budget"))
+
+        head = self._head(texts, recalled_block([*line_of.values()], fence=fence, notice=MEMORIES_NOTICE))
+        said = [_for_model(message, fence) for message in materials.said if message.role != "system"]
+        window = token_window(said, size=self._size, room=budget - needed - self._size(*head))
+        messages = (*head, *window.kept, last)
+        left_out = (
+            *passed_over,
+            *_left_out(window.without_room, "budget"),
+            *_left_out(window.parted, "parted"),
+        )
+        return Success(ChatContext(messages, tuple(line_of), self._size(*messages), left_out))
+
+    def _head(self, texts: Sequence[str], block: str) -> tuple[ContextMessage, ...]:
+        """Return what stands before the conversation: the system message and that of the memories, if there are any."""
+        blocks = [block] if block else []
+        if self.settings.memory_role == "system":
+            texts, blocks = [*texts, *blocks], []
+        system = [ContextMessage("system", PARAGRAPH.join(texts))] if texts else []
+        return (*system, *(ContextMessage("user", text) for text in blocks))
+
+    def _size(self, *messages: ContextMessage) -> int:
+        return sum(
+            self.tokens.count(NewMessage(message.role, message.content, metadata=message.metadata))
+            for message in messages
+        )
+
+
+def _standing_texts(materials: Materials) -> list[str]:
+    """Return what is said with the application's authority, each text once; the conversation's policy among it."""
+    told = materials.instructions
+    given = (told.system, told.scenario, *told.skills, told.profile)
+    # Whether there is a system message must not follow from what is stored: a stored one counts even when it is blank.
+    policy = (message.content for message in materials.said if message.role == "system")
+    return list(dict.fromkeys((*(text for text in given if text.strip()), *policy)))
+
+
+def _for_model(message: ChatMessage, fence: str) -> ContextMessage:
+    if message.role == "summary":
+        block = recalled_block([message_line(message)], fence=fence, notice=SUMMARY_NOTICE)
+        return ContextMessage("user", block, id=message.id)
+    return ContextMessage(message.role, message.content, message.metadata, message.id)
+
+
+def _left_out(messages: Sequence[ContextMessage], reason: Literal["budget", "parted"]) -> Iterator[LeftOut]:
+    return (LeftOut("message", message.id, reason) for message in messages if message.id is not None)
+
+
+def _no_room(needed: int, instructed: int, budget: int) -> Problem:
+    instructions = f" with {instructed} of instructions" if instructed else ""
+    return Problem(
+        "$.user_message",
+        f"{needed} tokens{instructions} are more than {budget}: shorten it, or raise memory.context.tokens",
+    )

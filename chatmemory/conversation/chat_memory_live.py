@@ -1,0 +1,319 @@
+"""``ChatMemoryService``: the service that agents call, over any repository and any history strategy.
+
+It checks what comes in, stamps it, and lifts errors; transactions are the repository's, summaries the strategy's.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import final
+
+from attrs import frozen
+
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
+from chatmemory.conversation.message_repository import (
+    Append,
+    ConversationListing,
+    MessageDraft,
+    MessageRepository,
+    MessageRepositoryTag,
+    PageQuery,
+)
+from chatmemory.conversation.message_rules import message_problems
+from chatmemory.conversation.messages import (
+    AddReport,
+    ChatMessage,
+    ClearReport,
+    Conversation,
+    ConversationOrder,
+    ConversationPage,
+    MessagePage,
+    SummarizationMetadata,
+    View,
+)
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.conversation.strategies.contract import HistoryStrategy, HistoryStrategyTag
+from chatmemory.conversation.strategies.history_strategy import KeepEverything
+from chatmemory.conversation.strategies.history_work import IDLE, HistoryKeeper
+from chatmemory.conversation.token_counter import TokenCounter, TokenCounterTag
+from chatmemory.effect import Do, Effect, Failure, Layer, Outcome, Success
+from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.effect.services.ids import Ids, IdsTag
+from chatmemory.errors import (
+    AddError,
+    ConversationNotFoundError,
+    DataValidationError,
+    GenericMemoryError,
+    Problem,
+    ReadError,
+    memory_error,
+)
+from chatmemory.input.page_cursor import cursor_of, read_cursor
+from chatmemory.input.rules import (
+    MAX_ID_CHARACTERS,
+    choice_problems,
+    id_problems,
+    instant_problems,
+    limit_problems,
+    refuse,
+    text_problems,
+)
+from chatmemory.settings.memory_settings import StrategySettings, StrategySettingsTag
+
+
+@final
+@frozen
+class ChatMemoryLive:
+    """The service; its promises stand in ``ChatMemory``."""
+
+    repository: MessageRepository
+    history: HistoryKeeper
+    tokens: TokenCounter
+    clock: Clock
+    ids: Ids
+
+    def add_messages(
+        self, conversation_id: str, messages: Sequence[NewMessage], *, expected_version: int | None = None
+    ) -> Effect[AddReport, AddError]:
+        """See ``ChatMemory``."""
+
+        async def add() -> Outcome[AddReport, AddError]:
+            return await self._add(conversation_id, messages, expected_version)
+
+        return Effect.from_outcome(add)
+
+    async def _add(
+        self, conversation_id: str, messages: Sequence[NewMessage], expected_version: int | None
+    ) -> Outcome[AddReport, AddError]:
+        # A plain coroutine: do-notation and alt would double what the service adds to the price of a message.
+        problems = id_problems("$.conversation_id", conversation_id) + message_problems(messages)
+        if expected_version is not None:
+            problems += limit_problems("$.expected_version", expected_version)
+        if problems:
+            return Failure(DataValidationError(tuple(problems)))
+        if not messages:
+            return await self._add_nothing(conversation_id)
+        now = self.clock.now()
+        drafts = tuple([self._draft(message, now) for message in messages])
+        batch = Append(conversation_id, drafts, now, self.history.strategy.threshold, expected_version)
+        outcome = await self.repository.append(batch)
+        if type(outcome) is not Success:
+            return Failure(memory_error(outcome.failure()))
+        appended = outcome.unwrap()
+        history = await self.history.after_append(appended) if appended.work_is_due else IDLE
+        return Success(
+            AddReport(appended.stored, appended.duplicates, appended.conversation.version, history)
+        )
+
+    @Effect.gen
+    async def _add_nothing(self, do: Do[GenericMemoryError], conversation_id: str) -> AddReport:
+        found = await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
+        return AddReport((), (), 0 if found is None else found.version, IDLE)
+
+    def get_messages(
+        self,
+        conversation_id: str,
+        *,
+        limit: int | None = None,
+        before: datetime | None = None,
+        view: View = "model",
+    ) -> Effect[Sequence[ChatMessage], ReadError]:
+        """See ``ChatMemory``."""
+
+        async def read() -> Outcome[Sequence[ChatMessage], ReadError]:
+            page = await self._page(PageQuery(conversation_id, view, limit, before))
+            return page if isinstance(page, Failure) else Success(page.messages)
+
+        return Effect.from_outcome(read)
+
+    def get_page(
+        self,
+        conversation_id: str,
+        *,
+        limit: int = 100,
+        older_than: int | None = None,
+        newer_than: int | None = None,
+        view: View = "model",
+    ) -> Effect[MessagePage, ReadError]:
+        """See ``ChatMemory``."""
+
+        async def read() -> Outcome[MessagePage, ReadError]:
+            page = await self._page(PageQuery(conversation_id, view, limit, None, older_than, newer_than))
+            return page if isinstance(page, Failure) else Success(page)
+
+        return Effect.from_outcome(read)
+
+    async def pages(
+        self, conversation_id: str, *, size: int = 200, view: View = "full"
+    ) -> AsyncIterator[Outcome[MessagePage, ReadError]]:
+        """See ``ChatMemory``."""
+        cursor = 0
+        while True:
+            outcome = await self.get_page(conversation_id, limit=size, newer_than=cursor, view=view)
+            if isinstance(outcome, Success) and cursor > 0 and not outcome.unwrap().messages:
+                return
+            yield outcome
+            if isinstance(outcome, Failure) or len(outcome.unwrap().messages) < size:
+                return
+            cursor = outcome.unwrap().newer
+
+    @Effect.gen
+    async def remove_newest(self, do: Do[ReadError], conversation_id: str) -> ChatMessage:
+        """See ``ChatMemory``."""
+        refuse(do, id_problems("$.conversation_id", conversation_id))
+        removing = self.repository.remove_newest(
+            conversation_id, now=self.clock.now(), threshold=self.history.strategy.threshold
+        )
+        removed = await do(removing.alt(GenericMemoryError))
+        return removed or do.fail(ConversationNotFoundError(conversation_id))
+
+    @Effect.gen
+    async def clear_messages(self, do: Do[ReadError], conversation_id: str) -> ClearReport:
+        """See ``ChatMemory``."""
+        refuse(do, id_problems("$.conversation_id", conversation_id))
+        cleared = await do(
+            self.repository.clear(conversation_id, now=self.clock.now()).alt(GenericMemoryError)
+        )
+        return cleared or do.fail(ConversationNotFoundError(conversation_id))
+
+    @Effect.gen
+    async def get_conversation(self, do: Do[ReadError], conversation_id: str) -> Conversation:
+        """See ``ChatMemory``."""
+        found = await do(self._find(conversation_id))
+        return found or do.fail(ConversationNotFoundError(conversation_id))
+
+    @Effect.gen
+    async def list_conversations(
+        self,
+        do: Do[ReadError],
+        *,
+        limit: int = 100,
+        after: str | None = None,
+        order: ConversationOrder = "id",
+        prefix: str = "",
+    ) -> ConversationPage:
+        """See ``ChatMemory``."""
+        place, problems = read_cursor(after)
+        refuse(
+            do,
+            limit_problems("$.limit", limit),
+            problems,
+            choice_problems("$.order", order, ConversationOrder),
+            text_problems("$.prefix", prefix, max_characters=MAX_ID_CHARACTERS),
+        )
+        if not limit:
+            return ConversationPage((), None)
+        # One more than is asked for tells whether there is another page.
+        listing = ConversationListing(limit + 1, place, order, prefix)
+        found = await do(self.repository.conversations(listing).alt(GenericMemoryError))
+        page = found[:limit]
+        last = (page[-1].updated_at, page[-1].conversation_id) if len(found) > limit else None
+        return ConversationPage(page, None if last is None else cursor_of(last))
+
+    def exists(self, conversation_id: str) -> Effect[bool, ReadError]:
+        """See ``ChatMemory``."""
+        return self._find(conversation_id).map(lambda found: found is not None)
+
+    @Effect.gen
+    async def count(self, do: Do[ReadError], conversation_id: str, *, view: View = "model") -> int:
+        """See ``ChatMemory``."""
+        refuse(do, choice_problems("$.view", view, View))
+        found = await do(self._find(conversation_id))
+        if found is None:
+            return 0
+        return found.view_count if view == "model" else found.message_count
+
+    @Effect.gen
+    async def get_summarization(
+        self, do: Do[ReadError], conversation_id: str, summary_message_id: str
+    ) -> SummarizationMetadata | None:
+        """See ``ChatMemory``."""
+        refuse(
+            do,
+            id_problems("$.conversation_id", conversation_id),
+            id_problems("$.summary_message_id", summary_message_id),
+        )
+        read = self.repository.summarization(conversation_id, summary_message_id)
+        return await do(read.alt(GenericMemoryError))
+
+    @Effect.gen
+    async def get_summarizations_of(
+        self, do: Do[ReadError], conversation_id: str, message_id: str
+    ) -> Sequence[SummarizationMetadata]:
+        """See ``ChatMemory``."""
+        refuse(do, id_problems("$.conversation_id", conversation_id), id_problems("$.message_id", message_id))
+        return await do(
+            self.repository.summarizations_of(conversation_id, message_id).alt(GenericMemoryError)
+        )
+
+    def _draft(self, message: NewMessage, now: datetime) -> MessageDraft:
+        return MessageDraft(
+            message.id or self.ids.message_id(),
+            message.role,
+            message.content,
+            now if message.timestamp is None else message.timestamp.astimezone(UTC),
+            message.metadata,
+            self.tokens.count(message),
+        )
+
+    async def _page(self, query: PageQuery) -> MessagePage | Failure[ReadError]:
+        # Plain coroutines, see _add.
+        problems = _query_problems(query)
+        if problems:
+            return Failure(DataValidationError(tuple(problems)))
+        outcome = await self.repository.page(query)
+        if type(outcome) is not Success:
+            return Failure(GenericMemoryError(outcome.failure()))
+        return outcome.unwrap() or Failure(ConversationNotFoundError(query.conversation_id))
+
+    @Effect.gen
+    async def _find(self, do: Do[ReadError], conversation_id: str) -> Conversation | None:
+        refuse(do, id_problems("$.conversation_id", conversation_id))
+        return await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
+
+
+def _query_problems(query: PageQuery) -> list[Problem]:
+    problems = id_problems("$.conversation_id", query.conversation_id)
+    problems += choice_problems("$.view", query.view, View)
+    if query.limit is not None:
+        problems += limit_problems("$.limit", query.limit)
+    problems += instant_problems("$.before", query.before)
+    if query.older_than is not None:
+        problems += limit_problems("$.older_than", query.older_than)
+    if query.newer_than is not None:
+        problems += limit_problems("$.newer_than", query.newer_than)
+    if query.older_than is not None and query.newer_than is not None:
+        problems.append(Problem("$.newer_than", "give older_than or newer_than, not both"))
+    return problems
+
+
+@asynccontextmanager
+async def open_chat_memory(
+    repository: MessageRepository,
+    strategy: HistoryStrategy,
+    tokens: TokenCounter,
+    settings: StrategySettings,
+    clock: Clock,
+    ids: Ids,
+) -> AsyncGenerator[ChatMemory]:
+    """Serve, do history work in the background, and finish what is due before leaving."""
+    keeper = HistoryKeeper(repository, strategy, clock, ids, settings)
+    memory = ChatMemoryLive(repository, keeper, tokens, clock, ids)
+    if isinstance(strategy, KeepEverything):  # work that another strategy has left waits for its return
+        yield memory
+        return
+    async with keeper.in_background():
+        yield memory
+
+
+chat_memory = Layer.scoped(
+    ChatMemoryService,
+    open_chat_memory,
+    MessageRepositoryTag,
+    HistoryStrategyTag,
+    TokenCounterTag,
+    StrategySettingsTag,
+    ClockTag,
+    IdsTag,
+)
+"""The service over the repository, the strategy and the token counter at hand."""

@@ -1,0 +1,80 @@
+"""Which messages the next summary covers: the pure part of every summarizing strategy.
+
+``entries`` is always the oldest part of the model's view, oldest first, at least one entry longer than what may be
+taken, so that the cut can be seen from both sides.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import final
+
+from attrs import frozen
+
+from chatmemory.conversation.messages import OPEN_ROLES, ChatMessage
+
+
+def is_open(message: ChatMessage) -> bool:
+    """Tell whether a summary may take the message's place, earlier summaries aside."""
+    return message.role in OPEN_ROLES
+
+
+@final
+@frozen
+class Stretch:
+    """How much of a view the next summary is to cover.
+
+    Attributes:
+        size: of one message, in the unit of *needed*.
+        needed: what the covered messages should add up to.
+        most: open messages that may be covered; those behind them are to be kept.
+        entries: how many entries of the view to look at.
+        max_characters: of the summary.
+    """
+
+    size: Callable[[ChatMessage], int]
+    needed: int
+    most: int
+    entries: int
+    max_characters: int
+
+
+def summary_range(
+    entries: Sequence[ChatMessage], stretch: Stretch, *, rolling: bool
+) -> tuple[ChatMessage, ...]:
+    """Choose what the next summary covers, in the order of the view.
+
+    Takes open messages from the oldest on until their sizes add up to what is needed.  A tool's result stays on the
+    side of its call: where the cut would part them it moves before the call, or, when nothing would be left to cover,
+    behind the last result.
+
+    Args:
+        entries: see the module.
+        stretch: how much to cover.
+        rolling: whether earlier summaries before the cut are covered too.
+
+    Returns:
+        The covered entries; empty when nothing may be covered.
+    """
+    open_entries = [entry for entry in entries if is_open(entry)]
+    end = taken = 0
+    while taken < stretch.needed and end < min(stretch.most, len(open_entries)):
+        taken += stretch.size(open_entries[end])
+        end += 1
+    end = _beside_tool_calls(open_entries, end)
+    if not 0 < end <= stretch.most:
+        return ()
+    last = entries.index(open_entries[end - 1])
+    return tuple(
+        entry for entry in entries[: last + 1] if is_open(entry) or (rolling and entry.role == "summary")
+    )
+
+
+def _beside_tool_calls(messages: Sequence[ChatMessage], end: int) -> int:
+    """Move a cut before ``messages[end]`` so that it parts no tool result from the message that called the tool."""
+    start = end
+    while 0 < start < len(messages) and messages[start].role == "tool":
+        start -= 1
+    if start > 0:
+        return start
+    while 0 < end < len(messages) and messages[end].role == "tool":
+        end += 1
+    return end

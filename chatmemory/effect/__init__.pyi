@@ -1,0 +1,56 @@
+from chatmemory.effect.catching import catch as catch, catch_layer as catch_layer
+from chatmemory.effect.concurrency.deferred import Deferred as Deferred
+from chatmemory.effect.concurrency.queue import Queue as Queue
+from chatmemory.effect.concurrency.ref import Ref as Ref
+from chatmemory.effect.concurrency.semaphore import Semaphore as Semaphore
+from chatmemory.effect.context import Context as Context
+from chatmemory.effect.do import Do as Do
+from chatmemory.effect.effect import Effect as Effect, Fiber as Fiber
+from chatmemory.effect.effect_failed import EffectFailed as EffectFailed
+from chatmemory.effect.key import MissingServiceError as MissingServiceError, Reference as Reference
+from chatmemory.effect.layers.layer import Layer as Layer
+from chatmemory.effect.layers.memo import MemoMap as MemoMap
+from chatmemory.effect.layers.wiring import wire as wire
+from chatmemory.effect.layers.wiring_errors import (
+    AmbiguousServiceError as AmbiguousServiceError,
+    LayerCycleError as LayerCycleError,
+    ShadowedServiceError as ShadowedServiceError,
+    UnknownReplacementError as UnknownReplacementError,
+)
+from chatmemory.effect.outcome import (
+    Cause as Cause,
+    Die as Die,
+    EffectInterrupted as EffectInterrupted,
+    Exit as Exit,
+    Fail as Fail,
+    Failure as Failure,
+    Interrupt as Interrupt,
+    Outcome as Outcome,
+    Success as Success,
+)
+from chatmemory.effect.running.runner import Runner as Runner
+from chatmemory.effect.running.runtime import ManagedRuntime as ManagedRuntime
+from chatmemory.effect.running.thread_runtime import ThreadRuntime as ThreadRuntime
+from chatmemory.effect.scope import Scope as Scope, ScopeTag as ScopeTag
+from chatmemory.effect.services.clock import (
+    Clock as Clock,
+    ClockTag as ClockTag,
+    SystemClock as SystemClock,
+    TestClock as TestClock,
+)
+from chatmemory.effect.services.ids import (
+    Ids as Ids,
+    IdsTag as IdsTag,
+    SequentialIds as SequentialIds,
+    TimeOrderedIds as TimeOrderedIds,
+)
+from chatmemory.effect.services.schedule import Schedule as Schedule
+from chatmemory.effect.services.tracer import (
+    CurrentSpan as CurrentSpan,
+    Span as Span,
+    Tracer as Tracer,
+    TracerTag as TracerTag,
+)
+from chatmemory.effect.stream.stream import Stream as Stream
+from chatmemory.effect.suspended import SuspendedError as SuspendedError
+from chatmemory.effect.tag import Tag as Tag

@@ -1,0 +1,137 @@
+"""``GuardedEmbedder``: an embedder whose rows can be trusted, and that costs no time while it cannot embed.
+
+It goes around any embedder, a user's own included (spec 001, D1 and R5).  What a memory without a vector comes to is
+decided by whoever asks.
+"""
+
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final, Never, final
+
+from attrs import define, evolve, field
+
+from chatmemory.effect import Do, Effect, Failure, Layer, Outcome
+from chatmemory.effect.context import Context
+from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
+from chatmemory.embedding.unit_vectors import read_rows
+from chatmemory.errors import EmbeddingError
+from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
+
+LONGEST_PAUSE_SECONDS: Final = 366 * 86_400.0  # a date can be named for its end
+
+log = logging.getLogger(__name__)
+
+
+@final
+@define(eq=False)
+class GuardedEmbedder:
+    """Embeds as *embedder* does, while that works.
+
+    After a failure nobody asks it for *pause_seconds*; then one caller tries, and all others wait no longer than
+    before until it has succeeded.  What came back decides, not a status or a kind of exception.  Two failures make no
+    pause: what the configuration says, since finding that out costs nothing, and a refusal of an embedder that has
+    worked before, since that is about the texts.
+
+    Attributes:
+        pause_seconds: an embedder that asks for a shorter pause gets that; 0: there is none.
+    """
+
+    embedder: Embedder
+    clock: Clock
+    pause_seconds: float
+    _failure: EmbeddingError | None = field(default=None, init=False)
+    _again_at: float = field(default=0.0, init=False)
+    _is_being_tried: bool = field(default=False, init=False)
+    _has_worked: bool = field(default=False, init=False)
+    _dim: int | None = field(default=None, init=False)
+
+    @property
+    def model(self) -> str:
+        """The name of the embedder's model."""
+        return self.embedder.model
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The embedder's."""
+        return self.embedder.similarity_threshold
+
+    def unavailability(self) -> EmbeddingError | None:
+        """Say why it cannot embed: because of its configuration, or because it has failed a short while ago."""
+        if self._failure is not None and (self._is_being_tried or self.clock.monotonic() < self._again_at):
+            return self._failure
+        try:
+            return self.embedder.unavailability()
+        except Exception as exception:  # noqa: BLE001  foreign code at the edge: not a defect of ours
+            return self._raised(exception)
+
+    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
+        """Embed *texts*, or fail at once with what is known."""
+        return Effect.in_context(lambda context: self._embed(texts, context))
+
+    async def _embed(self, texts: Sequence[str], context: Context[Any]) -> Outcome[Matrix, EmbeddingError]:
+        unavailable = self.unavailability()
+        if unavailable is not None:
+            return Failure(unavailable)
+        if self._failure is None:
+            outcome = await self._ask(texts, context)
+        else:
+            self._is_being_tried = True
+            try:
+                outcome = await self._ask(texts, context)
+            finally:
+                self._is_being_tried = False
+        if isinstance(outcome, Failure):
+            self._remember(outcome.failure())
+        elif texts:  # no texts prove nothing
+            self._open(outcome.unwrap())
+        return outcome
+
+    async def _ask(self, texts: Sequence[str], context: Context[Any]) -> Outcome[Matrix, EmbeddingError]:
+        try:
+            outcome = await self.embedder.embed(texts).run_in(context)
+            if isinstance(outcome, Failure):
+                return outcome
+            return read_rows(self.model, outcome.unwrap(), count=len(texts), dim=self._dim)
+        except Exception as exception:  # noqa: BLE001  foreign code at the edge: not a defect of ours
+            return Failure(self._raised(exception))
+
+    def _open(self, rows: Matrix) -> None:
+        if self._failure is not None:
+            log.info("embedder %r works again", self.model)
+        self._failure = None
+        self._has_worked = True
+        self._dim = rows.shape[1]
+
+    def _remember(self, error: EmbeddingError) -> None:
+        is_about_the_texts = error.problem == "refused" and self._has_worked
+        if is_about_the_texts or error.problem == "not_configured" or not self.pause_seconds:
+            return
+        self._has_worked = False
+        pause = min(
+            self.pause_seconds, error.retry_after_seconds or self.pause_seconds, LONGEST_PAUSE_SECONDS
+        )
+        until = self.clock.now() + timedelta(seconds=pause)
+        detail = f"{error.detail}, " if error.detail else ""
+        self._failure = evolve(error, detail=f"{detail}asked again after {until:%Y-%m-%d %H:%M:%S} UTC")
+        self._again_at = self.clock.monotonic() + pause
+        log.warning(
+            "memories get no vectors for a while: %s", self._failure, extra={"problem": error.problem}
+        )
+
+    def _raised(self, exception: Exception) -> EmbeddingError:
+        # The text of the exception may quote what was to be embedded, and stays in the cause.
+        return EmbeddingError(self.model, "raised", type(exception).__name__, cause=exception)
+
+
+@Effect.gen
+async def _guard(do: Do[Never, EmbedderTag | EmbeddingSettingsTag]) -> Embedder:
+    settings = do.service(EmbeddingSettingsTag)
+    return GuardedEmbedder(
+        do.service(EmbedderTag), do.service(ClockTag), settings.pause_after_failure_seconds
+    )
+
+
+guarded = Layer.effect(EmbedderTag, _guard(), needs=[EmbedderTag, EmbeddingSettingsTag])
+"""The embedder at hand behind its guard: ``embedder >> guarded``."""

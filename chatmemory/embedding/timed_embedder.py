@@ -1,0 +1,56 @@
+"""``TimedEmbedder``: an embedder that answers in time or fails, for one that sets itself no limit.
+
+Those that ship with the package need none: an endpoint has its own, and what runs here comes to an end.  What
+a failure leads to stands in ``embedding_guard.py``.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Never, final
+
+from attrs import frozen
+
+from chatmemory.effect import Do, Effect, Layer
+from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
+from chatmemory.errors import EmbeddingError
+from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
+
+
+@final
+@frozen
+class TimedEmbedder:
+    """Embeds as *embedder* does, and gives it *seconds* for each *batch_size* texts."""
+
+    embedder: Embedder
+    seconds: float
+    batch_size: int
+
+    @property
+    def model(self) -> str:
+        """The name of the embedder's model."""
+        return self.embedder.model
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The embedder's."""
+        return self.embedder.similarity_threshold
+
+    def unavailability(self) -> EmbeddingError | None:
+        """What the embedder says."""
+        return self.embedder.unavailability()
+
+    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
+        """Embed *texts*, or fail when their time is over."""
+        seconds = self.seconds * max(1, ceil(len(texts) / self.batch_size))
+        too_late = EmbeddingError(self.model, "timeout", f"no answer within {seconds:g} s")
+        return self.embedder.embed(texts).timeout(seconds, lambda: too_late)
+
+
+@Effect.gen
+async def _time(do: Do[Never, EmbedderTag | EmbeddingSettingsTag]) -> Embedder:
+    settings = do.service(EmbeddingSettingsTag)
+    return TimedEmbedder(do.service(EmbedderTag), settings.timeout_seconds, settings.batch_size)
+
+
+timed = Layer.effect(EmbedderTag, _time(), needs=[EmbedderTag, EmbeddingSettingsTag])
+"""The embedder at hand within ``memory.embedding.timeoutSeconds`` for each ``batchSize`` texts: ``embedder >> timed``."""

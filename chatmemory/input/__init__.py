@@ -1,0 +1,1 @@
+"""What may come in: JSON values, roles, rules, page cursors, and raw data structured into classes."""

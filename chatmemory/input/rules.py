@@ -1,0 +1,186 @@
+"""The rules for what comes in: one set for every backend, checked before anything is written.
+
+Each function returns problems with their paths instead of raising, so that a caller learns of all of them at once.
+``clean_text`` is for those who would rather lose a character than a message.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, cast, get_args
+
+from chatmemory.effect import Do
+from chatmemory.errors import DataValidationError, Problem
+
+MAX_ID_CHARACTERS: Final = 512
+MAX_CONTENT_CHARACTERS: Final = 16 * 1024 * 1024  # a quarter of what the tightest backend could store
+MAX_METADATA_DEPTH: Final = 100  # JSON readers recurse; a tenth of Python's own limit is deep enough for data
+MAX_INTEGER_BITS: Final = 1024  # beyond it, other readers of the same JSON see infinity
+MAX_LIMIT: Final = 2**31 - 1
+
+_FORBIDDEN: Final = re.compile("[\0\ud800-\udfff]")
+
+
+def refuse(do: Do[DataValidationError], *problems: Sequence[Problem]) -> None:
+    """Fail with all problems, if there are any."""
+    if any(problems):
+        do.fail(DataValidationError(tuple(problem for some in problems for problem in some)))
+
+
+def clean_text(text: str) -> str:
+    """Return *text* with every NUL and lone surrogate replaced by U+FFFD, so that it can be stored."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def text_problem(text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) -> str | None:
+    """Say what keeps *text* from being stored exactly, None when nothing does."""
+    if not isinstance(text, str):
+        return f"expected text, not {type(text).__name__}"
+    if len(text) > max_characters:
+        return f"{len(text)} characters are more than {max_characters}"
+    found = None if _is_storable(text) else _FORBIDDEN.search(text)
+    if found is None:
+        return None
+    name = "NUL" if found.group() == "\0" else "lone surrogate"
+    return f"{name} at character {found.start()}: clean_text() replaces it"
+
+
+def id_problem(text: object) -> str | None:
+    """Say what keeps *text* from being an id."""
+    return (
+        "an id needs at least one character"
+        if text == ""
+        else text_problem(text, max_characters=MAX_ID_CHARACTERS)
+    )
+
+
+def problem_at(path: str, problem: str | None) -> list[Problem]:
+    """Return *problem* with its place, if there is one."""
+    return [] if problem is None else [Problem(path, problem)]
+
+
+def text_problems(path: str, text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) -> list[Problem]:
+    """Return the problem of a text argument, if any."""
+    return problem_at(path, text_problem(text, max_characters=max_characters))
+
+
+def id_problems(path: str, text: object, *, or_none: bool = False) -> list[Problem]:
+    """Return the problem of an id argument, if any."""
+    return problem_at(path, None if text is None and or_none else id_problem(text))
+
+
+def sequence_problems(
+    path: str, given: object, member_problems: Callable[[str, object], list[Problem]]
+) -> list[Problem]:
+    """Return what keeps *given* from being a sequence, or the problems of its members."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        return [Problem(path, f"expected a sequence, not {type(given).__name__}")]
+    return [
+        problem
+        for index, member in enumerate(cast("Sequence[object]", given))
+        for problem in member_problems(f"{path}[{index}]", member)
+    ]
+
+
+def choice_problem(value: object, choices: Any, *, or_none: bool = False) -> str | None:
+    """Say that *value* is none of the words of the Literal *choices*."""
+    if value in get_args(choices) or (or_none and value is None):
+        return None
+    return f"unknown: {value!r}; one of {', '.join(get_args(choices))}"
+
+
+def choice_problems(path: str, value: object, choices: Any, *, or_none: bool = False) -> list[Problem]:
+    """Return the problem of an argument that has to be a word of the Literal *choices*, if any."""
+    return problem_at(path, choice_problem(value, choices, or_none=or_none))
+
+
+def limit_problems(path: str, limit: object, *, most: int = MAX_LIMIT) -> list[Problem]:
+    """Return the problem of a limit argument: an integer from 0 to *most*."""
+    if isinstance(limit, int) and not isinstance(limit, bool) and 0 <= limit <= most:
+        return []
+    return [Problem(path, f"expected an integer from 0 to {most}, not {limit!r}")]
+
+
+def instant_problem(instant: object) -> str | None:
+    """Say what keeps *instant* from being a point in time."""
+    if not isinstance(instant, datetime):
+        return f"expected a datetime, not {type(instant).__name__}"
+    if instant.utcoffset() is None:
+        return "a datetime without time zone names no instant: add tzinfo, datetime.UTC for example"
+    try:
+        instant.astimezone(UTC)
+    except OverflowError:
+        return "outside the years 1 to 9999 in UTC"
+    return None
+
+
+def instant_problems(path: str, instant: object) -> list[Problem]:
+    """Return the problem of an optional point in time, if any."""
+    return problem_at(path, None if instant is None else instant_problem(instant))
+
+
+def metadata_problems(path: str, metadata: object) -> list[Problem]:
+    """Return every place in *metadata* that JSON could not give back exactly.  Iterative: depth is an attack."""
+    if not isinstance(metadata, Mapping):
+        return [Problem(path, f"expected a JSON object, not {type(metadata).__name__}")]
+    problems: list[Problem] = []
+    waiting: list[tuple[str, object, int]] = [(path, metadata, 0)]
+    while waiting:
+        here, value, depth = waiting.pop()
+        if isinstance(value, Mapping | list | tuple):
+            container = cast("Mapping[object, object] | Sequence[object]", value)
+            if depth >= MAX_METADATA_DEPTH:
+                problems.append(Problem(path, f"nested deeper than {MAX_METADATA_DEPTH} levels"))
+                break
+            members = _members(here, container, problems)
+            waiting.extend((place, member, depth + 1) for place, member in members)
+        elif (problem := _scalar_problem(value)) is not None:
+            problems.append(Problem(here, problem))
+    return problems
+
+
+def _members(
+    path: str, container: Mapping[object, object] | Sequence[object], problems: list[Problem]
+) -> list[tuple[str, object]]:
+    if not isinstance(container, Mapping):
+        return [(f"{path}[{index}]", member) for index, member in enumerate(container)]
+    members: list[tuple[str, object]] = []
+    for key, member in container.items():
+        problem = text_problem(key)
+        if problem is not None:
+            problems.append(Problem(path, f"key {key!r}: {problem}"))
+        else:
+            members.append((f"{path}.{key}", member))
+    return members
+
+
+def _scalar_problem(value: object) -> str | None:
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return text_problem(value)
+    if isinstance(value, int):
+        return (
+            None
+            if value.bit_length() <= MAX_INTEGER_BITS
+            else f"an integer of more than {MAX_INTEGER_BITS} bits"
+        )
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{value} is no JSON number"
+    return f"{type(value).__name__} is no JSON value"
+
+
+def _is_storable(text: str) -> bool:
+    return "\0" not in text and is_encodable(text)
+
+
+def is_encodable(text: str) -> bool:
+    """Tell whether *text* has an encoding in UTF-8, which lone surrogates have not; quick for what is nearly always so."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

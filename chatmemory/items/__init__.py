@@ -1,0 +1,1 @@
+"""Items: documents of agent frameworks, kept by namespace and key."""

@@ -1,0 +1,68 @@
+"""How items are ranked for a query: pure, and the same on every backend.
+
+Where a query has words (the embedder of the store), both signals count half, as they do for memories, and an item is
+found when it has one of them: a small similarity lets it stand last, not away.  Where a query has only a vector (of a
+model that the user has chosen, with a scale that only they know), the score is the cosine, and every item that has a
+vector is found.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from chatmemory.items.item_repository import ItemSearch
+from chatmemory.text.bm25 import bm25
+
+LEXICAL_SHARE: Final = 0.5
+"""How much of the score the words have, as ``memory.retrieval.lexicalShare`` has it for memories."""
+
+LEAST_SHARE: Final = 0.05
+"""Of the weight of a query's words, see ``recall_ranking.LEAST_SHARE``."""
+
+
+@frozen(slots=False)  # made for every item that is looked at
+class Rankable:
+    """An item that may be found; *place* is the backend's own name for it.
+
+    Attributes:
+        similarity: of its best passage; None: it has no vector of the query's model.
+    """
+
+    place: int
+    updated_at_us: int
+    terms: str | None
+    similarity: float | None
+
+
+def ranked(search: ItemSearch, items: Sequence[Rankable]) -> list[tuple[int, float]]:
+    """Return the place and score of those that *search* asks for, best first; the newer first among equals."""
+    words = _lexical(search, items)
+    scored = [
+        (score, item.updated_at_us, item.place)
+        for item, lexical in zip(items, words, strict=True)
+        if (score := _score(search, item, lexical)) is not None
+    ]
+    scored.sort(reverse=True)
+    return [(place, score) for score, _, place in scored[search.offset : search.offset + search.limit]]
+
+
+def _lexical(search: ItemSearch, items: Sequence[Rankable]) -> list[float]:
+    """Return what the words of each say, 0 to 1: 1 for the best of them."""
+    if not search.terms:
+        return [0.0] * len(items)
+    least = 0.0 if search.vector is None else LEAST_SHARE
+    matches = bm25(search.terms, [(item.terms or "").split() for item in items])
+    scores = [match.score if match.share >= least else 0.0 for match in matches]
+    best = max(scores, default=0.0)
+    return [score / best for score in scores] if best else scores
+
+
+def _score(search: ItemSearch, item: Rankable, lexical: float) -> float | None:
+    if not search.terms:
+        return item.similarity
+    if search.vector is None:
+        return lexical or None
+    if item.similarity is None and not lexical:
+        return None
+    return LEXICAL_SHARE * lexical + (1 - LEXICAL_SHARE) * max(0.0, item.similarity or 0.0)

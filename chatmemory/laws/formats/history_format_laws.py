@@ -1,0 +1,219 @@
+"""``HistoryFormatLaws``: everything that a ``HistoryFormat`` has to obey, as one class of tests."""
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Final, cast, get_args
+
+from chatmemory.input.roles import Role
+from chatmemory.laws.formats.history_damage import DEBRIS, cuts, from_other_versions, with_debris
+from chatmemory.laws.kit.law import LawBrokenError, expect
+from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.formats.history_format import LEAST_CONFIDENCE, HistoryFormat
+from chatmemory.pastchats.formats.reading.history_head import read_head, readings
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.prompt import TurnKind
+
+NO_HISTORIES: Final[Mapping[str, str]] = {
+    "prose": "# Notes\n\nWe met on Monday. 会议在星期一。\n\n- [ ] write it up\n",
+    "a program": "import json\n\n\ndef main() -> None:\n    print(json.dumps({'role': 'user'}))\n",
+    "a manifest": '{"name": "chat", "version": "1.0.0", "dependencies": {"left-pad": "^1.3.0"}}',
+    "a log": '{"level": "info", "msg": "started", "time": "2025-01-01T00:00:00Z"}\n' * 3,
+    "a table": "role,content\nuser,hello\nassistant,hi\n",
+    "numbers": "[1, 2, 3]",
+    "rows": '[{"id": 1, "title": "one"}, {"id": 2, "title": "two"}]',
+}
+"""What no format may take for its own."""
+
+_F1: Final = "F1 claim"
+_F2: Final = "F2 turns"
+_F3: Final = "F3 again"
+_F4: Final = "F4 cut"
+_F5: Final = "F5 damage"
+_F6: Final = "F6 other versions"
+_F7: Final = "F7 name"
+
+
+class HistoryFormatLaws:
+    """Subclass it, name your format and real files, and run pytest; see ``chatmemory.laws``.
+
+    Attributes:
+        format: what is tested.
+        files: the content of files by path: histories, and what lies beside them.
+        histories: those of *files* that are to be read; none named: all.
+        survives_cuts: whether what a history says before a cut is what it says in the end; False where later records
+            take back earlier ones.
+        turns_in_a_record: how many turns are lost at most when a record is cut off.
+    """
+
+    format: HistoryFormat
+    files: Mapping[str, bytes | str]
+    histories: Sequence[str] = ()
+    survives_cuts: bool = True
+    turns_in_a_record: int = 2
+
+    def test_f1_claim(self) -> None:
+        """F1 claim: a history is claimed by its content, under any name."""
+        for reader in self._readers():
+            neutral = posixpath.join(posixpath.dirname(reader.path), "x")
+            files = {**reader.files, neutral: reader.files[reader.path]}
+            for path in (reader.path, neutral):
+                sure = self._confidence(TextReader(path, files))
+                expect(sure >= LEAST_CONFIDENCE, True, f"{path} is claimed ({sure})", law=_F1)
+
+    def test_f1_claim_of_nothing_else(self) -> None:
+        """F1 claim: what is no history is not claimed."""
+        for what, text in NO_HISTORIES.items():
+            sure = self._confidence(TextReader("x", {"x": text}))
+            expect(sure < LEAST_CONFIDENCE, True, f"{what} is not claimed ({sure})", law=_F1)
+
+    def test_f2_turns(self) -> None:
+        """F2 turns: each turn says who said what in which conversation, and when only with a time zone."""
+        for reader in self._readers():
+            turns = [one for one in self._parse(reader) if isinstance(one, PromptTurn)]
+            expect(bool(turns), True, f"{reader.path} holds turns", law=_F2)
+            for turn in turns:
+                self._check(turn)
+            for conversation in {turn.conversation_id for turn in turns}:
+                indexes = [turn.turn_index for turn in turns if turn.conversation_id == conversation]
+                given = [index for index in indexes if index is not None]
+                expect(
+                    given in (indexes, []),
+                    True,
+                    f"all turns of {conversation} are numbered, or none",
+                    law=_F2,
+                )
+
+    def test_f3_again(self) -> None:
+        """F3 again: a file read again says the same, in blocks of any size, with a mark and other line ends."""
+        for reader in self._readers():
+            first = self._parse(reader)
+            content = reader.files[reader.path]
+            expect(self._parse(reader), first, f"{reader.path} read again", law=_F3)
+            expect(
+                self._parse(_with(reader, block_bytes=13)), first, f"{reader.path} in small blocks", law=_F3
+            )
+            marked = _with(reader, b"\xef\xbb\xbf" + content.removeprefix(b"\xef\xbb\xbf"))
+            expect(_texts(self._parse(marked)), _texts(first), f"{reader.path} with a mark", law=_F3)
+            unix = content.replace(b"\r\n", b"\n")
+            others = _texts(self._parse(_with(reader, unix.replace(b"\n", b"\r\n"))))
+            expect(others, _texts(self._parse(_with(reader, unix))), f"{reader.path} with CR and LF", law=_F3)
+
+    def test_f4_cut(self) -> None:
+        """F4 cut: a history that ends too early raises nothing and loses nothing that stands before its end."""
+        for reader in self._readers():
+            content = reader.files[reader.path]
+            places = list(_places(content, _texts(self._parse(reader)))) if self.survives_cuts else []
+            for end in cuts(content, count=_TIMES):
+                found = set(_texts(self._parse(_with(reader, content[:end]))))
+                for (text, _), (_, behind) in zip(places, places[self.turns_in_a_record :], strict=False):
+                    if behind < end:
+                        expect(
+                            text in found,
+                            True,
+                            f"{reader.path} up to byte {end}: {text[:60]!r} is there",
+                            law=_F4,
+                        )
+
+    def test_f5_damage(self) -> None:
+        """F5 damage: debris anywhere raises nothing."""
+        for reader in self._readers():
+            for debris in DEBRIS.values():
+                for content in with_debris(reader.files[reader.path], debris, count=_TIMES // len(DEBRIS)):
+                    self._parse(_with(reader, content))
+
+    def test_f6_other_versions(self) -> None:
+        """F6 other versions: a member of another type, or none, raises nothing."""
+        for reader in self._readers():
+            content = reader.files[reader.path]
+            count = max(_TIMES, _MUTATED_BYTES // (len(content) + 1))
+            for changed in from_other_versions(content, count=min(count, _MOST_TIMES), seed=len(content)):
+                other = _with(reader, changed)
+                self._confidence(other)
+                for one in self._parse(other, law=_F6):
+                    if isinstance(one, PromptTurn):
+                        self._check(one)
+
+    def test_f7_name(self) -> None:
+        """F7 name: it can be typed, and its version counts."""
+        expect(
+            bool(re.fullmatch("[a-z][a-z0-9_]*", self.format.name)),
+            True,
+            f"name {self.format.name!r}",
+            law=_F7,
+        )
+        expect(self.format.version >= 1, True, f"version {self.format.version}", law=_F7)
+        expect(
+            all(root.folder and root.files for root in self.format.known_roots), True, "known roots", law=_F7
+        )
+
+    def _readers(self) -> Iterator[TextReader]:
+        for path in self.histories or self.files:
+            yield TextReader(path, self.files)
+
+    def _confidence(self, reader: TextReader) -> int:
+        claims = [self.format.claim(head) for head in readings(read_head(reader))]
+        return max((claim.confidence for claim in claims if claim and claim.is_transcript), default=0)
+
+    def _parse(self, reader: TextReader, *, law: str = _F5) -> list[Parsed]:
+        """Return what is read, after a look at what has to be true of any file."""
+        try:
+            parsed = list(self.format.parse(reader))
+        except Exception as reason:
+            start = reader.files[reader.path][:200]
+            raise LawBrokenError(
+                f"{reader.path} raises {reason!r}; it begins with {start!r}", law=law
+            ) from reason
+        for one in cast("list[object]", parsed):
+            if isinstance(one, HistoryIssue):
+                expect(one.code in get_args(IssueCode), True, f"the code of {one}", law=law)
+            elif not isinstance(one, PromptTurn | UnknownRecord):
+                raise LawBrokenError(f"{reader.path} yields {one!r}", law=law)
+        return parsed
+
+    def _check(self, turn: PromptTurn) -> None:
+        prefix = f"{self.format.name}:"
+        has_id = turn.conversation_id.startswith(prefix) and turn.conversation_id != prefix
+        expect(has_id, True, f"{turn.conversation_id!r} is {prefix} and an id", law=_F2)
+        expect(bool(turn.content.strip()), True, f"there is text in {turn!r}", law=_F2)
+        expect(turn.role in get_args(Role), True, f"role {turn.role!r}", law=_F2)
+        expect(turn.kind in get_args(TurnKind), True, f"kind {turn.kind!r}", law=_F2)
+        if turn.timestamp is not None:
+            expect(turn.timestamp.utcoffset(), timedelta(0), f"offset of {turn.timestamp!r}", law=_F2)
+        try:
+            json.dumps(turn.metadata)
+        except (TypeError, ValueError, RecursionError) as reason:
+            raise LawBrokenError(f"metadata of {turn!r}: {reason}", law=_F2) from reason
+
+
+_TIMES: Final = 40  # cuts of a history; more find no more
+_MOST_TIMES: Final = 400
+_MUTATED_BYTES: Final = 1_000_000  # of a history in all its other versions: about a second
+_TELLING: Final = 24  # characters that find a text in a file
+
+
+def _with(reader: TextReader, content: bytes | None = None, *, block_bytes: int = 65_536) -> TextReader:
+    files = reader.files if content is None else {**reader.files, reader.path: content}
+    return TextReader(reader.path, files, block_bytes)
+
+
+def _texts(parsed: Sequence[Parsed]) -> list[str]:
+    return [one.content.replace("\r\n", "\n") for one in parsed if isinstance(one, PromptTurn)]
+
+
+def _places(content: bytes, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the *texts* that stand in the file in their order, each with where it begins."""
+    at = 0
+    for text in texts:
+        line = max(text.split("\n"), key=len)[:_TELLING]
+        spellings = {line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]}
+        found = [
+            place
+            for spelling in spellings
+            if (place := content.find(spelling.encode("utf-8", "replace"), at)) >= 0
+        ]
+        if len(line) == _TELLING and found:
+            at = min(found)
+            yield text, at

@@ -1,0 +1,167 @@
+"""``ItemMachine``: an item repository and the model, side by side through any program of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeVar
+
+from attrs import evolve
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from chatmemory.embedding.embedder import Vector
+from chatmemory.items.item_condition import Condition
+from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, Labels
+from chatmemory.laws.items import item_samples
+from chatmemory.laws.items.item_model import ModelItems
+from chatmemory.laws.items.item_samples import LABELS, MODEL, later
+from chatmemory.laws.items.item_witness import ItemWitness, found, keys_of
+from chatmemory.laws.kit.host import Host
+from chatmemory.laws.kit.law import expect
+from chatmemory.laws.memories.memory_samples import TERMS, VECTORS
+
+T = TypeVar("T")
+
+PUT: Final = "L1 put: what is put reads as it was given, and nothing else changes"
+REOPEN: Final = "L5 reopen: closing and opening changes nothing that can be read"
+FOUND: Final = "L8 found: what a query finds is all that has a word or a vector of it, with its score"
+WINDOW: Final = "L10 window: a list is the stretch of the whole that its prefix and its conditions name"
+REFRESH: Final = "E2 refresh: refreshing begins lifetimes anew and changes nothing else"
+SWEEP: Final = "E3 sweep: sweeping changes nothing that can be read"
+CHANGE: Final = "L7 race: what a change reads is there, and what it puts is stored"
+
+_PUTS: Final = st.lists(
+    st.builds(
+        ItemPut,
+        item_samples.names.map(lambda name: ItemName(*name)),
+        item_samples.values,
+        terms=item_samples.terms,
+        model=item_samples.models,
+        vectors=item_samples.vectors,
+        lifetime=item_samples.lifetimes,
+    ),
+    max_size=4,
+)
+_PREFIXES: Final = st.sampled_from(((), *LABELS[:5]))
+
+
+class ItemMachine(RuleBasedStateMachine):
+    """Writes, questions, reopenings and the passing of time in any order."""
+
+    def __init__(self, host: Host[ItemWitness], *, is_durable: bool) -> None:
+        super().__init__()
+        self.host = host
+        self.is_durable = is_durable
+        self.space = ItemWitness(host.witness.repository).space
+        self.model = ModelItems((self.space,))
+        self.minutes = 0
+
+    @rule(puts=_PUTS)
+    def write(self, puts: Sequence[ItemPut]) -> None:
+        """Put and remove."""
+        named, now = self._named(puts), self._passes()
+        self._ask(lambda witness: witness.write(*named, now=now))
+        self.model.write(named, now)
+        self._agree(PUT)
+
+    @rule(puts=_PUTS, names=st.lists(item_samples.names, max_size=3))
+    def change(self, puts: Sequence[ItemPut], names: Sequence[tuple[Labels, str]]) -> None:
+        """Read and put."""
+        named, read, now = self._named(puts), self._names(names), self._passes()
+
+        def steps() -> ItemChange[Any]:
+            items = yield read
+            return named, items
+
+        answer = self._ask(lambda witness: witness.get(witness.repository.change(steps, now=now)))
+        there = self.model.there(now)
+        predicted = tuple([there[name].item if name in there else None for name in read])
+        expect(answer, predicted, f"what a change reads of {read}", law=CHANGE)
+        self.model.write(named, now)
+        self._agree(CHANGE)
+
+    @rule(names=st.lists(item_samples.names, max_size=3))
+    def refresh(self, names: Sequence[tuple[Labels, str]]) -> None:
+        """Begin lifetimes anew."""
+        refreshed, now = self._names(names), self._passes()
+        self._ask(lambda witness: witness.get(witness.repository.refresh(refreshed, now=now)))
+        self.model.refresh(refreshed, now)
+        self._agree(REFRESH)
+
+    @rule()
+    def sweep(self) -> None:
+        """Remove what is over."""
+        now = self._passes()
+        self._ask(lambda witness: witness.get(witness.repository.sweep(now=now)))
+        self.model.sweep(now)
+        self._agree(SWEEP)
+
+    @rule(
+        prefix=_PREFIXES,
+        condition=st.none() | st.sampled_from(item_samples.BITING),
+        limit=st.integers(0, 4),
+        offset=st.integers(0, 3),
+    )
+    def read_list(self, prefix: Labels, condition: Condition | None, limit: int, offset: int) -> None:
+        """Read a list, and a page of it."""
+        search: dict[str, Any] = {"conditions": () if condition is None else (condition,)}
+        whole = self._ask(lambda witness: self._speaking(witness).search(prefix, now=self._now(), **search))
+        predicted = self.model.search(self._now(), prefix=(self.space, *prefix), **search)
+        expect(found(whole), predicted, f"the list below {prefix} of {condition}", law=WINDOW)
+        search |= {"limit": limit, "offset": offset}
+        page = self._ask(lambda witness: self._speaking(witness).search(prefix, now=self._now(), **search))
+        expect(keys_of(page), keys_of(whole[offset : offset + limit]), f"a page of it, {search}", law=WINDOW)
+
+    @rule(
+        prefix=_PREFIXES,
+        terms=st.lists(st.sampled_from(TERMS[:6]), max_size=3, unique=True).map(tuple),
+        vector=st.none() | st.sampled_from(VECTORS),
+        condition=st.none() | st.sampled_from(item_samples.BITING),
+    )
+    def find(
+        self, prefix: Labels, terms: tuple[str, ...], vector: Vector | None, condition: Condition | None
+    ) -> None:
+        """Search for words, for a vector, or for both."""
+        search: dict[str, Any] = {"terms": terms, "model": MODEL, "vector": vector}
+        search["conditions"] = () if condition is None else (condition,)
+        answered = self._ask(
+            lambda witness: self._speaking(witness).search(prefix, now=self._now(), **search)
+        )
+        predicted = self.model.search(self._now(), prefix=(self.space, *prefix), **search)
+        expect(found(answered), predicted, f"what is found below {prefix} by {terms}, {vector}", law=FOUND)
+
+    @precondition(lambda self: self.is_durable)
+    @rule()
+    def reopen(self) -> None:
+        """Close the repository and open it again."""
+        self.host.reopen()
+        self._agree(REOPEN)
+
+    def _agree(self, law: str) -> None:
+        """Compare all that can be read."""
+        names = [*self.model.entries]
+        observed = self._ask(lambda witness: self._speaking(witness).observe(names, now=self._now()))
+        expect(observed, self.model.observe(self._now()), "what is read", law=law)
+
+    def _speaking(self, witness: ItemWitness) -> ItemWitness:
+        return evolve(witness, space=self.space)
+
+    def _named(self, puts: Sequence[ItemPut]) -> tuple[ItemPut, ...]:
+        return tuple([evolve(put, name=self._name(put.name)) for put in puts])
+
+    def _names(self, names: Sequence[tuple[Labels, str]]) -> tuple[ItemName, ...]:
+        return tuple([self._name(ItemName(labels, key)) for labels, key in names])
+
+    def _name(self, name: ItemName) -> ItemName:
+        return ItemName((self.space, *name.namespace), name.key)
+
+    def _now(self) -> datetime:
+        return later(self.minutes)
+
+    def _passes(self) -> datetime:
+        self.minutes += 1
+        return self._now()
+
+    def _ask(self, question: Callable[[ItemWitness], Awaitable[T]]) -> T:
+        return self.host.ask(question)

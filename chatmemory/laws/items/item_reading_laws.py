@@ -1,0 +1,154 @@
+"""The laws of reading items: L5, L8, L9, L10, L20."""
+
+import json
+
+import pytest
+
+from chatmemory.effect.outcome import Failure
+from chatmemory.errors import RepositoryError
+from chatmemory.laws.items.item_repository_under_test import ItemRepositoryUnderTest
+from chatmemory.laws.items.item_samples import (
+    LABELS,
+    LIFETIMES,
+    MODEL,
+    OTHER_MODEL,
+    VALUES,
+    conditions,
+    later,
+    put,
+)
+from chatmemory.laws.items.item_witness import ItemWitness, keys_of
+from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import START
+from chatmemory.laws.memories.memory_samples import TERMS, VECTORS, unit
+from chatmemory.laws.memories.memory_witness import rounded
+
+
+class ItemReadingLaws(ItemRepositoryUnderTest):
+    """What is read is what was put, however it is asked for."""
+
+    @law
+    async def test_l5_reopen(self) -> None:
+        """L5 reopen: closing and opening changes nothing that can be read."""
+        if not self.is_durable:
+            pytest.skip("is_durable is False: nothing is promised to outlive a release")
+        async with self.open() as before:
+            await _some_items(before)
+            seen = await before.observe(now=later(3))
+        async with self.open(space=before.space) as after:
+            expect(await after.observe(now=later(3)), seen, "what is read")
+
+    @law
+    async def test_l8_found(self) -> None:
+        """L8 found: a query finds what has one of its words or a vector of its model, and nothing else."""
+        async with self.open() as witness:
+            await witness.write(
+                put(witness.name("words"), terms=f"{TERMS[0]} {TERMS[2]}"),
+                put(witness.name("vector"), model=MODEL, vectors=(VECTORS[2],)),
+                put(witness.name("other model"), model=OTHER_MODEL, vectors=(VECTORS[2],)),
+                put(witness.name("other words"), terms=f"{TERMS[1]} {TERMS[3]}"),
+                put(witness.name("nothing")),
+                now=START,
+            )
+            by_words = await witness.search(now=START, terms=(TERMS[2],))
+            expect(keys_of(by_words), ["words"], f"what is found by {TERMS[2]!r}")
+            by_vector = await witness.search(now=START, model=MODEL, vector=VECTORS[2])
+            expect(keys_of(by_vector), ["vector"], "what is found by a vector")
+            by_both = await witness.search(now=START, terms=(TERMS[2],), model=MODEL, vector=VECTORS[2])
+            expect(sorted(keys_of(by_both)), ["vector", "words"], "what is found by both")
+            below = await witness.search(LABELS[1], now=START, terms=(TERMS[2],))
+            expect(below, (), "what is found in another namespace")
+
+    @law
+    async def test_l9_self(self) -> None:
+        """L9 self: the score of a vector is the cosine of the nearest passage, and the nearest item comes first."""
+        async with self.open() as witness:
+            near = (unit(0, 0, 1, 0), VECTORS[0])
+            await witness.write(
+                put(witness.name("far"), model=MODEL, vectors=(VECTORS[1],)),
+                put(witness.name("near"), model=MODEL, vectors=near),
+                put(witness.name("between"), model=MODEL, vectors=(VECTORS[3],)),
+                now=START,
+            )
+            found = await witness.search(now=START, model=MODEL, vector=VECTORS[0])
+            scores = [(item.name.key, rounded(item.score)) for item in found]
+            expect(scores, [("near", 1.0), ("between", 0.6), ("far", -1.0)], "what is found, with its score")
+            page = await witness.search(now=START, model=MODEL, vector=VECTORS[0], limit=1, offset=1)
+            expect(keys_of(page), ["between"], "the second of them")
+
+    @law
+    async def test_l10_window(self) -> None:
+        """L10 window: pages joined are the whole list, and a prefix gives what stands below its labels."""
+        async with self.open() as witness:
+            await _some_items(witness)
+            whole = await witness.search(now=START)
+            for size in (1, 3, 100):
+                pages = [
+                    await witness.search(now=START, limit=size, offset=offset)
+                    for offset in range(0, len(whole), size)
+                ]
+                expect(
+                    tuple([item for page in pages for item in page]), whole, f"the list in pages of {size}"
+                )
+            for labels in LABELS:
+                prefix = witness.below(labels)
+                part = tuple([item for item in whole if item.name.namespace[: len(prefix)] == prefix])
+                expect(await witness.search(labels, now=START), part, f"the list below {labels}")
+                namespaces = await witness.get(witness.repository.namespaces(prefix, now=START))
+                expect(namespaces, tuple(sorted({item.name.namespace for item in part})), f"below {labels}")
+
+    @law
+    async def test_l10_window_by_conditions(self) -> None:
+        """L10 window: a condition gives what fulfils it as JSON, no more and no less, whatever else is stored."""
+        async with self.open() as witness:
+            puts = [
+                put(witness.name(f"{number}"), value, terms=TERMS[0]) for number, value in enumerate(VALUES)
+            ]
+            await witness.write(*puts, now=START)
+            for condition in conditions():
+                part = {
+                    f"{number}" for number, value in enumerate(VALUES) if condition.holds(json.loads(value))
+                }
+                listed = await witness.search(now=START, conditions=(condition,))
+                expect(set(keys_of(listed)), part, f"the items of which {condition}")
+                if condition.field == "n":
+                    page = await witness.search(now=START, conditions=(condition,), limit=2, offset=1)
+                    expect(page, listed[1:3], f"a page of the items of which {condition}")
+            several = tuple([each for each in conditions() if each.field == "n" and each.operand == 1][:1])
+            found = await witness.search(now=START, conditions=several, terms=(TERMS[0],))
+            listed = await witness.search(now=START, conditions=several)
+            expect(set(keys_of(found)), set(keys_of(listed)), "what a query finds of them")
+
+    @law
+    async def test_l20_errors(self) -> None:
+        """L20 errors: a repository that was released fails with a tag, or really does what it says."""
+        async with self.open() as witness:
+            await witness.write(put(witness.name("a")), now=START)
+        stored = await witness.ask(witness.repository.write((put(witness.name("b")),), now=START))
+        read = await witness.ask(witness.repository.read((witness.name("a"),), now=START))
+        for outcome in (stored, read):
+            if isinstance(outcome, Failure):
+                expect(type(outcome.failure()), RepositoryError, "the failure")
+                expect(bool(str(outcome.failure())), True, "it says something to the reader")
+        if isinstance(stored, Failure):
+            return
+        if self.is_durable:
+            async with self.open(space=witness.space) as later_on:
+                kept = await later_on.item(witness.name("b"), now=START)
+        else:
+            kept = await witness.item(witness.name("b"), now=START)
+        expect(kept is not None, True, "it is kept after a write was acknowledged")
+
+
+async def _some_items(witness: ItemWitness) -> None:
+    """Put two dozen items, in some namespaces, at few instants, with and without lifetimes, words and vectors."""
+    for number in range(24):
+        name = witness.name(f"{number % 7}", LABELS[number % len(LABELS)])
+        indexed = {
+            "terms": TERMS[number % 3] if number % 4 else None,
+            "model": MODEL if number % 5 else OTHER_MODEL,
+            "vectors": VECTORS[: number % 3],
+        }
+        lifetime = (None, *LIFETIMES[2:])[number % 3]
+        value = VALUES[number % len(VALUES)]
+        await witness.write(put(name, value, lifetime=lifetime, **indexed), now=later(number // 12))

@@ -1,0 +1,1 @@
+"""What all laws are made of: laws, samples, hosts, races and cancellations."""

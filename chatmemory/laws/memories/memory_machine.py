@@ -1,0 +1,126 @@
+"""``MemoryMachine``: any program of operations, on the memory repository under test and on the model side by side.
+
+Hypothesis writes the programs and shrinks one that fails.  What they write stands in ``memory_writing_rules.py``; here
+is what they ask in between, and the end of a repository from which the next one begins.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+
+from chatmemory.embedding.embedder import Vector
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.laws.kit.law import expect
+from chatmemory.laws.memories.memory_samples import (
+    CATEGORIES,
+    INSTANTS,
+    KEYS,
+    OTHER_SPACES,
+    SESSIONS,
+    SPACE,
+    TAGS,
+    TERMS,
+    VECTORS,
+)
+from chatmemory.laws.memories.memory_side_by_side import (
+    FIND,
+    REOPEN,
+    TRUTH,
+    VECTOR,
+    WINDOW,
+    place,
+    plain_or_none,
+    readers,
+    which,
+)
+from chatmemory.laws.memories.memory_witness import found, plain, search_for
+from chatmemory.laws.memories.memory_writing_rules import WritingRules
+from chatmemory.longterm.memory_repository import MemoryListing
+
+SELDOM: Final = 4  # times None for each time something
+
+
+def seldom(*values: Any) -> st.SearchStrategy[Any]:
+    """Draw one of *values* now and then, and None otherwise: filters that all bite leave nothing to compare."""
+    return st.sampled_from((None,) * SELDOM * len(values) + values)
+
+
+class MemoryMachine(WritingRules):
+    """Writes, questions and reopenings in any order."""
+
+    @rule(
+        reader=readers,
+        space=st.sampled_from((SPACE, *OTHER_SPACES)),
+        limit=st.integers(0, 3),
+        after=st.none() | which,
+    )
+    def unembedded(
+        self, reader: tuple[int, str], space: EmbeddingSpace, limit: int, after: int | None
+    ) -> None:
+        """Ask what has no vector of a space."""
+        namespace = self._namespace(*reader)
+        page: dict[str, Any] = {"limit": limit, "after": None if after is None else place(self._sent(after))}
+        memories, count = self._ask(
+            lambda witness: witness.get(witness.repository.unembedded(namespace, space, **page))
+        )
+        predicted = self.model.unembedded(namespace, space, **page)
+        expect((tuple(map(plain, memories)), count), predicted, f"what has no vector of {space}", law=VECTOR)
+
+    @rule(
+        reader=readers,
+        limit=st.integers(0, 4),
+        after=st.none() | which,
+        memory_type=seldom("long_term", "short_term"),
+        category=seldom(*CATEGORIES[1:]),
+        session_id=seldom(*SESSIONS[1:]),
+        tag=seldom(*TAGS),
+        key_prefix=seldom("", *KEYS, "编"),
+        containing=st.none()
+        | st.sampled_from(("喜欢", "drop TABLE", "C", "C_T", "%", "É", "文", "null", "1")),
+        exact_app=st.booleans(),
+        as_of=seldom(*INSTANTS),
+    )
+    def read_list(self, reader: tuple[int, str], after: int | None, **filters: Any) -> None:
+        """Read a list."""
+        cursor = None if after is None else place(self._sent(after))
+        listing = MemoryListing(self._namespace(*reader), after=cursor, **filters)
+        answered = self._ask(lambda witness: witness.get(witness.repository.list(listing)))
+        expect(tuple(map(plain, answered)), self.model.listed(listing), f"the list of {listing}", law=WINDOW)
+
+    @rule(reader=readers, key=st.sampled_from(KEYS), as_of=seldom(*INSTANTS))
+    def read_value(self, reader: tuple[int, str], key: str, as_of: datetime | None) -> None:
+        """Read the value of a key."""
+        namespace = self._namespace(*reader)
+        answered = self._ask(
+            lambda witness: witness.get(witness.repository.value(namespace, key, as_of=as_of))
+        )
+        predicted = self.model.value(namespace, key, as_of=as_of)
+        expect(plain_or_none(answered), predicted, f"the value of {key!r}", law=TRUTH)
+
+    @rule(
+        reader=readers,
+        text=st.sampled_from(("喜欢", "DROP TABLE", "%", "nowhere", "_\\")),
+        terms=st.lists(st.sampled_from(TERMS), max_size=3, unique=True).map(tuple),
+        vector=st.none() | st.sampled_from(VECTORS),
+        category=seldom(*CATEGORIES[1:]),
+        tags=st.sampled_from(((), (), TAGS[:1], TAGS[:2])),
+        as_of=seldom(*INSTANTS),
+    )
+    def search(self, reader: tuple[int, str], vector: Vector | None, **query: Any) -> None:
+        """Search for words, for a vector, or else for a text."""
+        space = None if vector is None else SPACE
+        search = search_for(self._namespace(*reader), space=space, vector=vector, **query)
+        answered = self._ask(lambda witness: witness.get(witness.repository.search(search)))
+        observed = (found(answered), answered.matched_text, answered.coverage)
+        expect(observed, self.model.search(search), f"the candidates for {search}", law=FIND)
+
+    @precondition(lambda self: self.is_durable)
+    @rule()
+    def reopen(self) -> None:
+        """Close the repository and open it again."""
+        self.host.reopen()
+        self._agree(REOPEN)

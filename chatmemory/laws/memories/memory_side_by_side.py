@@ -1,0 +1,109 @@
+"""``SideBySide``: a memory repository under test and the model, and whether what can be read of both agrees.
+
+What programs do with the two stands in ``memory_writing_rules.py`` and ``memory_machine.py``.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import datetime, timedelta
+from typing import Final, TypeVar
+
+from attrs import evolve
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine
+
+from chatmemory.laws.kit.host import Host
+from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.samples import START
+from chatmemory.laws.memories.memory_model import ModelMemories
+from chatmemory.laws.memories.memory_samples import APPS
+from chatmemory.laws.memories.memory_witness import MemoryObservation, MemoryWitness, plain
+from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memory_repository import MemoryDraft
+
+T = TypeVar("T")
+
+REMEMBER: Final = "L1 remember: what is stored reads as it was given, and nothing else changes"
+ATOMIC: Final = "L2 atomic batch: a batch that is refused is refused with its reason, and changes nothing"
+REOPEN: Final = "L5 reopen: closing and opening changes nothing that can be read"
+FIND: Final = "L8 candidates: what a search finds is stored, passes every filter, and is all of it"
+WINDOW: Final = "L10 window: a list is the stretch of the whole that its filters and its cursor name"
+DEDUP: Final = "L13 dedup: nothing is dropped without saying so, and what is stored already is stored once"
+MARK: Final = "L16 filter: who is promoted, demoted, pinned or retyped changes in nothing else"
+USE: Final = "L17 access: a use is counted once for each memory that is seen"
+FORGET: Final = "L23 forget: what is forgotten is gone, and everything else is unchanged"
+TRUTH: Final = "T1 truth: what takes a memory's place ends its truth, and nothing else does"
+CORRECT: Final = (
+    "T3 correct: a correction changes what a memory says and its version, guarded by that version"
+)
+VECTOR: Final = "V1 vectors: a memory is compared in the space of its vector, and in no other"
+
+which = st.integers(0, 9)
+"""Which of the drafts that were sent before, the newest first."""
+
+readers = st.tuples(st.integers(0, 1), st.sampled_from(APPS[:3]))
+"""One of the two users, in an app."""
+
+
+class SideBySide(RuleBasedStateMachine):
+    """Two users with names that are alike, in a few apps.
+
+    Args:
+        host: of the repository, which may be used before and afterwards.
+        is_durable: whether it may be closed and opened in between.
+    """
+
+    def __init__(self, host: Host[MemoryWitness], *, is_durable: bool) -> None:
+        super().__init__()
+        self.host = host
+        self.is_durable = is_durable
+        self.model = ModelMemories()
+        self.space = MemoryWitness(host.witness.repository).space
+        self.users: list[str] = []
+        self.sent: list[MemoryDraft] = []
+        self.minutes = 0
+
+    def _now(self) -> datetime:
+        self.minutes += 1
+        return START + timedelta(minutes=self.minutes)
+
+    def _namespace(self, user: int, app: str) -> Namespace:
+        return Namespace(self.users[user], app)
+
+    def _named(self, draft: MemoryDraft, reader: tuple[int, str], index: int) -> MemoryDraft:
+        memory_id = f"{self.space}{self.minutes}.{index}{draft.id}"
+        return evolve(draft, id=memory_id, namespace=self._namespace(*reader))
+
+    def _sent(self, which: int) -> MemoryDraft:
+        return self.sent[-1 - which % len(self.sent)]
+
+    def _ask(self, question: Callable[[MemoryWitness], Awaitable[T]]) -> T:
+        return self.host.ask(question)
+
+    def _agree(self, law: str) -> None:
+        """Compare all that the users can read, in an app and in none."""
+        for namespace, observed in self._ask(self._observe).items():
+            predicted = self.model.observe(namespace, ids=self._ids(), instants=self._instants())
+            expect(observed, predicted, f"what is read in {namespace}", law=law)
+
+    async def _observe(self, witness: MemoryWitness) -> dict[Namespace, MemoryObservation]:
+        namespaces = [self._namespace(user, app) for user in (0, 1) for app in APPS[:2]]
+        return {
+            namespace: await witness.observe(namespace, ids=self._ids(), instants=self._instants())
+            for namespace in namespaces
+        }
+
+    def _ids(self) -> Iterable[str]:
+        return dict.fromkeys(draft.id for draft in self.sent)
+
+    def _instants(self) -> Iterable[datetime]:
+        return START, START + timedelta(minutes=self.minutes // 2)
+
+
+def plain_or_none(memory: Memory | None) -> Memory | None:
+    """Return *memory* with its value as JSON text, if it is there."""
+    return memory and plain(memory)
+
+
+def place(draft: MemoryDraft) -> tuple[datetime, str]:
+    """Return where the memory of *draft* stands in listings."""
+    return draft.created_at, draft.id

@@ -1,0 +1,114 @@
+"""The laws of what is true and what was: T1, T2, T3."""
+
+from datetime import datetime, timedelta
+
+from attrs import evolve
+
+from chatmemory.effect.outcome import Failure
+from chatmemory.errors import MemoryChangedError
+from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import START
+from chatmemory.laws.memories.memory_repository_under_test import MemoryRepositoryUnderTest
+from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS, remembered
+from chatmemory.laws.memories.memory_witness import MemoryWitness, found, ids_of
+from chatmemory.longterm.memories import Namespace, Stored
+
+HOUR = timedelta(hours=1)
+
+# What happens in T2, by the hour; in every other one a memory is added.
+KEY_TAKEN_AT = (2, 6, 10)
+PLACE_TAKEN_AT = 5  # by a memory of another key
+RETIRED_AT = 8
+
+
+class MemoryTruthLaws(MemoryRepositoryUnderTest):
+    """Truth has a beginning and an end, and what ended can still be read."""
+
+    @law
+    async def test_t1_truth(self) -> None:
+        """T1 truth: of a key one memory is true, the last that was put; each before it ended when its successor began."""
+        async with self.open() as witness:
+            user = witness.user()
+            ids = [witness.named(f"{number}") for number in range(5)]
+            for number, memory_id in enumerate(ids):
+                put = remembered(
+                    memory_id,
+                    namespace=user,
+                    key="城市",
+                    replaces_key=True,
+                    created_at=START + number * HOUR,
+                )
+                outcome = Stored(memory_id, superseded=tuple(ids[number - 1 : number] if number else ()))
+                expect(await witness.store(put), (outcome,), f"the answer to put number {number}")
+                expect(ids_of(await witness.listed(user)), [memory_id], "what is true of the key")
+            for number, memory_id in enumerate(ids[:-1]):
+                old = await witness.memory(user, memory_id)
+                ended = old and (old.superseded_at, old.superseded_by)
+                expect(ended, (START + (number + 1) * HOUR, ids[number + 1]), f"the end of number {number}")
+            retired = await witness.get(witness.repository.retire(user, "城市", now=START + 9 * HOUR))
+            expect(retired, True, "whether there was something to retire")
+            expect(await witness.listed(user), (), "what is true after it")
+            last = await witness.memory(user, ids[-1])
+            ended = last and (last.superseded_at, last.superseded_by)
+            expect(ended, (START + 9 * HOUR, None), "the end of the last one")
+
+    @law
+    async def test_t2_time_travel(self) -> None:
+        """T2 time travel: reading as of an instant shows what could be read then, in lists, values and searches."""
+        async with self.open() as witness:
+            user = witness.user()
+            then: dict[datetime, object] = {}
+            for hour in range(12):
+                now = START + hour * HOUR
+                draft = remembered(
+                    witness.named(f"{hour}"),
+                    namespace=user,
+                    key=("城市", "city")[hour % 2],
+                    created_at=now,
+                    terms=TERMS[hour],
+                    space=SPACE,
+                    vector=VECTORS[hour % len(VECTORS)],
+                    replaces_key=hour in KEY_TAKEN_AT,
+                    replaces=witness.named("3") if hour == PLACE_TAKEN_AT else None,
+                )
+                await witness.store(draft)
+                if hour == RETIRED_AT:
+                    await witness.get(witness.repository.retire(user, "city", now=now))
+                then[now] = await _readable(witness, user)
+            for instant, seen in then.items():
+                # Long after the instant as well as at it: nothing else happened within the hour.
+                for as_of in (instant, instant + HOUR - timedelta(microseconds=1)):
+                    expect(await _readable(witness, user, as_of=as_of), seen, f"what is read as of {as_of}")
+
+    @law
+    async def test_t3_correct(self) -> None:
+        """T3 correct: a correction changes what a memory says, one version on, and only from the version it was read at."""
+        async with self.open() as witness:
+            user = witness.user()
+            first = remembered(
+                witness.named("1"), namespace=user, terms="tea", space=SPACE, vector=VECTORS[0]
+            )
+            await witness.store(first, remembered(witness.named("2"), namespace=user))
+            other = await witness.memory(user, witness.named("2"))
+            before = await witness.memory(user, first.id)
+            said = evolve(first, content="住在上海", key="城市", terms="绿茶", space=None, vector=None)
+            stale = await witness.ask(witness.repository.rewrite(said, expected_version=2))
+            expect(stale, Failure(MemoryChangedError(first.id, 2, 1)), "the answer to an unread version")
+            expect(await witness.memory(user, first.id), before, "the memory after it")
+            await witness.get(witness.repository.rewrite(said, expected_version=1))
+            corrected = before and evolve(before, content="住在上海", key="城市", embedding=None, version=2)
+            expect(await witness.memory(user, first.id), corrected, "the memory after the correction")
+            expect(await witness.memory(user, witness.named("2")), other, "another memory")
+            by_old = found(await witness.search(user, terms=("tea",)))
+            by_new = found(await witness.search(user, terms=("绿茶",)))
+            expect(len(by_old), 0, "how many its old words find")
+            expect(list(by_new), [first.id], "what its new words find")
+
+
+async def _readable(witness: MemoryWitness, user: Namespace, *, as_of: datetime | None = None) -> object:
+    """Return what is true in lists, by key and in searches."""
+    listed = await witness.listed(user, as_of=as_of)
+    values = [await witness.get(witness.repository.value(user, key, as_of=as_of)) for key in ("城市", "city")]
+    candidates = await witness.search(user, as_of=as_of)
+    alike = {key: (terms, similarity) for key, (_, terms, similarity) in found(candidates).items()}
+    return ids_of(listed), [value and value.id for value in values], alike, candidates.coverage

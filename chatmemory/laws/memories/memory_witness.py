@@ -1,0 +1,151 @@
+"""``MemoryWitness``: asks a memory repository on behalf of a law, and observes all that a reader can read."""
+
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any, ClassVar, Final, TypeAlias, final
+
+from attrs import evolve, frozen
+
+from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag
+from chatmemory.effect import Layer, ManagedRuntime
+from chatmemory.errors import (
+    MemoryChangedError,
+    MemoryConflictError,
+    MemoryNotFoundError,
+    RepositoryError,
+)
+from chatmemory.laws.kit.asking import Asker
+from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS
+from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Stored
+from chatmemory.longterm.memory_repository import (
+    Candidates,
+    MemoryDraft,
+    MemoryListing,
+    MemoryRepository,
+    MemoryRepositoryTag,
+    MemorySearch,
+)
+from chatmemory.longterm.recall.recall import Coverage
+
+NOWHERE: Final = "nowhere"  # a text that no sample contains
+ALL: Final = 1000  # more than any law stores
+SIMILARITY_DIGITS: Final = 5  # the contract promises 1e-6; the vectors of the laws are whole hundredths apart
+
+Found: TypeAlias = Mapping[str, tuple[Memory, str, float | None]]
+"""Candidates by id: each with its words and its rounded similarity."""
+
+
+@final
+@frozen
+class MemoryObservation:
+    """All that a reader in one namespace can read.
+
+    Attributes:
+        now: what is true.
+        then: what was true at each of some instants.
+        by_id: what is known of some ids.
+        found: what has a word or a vector, with the coverage.
+    """
+
+    now: tuple[Memory, ...]
+    then: Mapping[datetime, tuple[Memory, ...]]
+    by_id: Mapping[str, Memory | None]
+    found: Found
+    coverage: Coverage
+
+
+@final
+@frozen
+class MemoryWitness(Asker):
+    """Speaks with one repository, in namespaces and about ids of its own.
+
+    *messages* keeps conversations in the same store, if anything does.  A memory that the witness returns has its value as JSON text: Python calls 1, 1.0 and True equal, and 0.0 and -0.0.
+    """
+
+    ERRORS: ClassVar[tuple[type, ...]] = (
+        RepositoryError,
+        MemoryConflictError,
+        MemoryNotFoundError,
+        MemoryChangedError,
+    )
+    repository: MemoryRepository
+    messages: MessageRepository | None = None
+
+    def user(self, name: str = "a", app: str = "") -> Namespace:
+        """Return a namespace in this space."""
+        return Namespace(self.named(name), app)
+
+    async def store(self, *drafts: MemoryDraft) -> tuple[Stored | Duplicate, ...]:
+        """Store drafts that nothing speaks against."""
+        return await self.get(self.repository.store(drafts))
+
+    async def memory(self, namespace: Namespace, memory_id: str) -> Memory | None:
+        """Return the memory of an id."""
+        found = await self.get(self.repository.get(namespace, memory_id))
+        return found and plain(found)
+
+    async def listed(self, namespace: Namespace, **filters: Any) -> tuple[Memory, ...]:
+        """Return a list, of everything unless *filters* say otherwise."""
+        listing = evolve(MemoryListing(namespace, ALL), **filters)
+        return tuple(map(plain, await self.get(self.repository.list(listing))))
+
+    async def search(self, namespace: Namespace, **query: Any) -> Candidates:
+        """Search for every word and every vector, unless *query* says otherwise."""
+        return await self.get(self.repository.search(search_for(namespace, **query)))
+
+    async def observe(
+        self, namespace: Namespace, *, ids: Iterable[str] = (), instants: Iterable[datetime] = ()
+    ) -> MemoryObservation:
+        """Return all that a reader can read."""
+        candidates = await self.search(namespace)
+        return MemoryObservation(
+            now=await self.listed(namespace),
+            then={instant: await self.listed(namespace, as_of=instant) for instant in instants},
+            by_id={memory_id: await self.memory(namespace, memory_id) for memory_id in ids},
+            found=found(candidates),
+            coverage=candidates.coverage,
+        )
+
+
+def search_for(namespace: Namespace, **query: Any) -> MemorySearch:
+    """Return a search for every word of the samples and in their space, unless *query* says otherwise."""
+    whole = MemorySearch(namespace, NOWHERE, TERMS, SPACE, VECTORS[0], limit=ALL)
+    return evolve(whole, **query)
+
+
+def plain(memory: Memory) -> Memory:
+    """Return *memory* with its value as JSON text."""
+    return evolve(memory, value=json.dumps(memory.value, sort_keys=True))
+
+
+def found(candidates: Candidates) -> Found:
+    """Return candidates in a form that can be compared."""
+    return {
+        candidate.memory.id: (plain(candidate.memory), candidate.terms, rounded(candidate.similarity))
+        for candidate in candidates.found
+    }
+
+
+def rounded(similarity: float | None) -> float | None:
+    """Return what two exact cosines have in common; -0.0 is 0.0."""
+    return None if similarity is None else round(similarity, SIMILARITY_DIGITS) + 0.0
+
+
+def ids_of(memories: Sequence[Memory]) -> list[str]:
+    """Return the ids, in order."""
+    return [memory.id for memory in memories]
+
+
+@asynccontextmanager
+async def open_memory_witness(
+    repository: Layer[Any, Any, Any], *, keeps_conversations: bool, **witness: Any
+) -> AsyncGenerator[MemoryWitness]:
+    """Build the repository, and release it in the end."""
+    async with ManagedRuntime(repository) as runtime:
+        speaking = MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
+        if keeps_conversations:
+            messages = await runtime.service(MessageRepositoryTag)
+            speaking = evolve(speaking, messages=messages)
+        yield speaking

@@ -1,0 +1,240 @@
+"""``WritingRules``: everything that can happen to memories, on the repository under test and on the model."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from attrs import evolve
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, rule
+
+from chatmemory.effect.outcome import Success
+from chatmemory.embedding.embedder import Vector
+from chatmemory.laws.kit.law import expect
+from chatmemory.laws.memories.memory_samples import (
+    INSTANTS,
+    KEYS,
+    PROVENANCES,
+    SESSIONS,
+    SPACE,
+    VECTORS,
+    memories,
+    users,
+)
+from chatmemory.laws.memories.memory_side_by_side import (
+    ATOMIC,
+    CORRECT,
+    DEDUP,
+    FORGET,
+    MARK,
+    REMEMBER,
+    TRUTH,
+    USE,
+    VECTOR,
+    SideBySide,
+    plain_or_none,
+    readers,
+    which,
+)
+from chatmemory.longterm.memories import MemoryType, Provenance
+from chatmemory.longterm.memory_repository import Attachment, Forgetting, MemoryDraft
+
+
+class WritingRules(SideBySide):
+    """Whatever an operation answers, and whatever can be read afterwards, has to be what the model says."""
+
+    @initialize(users=users, drafts=st.lists(memories, min_size=3, max_size=6))
+    def begin(self, users: tuple[str, ...], drafts: list[MemoryDraft]) -> None:
+        """Choose the names, and store something, so that every program has something to work on."""
+        self.users = [self.space + user for user in users]
+        for index, draft in enumerate(drafts):
+            self._store([self._named(draft, (index % 2, draft.namespace.app), index)])
+
+    @rule(
+        drafts=st.lists(memories, min_size=1, max_size=4),
+        reader=readers,
+        replaces=st.none() | which,
+        replaces_key=st.booleans(),
+        is_now=st.booleans(),
+    )
+    def store(
+        self,
+        drafts: list[MemoryDraft],
+        reader: tuple[int, str],
+        replaces: int | None,
+        replaces_key: bool,
+        is_now: bool,
+    ) -> None:
+        """Store new memories; the last of them perhaps in the place of others, or of one that is not there."""
+        now = self._now()
+        new = [self._named(draft, reader, index) for index, draft in enumerate(drafts)]
+        if is_now:
+            new = [evolve(draft, created_at=now) for draft in new]
+        if replaces is not None:
+            new[-1] = evolve(new[-1], replaces=self._sent(replaces).id)
+        if new[-1].key is not None:
+            new[-1] = evolve(new[-1], replaces_key=replaces_key)
+        self._store(new)
+
+    @rule(which=which, change=st.sampled_from(({}, {"content": "另一句"}, {"value": True}, {"terms": "tea"})))
+    def store_again(self, which: int, change: dict[str, Any]) -> None:
+        """Repeat what was sent before, stored, refused or forgotten, perhaps with another content."""
+        self._store([evolve(self._sent(which), **change)])
+
+    def _store(self, drafts: list[MemoryDraft]) -> None:
+        self.sent += drafts
+        predicted = self.model.store(drafts)
+        law = ATOMIC
+        if isinstance(predicted, Success):
+            outcomes = predicted.unwrap()
+            is_new = all(outcome.outcome == "stored" for outcome in outcomes)
+            replaces = any(outcome.outcome == "stored" and outcome.superseded for outcome in outcomes)
+            law = DEDUP if not is_new else TRUTH if replaces else REMEMBER
+        answered = self._ask(lambda witness: witness.ask(witness.repository.store(tuple(drafts))))
+        expect(answered, predicted, "the store answered", law=law)
+        self._agree(law)
+
+    @rule(which=which, said=memories, lag=st.sampled_from((0, 0, 0, 1)), keep_vector=st.booleans())
+    def rewrite(self, which: int, said: MemoryDraft, lag: int, keep_vector: bool) -> None:
+        """Correct a memory, perhaps one that is not seen, or that has changed since it was read."""
+        draft = evolve(said, id=self._sent(which).id, namespace=self._namespace(0, said.namespace.app))
+        before = self.model.get(draft.namespace, draft.id)
+        version = lag + (before.version if before else 1)
+        predicted = self.model.rewrite(draft, expected_version=version, keep_vector=keep_vector)
+        answered = self._ask(
+            lambda witness: witness.ask(
+                witness.repository.rewrite(draft, expected_version=version, keep_vector=keep_vector).map(
+                    plain_or_none
+                )
+            )
+        )
+        expect(answered, predicted, "the rewrite answered", law=CORRECT)
+        self._agree(CORRECT)
+
+    @rule(
+        which=which,
+        reader=readers,
+        memory_type=st.sampled_from((None, "long_term", "short_term")),
+        pinned=st.sampled_from((None, True, False)),
+    )
+    def mark(
+        self, which: int, reader: tuple[int, str], memory_type: MemoryType | None, pinned: bool | None
+    ) -> None:
+        """Promote, demote, pin or unpin a memory, which may not be seen."""
+        namespace, memory_id = self._namespace(*reader), self._sent(which).id
+        predicted = self.model.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned)
+        answered = self._ask(
+            lambda witness: witness.get(
+                witness.repository.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned)
+            )
+        )
+        expect(plain_or_none(answered), predicted, "the mark answered", law=MARK)
+        self._agree(MARK)
+
+    @rule(
+        which=st.lists(which, max_size=3),
+        reader=readers,
+        use_id=st.sampled_from(("use", "Use")),
+        session_id=st.sampled_from(SESSIONS),
+        promote_after=st.sampled_from((None, 1, 2)),
+    )
+    def record_use(
+        self,
+        which: list[int],
+        reader: tuple[int, str],
+        use_id: str,
+        session_id: str | None,
+        promote_after: int | None,
+    ) -> None:
+        """Use some memories, perhaps one of them twice, or in a use that was counted before."""
+        namespace = self._namespace(*reader)
+        memory_ids = tuple(self._sent(index).id for index in which)
+        use: dict[str, Any] = {
+            "use_id": use_id,
+            "session_id": session_id,
+            "now": self._now(),
+            "promote_after": promote_after,
+        }
+        predicted = self.model.record_use(namespace, memory_ids, **use)
+        answered = self._ask(
+            lambda witness: witness.get(witness.repository.record_use(namespace, memory_ids, **use))
+        )
+        expect(answered, predicted, "the use answered", law=USE)
+        self._agree(USE)
+
+    @rule(reader=readers, key=st.sampled_from(KEYS))
+    def retire(self, reader: tuple[int, str], key: str) -> None:
+        """End the truth of a key."""
+        namespace, now = self._namespace(*reader), self._now()
+        predicted = self.model.retire(namespace, key, now=now)
+        answered = self._ask(lambda witness: witness.get(witness.repository.retire(namespace, key, now=now)))
+        expect(answered, predicted, "the end of a key answered", law=TRUTH)
+        self._agree(TRUTH)
+
+    @rule(
+        which=which,
+        reader=readers,
+        session_id=st.sampled_from(SESSIONS),
+        provenance=st.sampled_from(PROVENANCES),
+        by_id=st.booleans(),
+    )
+    def forget(
+        self,
+        which: int,
+        reader: tuple[int, str],
+        session_id: str | None,
+        provenance: Provenance,
+        by_id: bool,
+    ) -> None:
+        """Forget a memory, or what has some provenance."""
+        forgetting = Forgetting(
+            self._namespace(*reader),
+            memory_id=self._sent(which).id if by_id else None,
+            session_id=session_id if not by_id else None,
+            message_id=next(iter(provenance.message_ids), None),
+            path=provenance.path,
+        )
+        memories, embeddings = self.model.forget(forgetting)
+        receipt = self._ask(lambda witness: witness.get(witness.repository.forget(forgetting)))
+        expect((receipt.memories, receipt.embeddings), (memories, embeddings), "the receipt", law=FORGET)
+        self._agree(FORGET)
+
+    @rule(
+        reader=readers,
+        session_id=st.sampled_from(SESSIONS),
+        created_before=st.none() | st.sampled_from(INSTANTS),
+    )
+    def expire(
+        self, reader: tuple[int, str], session_id: str | None, created_before: datetime | None
+    ) -> None:
+        """Let short-term memories expire."""
+        namespace = self._namespace(*reader)
+        which: dict[str, Any] = {"session_id": session_id, "created_before": created_before}
+        predicted = self.model.expire(namespace, **which)
+        answered = self._ask(lambda witness: witness.get(witness.repository.expire(namespace, **which)))
+        expect(answered, predicted, "the expiry answered", law=FORGET)
+        self._agree(FORGET)
+
+    @rule(
+        reader=readers,
+        attached=st.lists(
+            st.tuples(which, st.sampled_from(VECTORS)), max_size=3, unique_by=lambda one: one[0]
+        ),
+        lag=st.sampled_from((0, 0, 0, 1)),
+    )
+    def attach(self, reader: tuple[int, str], attached: list[tuple[int, Vector]], lag: int) -> None:
+        """Give memories a vector, perhaps for a content that they no longer have."""
+        namespace = self._namespace(*reader)
+        vectors = {self._sent(index).id: vector for index, vector in attached}
+        versions = {
+            memory_id: (memory.version if (memory := self.model.get(namespace, memory_id)) else 1) + lag
+            for memory_id in vectors
+        }
+        attachments = tuple(Attachment(key, versions[key], vector) for key, vector in vectors.items())
+        predicted = self.model.attach(namespace, SPACE, attachments)
+        answered = self._ask(
+            lambda witness: witness.get(witness.repository.attach(namespace, SPACE, attachments))
+        )
+        expect(answered, predicted, "the number of vectors attached", law=VECTOR)
+        self._agree(VECTOR)

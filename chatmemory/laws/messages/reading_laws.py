@@ -1,0 +1,186 @@
+"""The laws of reading pages, and of what outlives a release of the repository: L5, L10, L20."""
+
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+
+from chatmemory.conversation.message_repository import ConversationListing, PageQuery
+from chatmemory.conversation.messages import ChatMessage, ConversationOrder, View
+from chatmemory.effect.outcome import Failure
+from chatmemory.errors import RepositoryError
+from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, summary_of
+from chatmemory.laws.messages.repository_under_test import RepositoryUnderTest
+from chatmemory.laws.messages.witness import Witness
+
+VIEWS: tuple[View, ...] = ("full", "model")
+
+
+class ReadingLaws(RepositoryUnderTest):
+    """What is read is what was written, in parts and as a whole, now and later."""
+
+    @law
+    async def test_l5_reopen(self) -> None:
+        """L5 reopen: closing and opening changes nothing that can be read, nor what is queued."""
+        if not self.is_durable:
+            pytest.skip("is_durable is False: nothing is promised to outlive a release")
+        async with self.open() as before:
+            talk = await _talk_with_summary(before)
+            await before.get(before.repository.append(batch(talk, said("last"), threshold=ALWAYS)))
+            seen = await before.observe(talk)
+            chain = await before.get(before.repository.summarizations_of(talk, "1"))
+        async with self.open(space=before.space) as after:
+            expect(await after.observe(talk), seen, "what is read")
+            expect(await after.get(after.repository.summarizations_of(talk, "1")), chain, "the coverage")
+            work = await after.get(
+                after.repository.claim_work(
+                    now=START, lease_id="l", lease_until=INSTANTS[-1], conversation_id=talk
+                )
+            )
+            expect(work is not None, True, "the work that was queued is still there")
+
+    @law
+    async def test_l10_window(self) -> None:
+        """L10 window: the last n, those before an instant, and pages joined either way are stretches of the whole."""
+        async with self.open() as witness:
+            talk = await _talk_with_summary(witness)
+            for view in VIEWS:
+                whole = await witness.read(talk, view)
+                for limit in (0, 1, 2, 5, len(whole), len(whole) + 1):
+                    newest = await _page(witness, PageQuery(talk, view, limit=limit))
+                    expect(
+                        newest, whole[len(whole) - min(limit, len(whole)) :], f"the last {limit} in {view}"
+                    )
+                for before in INSTANTS:
+                    earlier = tuple(message for message in whole if message.timestamp < before)
+                    found = await _page(witness, PageQuery(talk, view, before=before))
+                    expect(found, earlier, f"the messages before {before}")
+                    last = await _page(witness, PageQuery(talk, view, limit=1, before=before))
+                    expect(last, earlier[-1:], f"the last message before {before}")
+                for size in (1, 2, 3, 100):
+                    expect(await _backwards(witness, talk, view, size), whole, f"{view} backwards by {size}")
+                    expect(await _forwards(witness, talk, view, size), whole, f"{view} forwards by {size}")
+
+    @law
+    async def test_l10_window_waits(self) -> None:
+        """L10 window: the cursor at the end waits for what comes next, and nothing is seen twice."""
+        async with self.open() as witness:
+            talk = witness.named("a")
+            await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
+            page = await witness.get(witness.repository.page(PageQuery(talk, "full")))
+            cursor = page.newer if page else 0
+            at_end = await witness.get(witness.repository.page(PageQuery(talk, "full", newer_than=cursor)))
+            expect(at_end and (at_end.messages, at_end.newer), ((), cursor), "the page at the end")
+            await witness.get(witness.repository.append(batch(talk, said("3", timestamp=INSTANTS[3]))))
+            fresh = await _page(witness, PageQuery(talk, "full", newer_than=cursor))
+            expect([message.id for message in fresh], ["3"], "what came next")
+
+    @law
+    async def test_l10_window_of_the_list(self) -> None:
+        """L10 window: pages of conversations joined are the whole list, also where many changed at one instant."""
+        async with self.open() as witness:
+            names = ("会", "a%", "ab", "A", "a_", "会议", "a", "🙂", "\uffff")
+            for index, name in enumerate(names):
+                changed_at = START + timedelta(minutes=index // 4)
+                appending = batch(witness.named(name), said("1"), now=changed_at)
+                await witness.get(witness.repository.append(appending))
+            latest = sorted(range(len(names)), key=lambda index: (index // 4, names[index]), reverse=True)
+            in_order: dict[ConversationOrder, list[str]] = {
+                "id": sorted(names),
+                "recent": [names[index] for index in latest],
+            }
+            for prefix in ("", "a", "a%", "会", "b"):
+                for order, ordered in in_order.items():
+                    whole = [witness.named(name) for name in ordered if name.startswith(prefix)]
+                    for size in (1, 2, 3, 100):
+                        listing = ConversationListing(size, None, order, witness.named(prefix))
+                        expect(await _listed(witness, listing), whole, f"the pages of {listing}")
+
+    @law
+    async def test_l20_errors(self) -> None:
+        """L20 errors: a repository that was released fails with a tag, or really does what it says."""
+        async with self.open() as witness:
+            talk = witness.named("a")
+            await witness.get(witness.repository.append(batch(talk, said("1"))))
+        appended = await witness.ask(witness.repository.append(batch(talk, said("2"))))
+        read = await witness.ask(witness.repository.conversation(talk))
+        for outcome in (appended, read):
+            if isinstance(outcome, Failure):
+                expect(type(outcome.failure()), RepositoryError, "the failure")
+                expect(bool(str(outcome.failure())), True, "it says something to the reader")
+        if isinstance(appended, Failure):
+            return
+        if self.is_durable:
+            async with self.open(space=witness.space) as later:
+                kept = await later.read(talk)
+        else:
+            kept = await witness.read(talk)
+        expect([message.id for message in kept], ["1", "2"], "what is kept after an add was acknowledged")
+
+
+async def _talk_with_summary(witness: Witness) -> str:
+    """Make a conversation of twelve messages of few instants, two of them covered and two deleted by summaries."""
+    talk, repository = witness.named("会"), witness.repository
+    for index in range(12):
+        draft = said(f"{index}", f"第{index}句", timestamp=INSTANTS[index % 3])
+        await witness.get(repository.append(batch(talk, draft)))
+    for name, delete_covered in (("s", False), ("t", True)):
+        view = await witness.read(talk, "model")
+        conversation = await witness.get(repository.conversation(talk))
+        summary = summary_of(
+            talk,
+            view[1:3],
+            message_id=name,
+            planned_at_version=conversation.version if conversation else 0,
+            delete_covered=delete_covered,
+        )
+        await witness.get(repository.summarize(summary))
+    return talk
+
+
+async def _page(witness: Witness, query: PageQuery) -> tuple[ChatMessage, ...]:
+    page = await witness.get(witness.repository.page(query))
+    return page.messages if page else ()
+
+
+async def _listed(witness: Witness, listing: ConversationListing) -> list[str]:
+    """Join the pages of a list of conversations."""
+    joined: list[str] = []
+    for _ in range(100):  # a list that stands still must not hang the law
+        page = await witness.get(witness.repository.conversations(listing))
+        if not page:
+            break
+        joined += [conversation.conversation_id for conversation in page]
+        listing = evolve(listing, after=(page[-1].updated_at, page[-1].conversation_id))
+    return joined
+
+
+async def _backwards(witness: Witness, talk: str, view: View, size: int) -> tuple[ChatMessage, ...]:
+    """Join the pages from the newest to the oldest."""
+    joined: tuple[ChatMessage, ...] = ()
+    query = PageQuery(talk, view, limit=size)
+    for _ in range(100):  # a cursor that stands still must not hang the law
+        page = await witness.get(witness.repository.page(query))
+        if page is None:
+            break
+        joined = page.messages + joined
+        if page.older is None:
+            break
+        query = PageQuery(talk, view, limit=size, older_than=page.older)
+    return joined
+
+
+async def _forwards(witness: Witness, talk: str, view: View, size: int) -> tuple[ChatMessage, ...]:
+    """Join the pages from the oldest to the newest."""
+    joined: tuple[ChatMessage, ...] = ()
+    cursor = 0
+    for _ in range(100):
+        page = await witness.get(
+            witness.repository.page(PageQuery(talk, view, limit=size, newer_than=cursor))
+        )
+        if page is None or not page.messages:
+            break
+        joined += page.messages
+        cursor = page.newer
+    return joined

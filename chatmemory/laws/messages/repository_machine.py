@@ -1,0 +1,304 @@
+"""``RepositoryMachine``: any program of operations, on the repository under test and on the model side by side.
+
+Hypothesis writes the programs and shrinks one that fails.  Whatever an operation answers, and whatever can be read
+afterwards in any conversation, has to be what the model says.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from attrs import evolve
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from chatmemory.conversation.conversations import Conversations
+from chatmemory.conversation.message_repository import (
+    ConversationListing,
+    MessageDraft,
+    PageQuery,
+    WorkThreshold,
+)
+from chatmemory.conversation.messages import Conversation, ConversationOrder, SummarizationMetadata, View
+from chatmemory.effect import Success
+from chatmemory.laws.kit.host import Host
+from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.samples import (
+    ALWAYS,
+    START,
+    TEXTS,
+    batch,
+    batches,
+    instants,
+    names,
+    said,
+    size_of,
+    summary_of,
+)
+from chatmemory.laws.messages.witness import Observation, Witness
+
+T = TypeVar("T")
+
+APPEND = "L1 append: a conversation reads as before, and then the batch"
+ATOMIC = "L2 atomic batch: a batch that is refused is refused with its reason, and changes nothing"
+ISOLATION = "L3 isolation: an operation on one conversation leaves every other one unchanged"
+CLEAR = "L4 clear: a cleared conversation is gone, and begins anew at a later version"
+REOPEN = "L5 reopen: closing and opening changes nothing that can be read"
+WINDOW = "L10 window: a page is the stretch of the whole that its query names"
+RETRY = "L12 retry: what is stored already is reported as a duplicate, and stored once"
+REMOVE = (
+    "L24 remove: what is removed is the newest in view, and what a summary stood for comes back into view"
+)
+COVERAGE = "L14 coverage: every message is in view, or one summary stands for it"
+COUNTS = "L25 counts: what a conversation says of its size is what can be read of it"
+VIEWS: tuple[View, ...] = ("full", "model")
+
+
+which = st.integers(0, 2)
+cursors = st.none() | st.integers(0, 8)
+thresholds = st.sampled_from(
+    (ALWAYS, None, WorkThreshold(open_count=3), WorkThreshold(view_count=5), WorkThreshold(view_tokens=20))
+)
+lags = st.sampled_from((None, None, None, 0, 1))
+CHANGES: tuple[dict[str, Any], ...] = (
+    {},
+    {"timestamp": START},
+    {"content": "changed", "tokens": size_of("changed")},
+    {"metadata": {"changed": True}},
+)
+
+
+class RepositoryMachine(RuleBasedStateMachine):
+    """Up to three conversations with names that are alike, and everything that can happen to them.
+
+    Args:
+        host: of the repository, which may be used before and afterwards.
+        is_durable: whether it may be closed and opened in between.
+    """
+
+    def __init__(self, host: Host[Witness], *, is_durable: bool) -> None:
+        super().__init__()
+        self.host = host
+        self.is_durable = is_durable
+        self.model = Conversations()
+        self.space = Witness(host.witness.repository).space
+        self.ids: list[str] = []
+        self.sent: dict[str, list[MessageDraft]] = {}
+        self.minutes = 0
+
+    @initialize(names=names, sizes=st.tuples(*[st.sampled_from((4, 5, 0))] * 3))
+    def begin_conversations(self, names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
+        """Choose the names, and say something, so that every program has something to work on."""
+        self.ids = [self.space + name for name in names]
+        self.sent = {conversation_id: [] for conversation_id in self.ids}
+        for conversation_id, size in zip(self.ids, sizes, strict=True):
+            if size:
+                self._append(conversation_id, [said(f"{index}", TEXTS[index]) for index in range(size)])
+
+    @rule(which=which, drafts=batches, threshold=thresholds, lag=lags)
+    def append(
+        self, which: int, drafts: list[MessageDraft], threshold: WorkThreshold | None, lag: int | None
+    ) -> None:
+        """Add new messages, perhaps with an expectation about the version that may be wrong."""
+        conversation_id = self.ids[which]
+        number = self.minutes
+        new = [evolve(draft, id=f"{number}.{index}{draft.id}") for index, draft in enumerate(drafts)]
+        version = self._version(conversation_id, lag)
+        self._append(conversation_id, new, threshold=threshold, expected_version=version)
+
+    @rule(
+        which=which,
+        start=st.integers(0, 5),
+        size=st.integers(1, 4),
+        change=st.sampled_from(CHANGES),
+        lag=lags,
+    )
+    def append_again(
+        self, which: int, start: int, size: int, change: dict[str, Any], lag: int | None
+    ) -> None:
+        """Repeat messages that were sent before, stored, refused or deleted, and perhaps change the last of them."""
+        conversation_id = self.ids[which]
+        again = self.sent[conversation_id][start : start + size]
+        if again:
+            drafts = [*again[:-1], evolve(again[-1], **change)]
+            self._append(conversation_id, drafts, expected_version=self._version(conversation_id, lag))
+
+    def _version(self, conversation_id: str, lag: int | None) -> int | None:
+        return None if lag is None else abs(self._state(conversation_id).version - lag)
+
+    def _append(
+        self,
+        conversation_id: str,
+        drafts: list[MessageDraft],
+        *,
+        threshold: WorkThreshold | None = None,
+        expected_version: int | None = None,
+    ) -> None:
+        self.sent[conversation_id] += drafts
+        appending = batch(
+            conversation_id, *drafts, expected_version=expected_version, threshold=threshold, now=self._now()
+        )
+        predicted = self.model.append(appending)
+        law = ATOMIC
+        if isinstance(predicted, Success):
+            law = APPEND if predicted.unwrap().stored else RETRY
+        answered = self._ask(lambda witness: witness.ask(witness.repository.append(appending)))
+        expect(answered, predicted, "the append answered", law=law)
+        self._agree(law, conversation_id)
+
+    @precondition(lambda self: self.minutes % 3 == 0)  # or programs would clear more than they say
+    @rule(which=which)
+    def clear(self, which: int) -> None:
+        """Clear a conversation, which may be empty."""
+        conversation_id, now = self.ids[which], self._now()
+        predicted = self.model.clear(conversation_id, now=now)
+        answered = self._ask(lambda witness: witness.get(witness.repository.clear(conversation_id, now=now)))
+        expect(answered, predicted, "the clear answered", law=CLEAR)
+        self._agree(CLEAR, conversation_id)
+
+    @rule(which=which, threshold=thresholds)
+    def remove_newest(self, which: int, threshold: WorkThreshold | None) -> None:
+        """Remove the newest message of a conversation, which may be a summary, or empty."""
+        conversation_id, now = self.ids[which], self._now()
+        predicted = self.model.remove_newest(conversation_id, now=now, threshold=threshold)
+        answered = self._ask(
+            lambda witness: witness.get(
+                witness.repository.remove_newest(conversation_id, now=now, threshold=threshold)
+            )
+        )
+        expect(answered, predicted, "the removing answered", law=REMOVE)
+        self._agree(REMOVE, conversation_id)
+
+    @rule(
+        which=which,
+        start=st.integers(0, 2),
+        size=st.integers(1, 6),
+        delete=st.booleans(),
+        lag=st.sampled_from((0, 0, 1, 2)),
+        threshold=thresholds,
+    )
+    def summarize(
+        self,
+        which: int,
+        start: int,
+        size: int,
+        delete: bool,
+        lag: int,
+        threshold: WorkThreshold | None,
+    ) -> None:
+        """Summarize a stretch of the view, perhaps planned before it was last rewritten."""
+        conversation_id = self.ids[which]
+        covered = self._predicted(conversation_id).model[start : start + size]
+        if not covered:
+            return
+        summary = summary_of(
+            conversation_id,
+            covered,
+            message_id=f"summary {self.minutes}",
+            planned_at_version=max(0, self._state(conversation_id).version - lag),
+            delete_covered=delete,
+            threshold=threshold,
+            now=self._now(),
+        )
+        predicted = self.model.summarize(summary)
+        self.sent[conversation_id].append(summary.draft)
+        answered = self._ask(lambda witness: witness.ask(witness.repository.summarize(summary)))
+        expect(answered, predicted, "the summarizing answered", law=COVERAGE)
+        self._agree(COVERAGE, conversation_id)
+
+    @rule(
+        which=which,
+        view=st.sampled_from(("model", "full")),
+        limit=st.none() | st.integers(0, 6),
+        before=st.none() | instants,
+        older_than=cursors,
+        newer_than=cursors,
+    )
+    def read_page(
+        self,
+        which: int,
+        view: View,
+        limit: int | None,
+        before: datetime | None,
+        older_than: int | None,
+        newer_than: int | None,
+    ) -> None:
+        """Read a stretch."""
+        older_than = None if newer_than is not None else older_than
+        query = PageQuery(self.ids[which], view, limit, before, older_than, newer_than)
+        predicted = self.model.page(query)
+        answered = self._ask(lambda witness: witness.get(witness.repository.page(query)))
+        if predicted is not None and answered is not None:
+            # Which number names a cursor is the repository's business, within the gaps of the sequence.
+            answered = evolve(answered, older=predicted.older, newer=predicted.newer)
+        expect(answered, predicted, f"the page of {query}", law=WINDOW)
+
+    @rule(
+        limit=st.integers(0, 3),
+        after=st.none() | st.tuples(st.integers(-1, 20), which),
+        order=st.sampled_from(("id", "recent")),
+        shared=st.none() | which,
+    )
+    def list_conversations(
+        self, limit: int, after: tuple[int, int] | None, order: ConversationOrder, shared: int | None
+    ) -> None:
+        """List conversations, perhaps behind a place, and those alone whose ids begin as one of them."""
+        place = None if after is None else (START + timedelta(minutes=after[0]), self.ids[after[1]])
+        prefix = self.space if shared is None else self.ids[shared]
+        listing = ConversationListing(limit, place, order, prefix)
+        listed = self._ask(lambda witness: witness.get(witness.repository.conversations(listing)))
+        expect(listed, self.model.conversations(listing), f"the conversations of {listing}", law=WINDOW)
+
+    @precondition(lambda self: self.is_durable)
+    @rule()
+    def reopen(self) -> None:
+        """Close the repository and open it again."""
+        self.host.reopen()
+        self._agree(REOPEN, *self.ids)
+
+    def _state(self, conversation_id: str) -> Conversation:
+        return self.model.history(conversation_id).state.conversation
+
+    def _predicted(self, conversation_id: str) -> Observation:
+        full, model = (self.model.page(PageQuery(conversation_id, view)) for view in VIEWS)
+        return Observation(
+            self.model.conversation(conversation_id),
+            full.messages if full else (),
+            model.messages if model else (),
+        )
+
+    def _now(self) -> datetime:
+        self.minutes += 1
+        return START + timedelta(minutes=self.minutes)
+
+    def _ask(self, question: Callable[[Witness], Awaitable[T]]) -> T:
+        return self.host.ask(question)
+
+    def _agree(self, law: str, *touched: str) -> None:
+        """Compare all that can be read; what differs in an untouched conversation breaks the law of isolation."""
+        observed = self._ask(self._observe)
+        for conversation_id, observation in observed.items():
+            expect(
+                observation,
+                self._predicted(conversation_id),
+                f"what is read of {conversation_id!r}",
+                law=law if conversation_id in touched else ISOLATION,
+            )
+            observation.expect_counts(conversation_id, law=COUNTS)
+        chains = self._ask(self._chains)
+        for (conversation_id, message_id), chain in chains.items():
+            expect(
+                chain,
+                self.model.summarizations_of(conversation_id, message_id),
+                f"the summaries that stand for {message_id!r} in {conversation_id!r}",
+                law=COVERAGE,
+            )
+
+    async def _observe(self, witness: Witness) -> dict[str, Observation]:
+        return {conversation_id: await witness.observe(conversation_id) for conversation_id in self.ids}
+
+    async def _chains(self, witness: Witness) -> dict[tuple[str, str], tuple[SummarizationMetadata, ...]]:
+        known = {(key, draft.id) for key, drafts in self.sent.items() for draft in drafts}
+        return {
+            pair: await witness.get(witness.repository.summarizations_of(*pair)) for pair in sorted(known)
+        }

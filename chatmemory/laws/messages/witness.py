@@ -1,0 +1,77 @@
+"""``Witness``: asks a message repository on behalf of a law, and observes all that can be read of a conversation."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar, final
+
+from attrs import frozen
+
+from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag, PageQuery
+from chatmemory.conversation.messages import ChatMessage, Conversation, View
+from chatmemory.effect import Layer, ManagedRuntime
+from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.laws.kit.asking import Asker
+from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.samples import size_of
+
+
+@final
+@frozen
+class Observation:
+    """All that can be read of one conversation."""
+
+    conversation: Conversation | None
+    full: tuple[ChatMessage, ...]
+    model: tuple[ChatMessage, ...]
+
+    def expect_counts(self, conversation_id: str, *, law: str = "") -> None:
+        """Break the law unless the conversation counts what was read; its messages are of ``samples.said``."""
+        described = self.conversation
+        counted = described and (
+            described.message_count,
+            described.view_count,
+            described.view_tokens,
+            described.open_count,
+        )
+        tokens = sum(size_of(message.content) for message in self.model)
+        spoken = sum(message.role in {"user", "assistant", "tool"} for message in self.model)
+        read = (len(self.full), len(self.model), tokens, spoken) if self.full else None
+        expect(
+            counted, read, f"messages, those in view, their tokens, open ones of {conversation_id!r}", law=law
+        )
+
+
+@final
+@frozen
+class Witness(Asker):
+    """Speaks with one repository, in conversations of its own."""
+
+    ERRORS: ClassVar[tuple[type, ...]] = (RepositoryError, MessageConflictError, VersionConflictError)
+    repository: MessageRepository
+
+    async def read(self, conversation_id: str, view: View = "full") -> tuple[ChatMessage, ...]:
+        """Return every message of a view; none of an unknown conversation."""
+        page = await self.get(self.repository.page(PageQuery(conversation_id, view)))
+        return page.messages if page else ()
+
+    async def observe(self, conversation_id: str) -> Observation:
+        """Return all that can be read of the conversation at one version.
+
+        A write that was cancelled may still happen; whoever reads while it does reads again.
+        """
+        conversation = await self.get(self.repository.conversation(conversation_id))
+        while True:
+            full = await self.read(conversation_id, "full")
+            model = await self.read(conversation_id, "model")
+            before, conversation = conversation, await self.get(self.repository.conversation(conversation_id))
+            if conversation == before:
+                return Observation(conversation, full, model)
+
+
+@asynccontextmanager
+async def open_witness(
+    repository: Layer[MessageRepositoryTag, Any, Any], **witness: Any
+) -> AsyncGenerator[Witness]:
+    """Build the repository, and release it in the end."""
+    async with ManagedRuntime(repository) as runtime:
+        yield Witness(await runtime.service(MessageRepositoryTag), **witness)

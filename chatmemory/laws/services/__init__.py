@@ -1,0 +1,1 @@
+"""The laws of services over any repository."""

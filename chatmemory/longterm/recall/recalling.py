@@ -1,0 +1,80 @@
+"""How long-term memory answers a question, and learns which answers were used."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import GenericMemoryError, RecallError
+from chatmemory.input.rules import (
+    choice_problems,
+    id_problems,
+    instant_problems,
+    limit_problems,
+    refuse,
+    text_problems,
+)
+from chatmemory.longterm.memories import Category, Namespace, UseReport
+from chatmemory.longterm.memory_parts import MemoryParts
+from chatmemory.longterm.memory_repository import MemorySearch
+from chatmemory.longterm.memory_rules import ids_problems, namespace_problems, tags_problems
+from chatmemory.longterm.recall.recall import Recall
+from chatmemory.settings.memory_settings import MOST_RECALLED
+
+
+class Recalling(MemoryParts):
+    """Recalls memories, and counts their uses."""
+
+    @Effect.gen
+    async def recall(
+        self,
+        do: Do[RecallError],
+        namespace: Namespace,
+        query: str,
+        *,
+        limit: int | None = None,
+        category: Category | None = None,
+        tags: Sequence[str] = (),
+        as_of: datetime | None = None,
+    ) -> Recall:
+        """See ``LongTermMemory``."""
+        most = self.retrieval.limit if limit is None else limit
+        refuse(
+            do,
+            namespace_problems(namespace),
+            text_problems("$.query", query),
+            limit_problems("$.limit", most, most=MOST_RECALLED),
+            choice_problems("$.category", category, Category, or_none=True),
+            tags_problems("$.tags", tags),
+            instant_problems("$.as_of", as_of),
+        )
+        search = MemorySearch(namespace, query, (), category=category, tags=tuple(tags), as_of=as_of)
+        return await do(self._recall(search, most))
+
+    @Effect.gen
+    async def record_use(
+        self,
+        do: Do[RecallError],
+        namespace: Namespace,
+        memory_ids: Sequence[str],
+        *,
+        use_id: str | None = None,
+        session_id: str | None = None,
+    ) -> UseReport:
+        """See ``LongTermMemory``."""
+        refuse(
+            do,
+            namespace_problems(namespace),
+            ids_problems("$.memory_ids", memory_ids),
+            id_problems("$.use_id", use_id, or_none=True),
+            id_problems("$.session_id", session_id, or_none=True),
+        )
+        return await do(
+            self.repository.record_use(
+                namespace,
+                tuple(dict.fromkeys(memory_ids)),
+                use_id=use_id or self.ids.next_id(),
+                session_id=session_id,
+                now=self.clock.now(),
+                promote_after=self.promotion.after_sessions or None,
+            ).alt(GenericMemoryError)
+        )

@@ -1,0 +1,226 @@
+"""What an operator sees of a memory: one span and one log record per operation, and never what was said.
+
+``observed`` and the layers beside it stand between a service and its users.  Whether anybody looks is decided
+when they are built: with neither a tracer provider of OpenTelemetry set up nor debug records of the logger
+``chatmemory`` wanted, they give the service itself, and cost nothing.  Those of past chats stand in
+``observe_past_chats.py``: a memory is built without them.  Failures of background work are logged where
+they happen, in ``history_work.py``.
+"""
+
+import inspect
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sized
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Never, TypeAlias, TypeVar, cast, final
+
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
+from chatmemory.conversation.messages import (
+    AddReport,
+    ClearReport,
+    Conversation,
+    ConversationPage,
+    MessagePage,
+)
+from chatmemory.effect import Context, CurrentSpan, Do, Effect, Exit, Failure, Layer, Outcome
+from chatmemory.effect.outcome import exit_from_exception, exit_from_outcome
+from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.errors import AddError, MemoryChangeError, PastChatsError, ReadError
+from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.longterm.memories import ForgetReceipt, MemoryPage, ReEmbedReport, RememberReport, UseReport
+from chatmemory.longterm.recall.recall import Recall
+from chatmemory.observe.tracing import NAME, OpenTelemetrySpan, OpenTelemetryTracer, active_tracer
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
+S = TypeVar("S")
+
+ServiceError: TypeAlias = AddError | ReadError | MemoryChangeError | PastChatsError
+Facts: TypeAlias = Mapping[str, str | int]
+NumbersOf: TypeAlias = Callable[[object], Facts]
+
+# Of OpenTelemetry's conventions for generative AI.
+CONVERSATION: Final = "gen_ai.conversation.id"
+OPERATION: Final = "gen_ai.operation.name"
+
+CONVENTIONAL: Final = {
+    "remember": "create_memory",
+    "save_conversation_turn": "create_memory",
+    "auto_save": "create_memory",
+    "put_value": "upsert_memory",
+    "recall": "search_memory",
+    "search": "search_memory",
+    "update": "update_memory",
+    "supersede": "update_memory",
+    "promote": "update_memory",
+    "pin": "update_memory",
+    "forget": "delete_memory",
+    "forget_where": "delete_memory",
+    "forget_all": "delete_memory",
+    "delete_value": "delete_memory",
+}
+"""The names that the conventions have for operations of ours."""
+
+log = logging.getLogger(NAME)
+
+
+@final
+class Observed:
+    """Stands in the place of *service*: does what it does, and tells of every effect of it that runs.
+
+    *contract* is the Protocol that it obeys.  What is no effect passes unobserved: how long a stream takes, its reader
+    decides.
+    """
+
+    def __init__(
+        self,
+        service: object,
+        contract: type,
+        clock: Clock,
+        tracer: "Tracer | None",
+        numbers_of: NumbersOf,
+    ) -> None:
+        self._service = service
+        self._contract = contract
+        self._clock = clock
+        self._tracer = None if tracer is None else OpenTelemetryTracer(tracer)
+        self._numbers_of = numbers_of
+
+    def __getattr__(self, operation: str) -> Callable[..., Any]:
+        """Return the operation of the service, observed."""
+        method = getattr(self._service, operation)
+
+        @wraps(method)
+        def observed_method(*args: Any, **kwargs: Any) -> Any:
+            made = method(*args, **kwargs)
+            if not isinstance(made, Effect):
+                return made
+            effect = cast("Effect[object, ServiceError]", made)
+            conversation_id = self._conversation_of(operation, args, kwargs)
+
+            def run(context: Context[Any]) -> Awaitable[Outcome[object, ServiceError]]:
+                return self._run(operation, effect, conversation_id, context)
+
+            return Effect.in_context(run)
+
+        return observed_method
+
+    def _conversation_of(
+        self, operation: str, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> str | None:
+        """Return the id by which operators know what the call is about; users stay unnamed."""
+        signature = inspect.signature(getattr(self._contract, operation))
+        arguments = signature.bind(self, *args, **kwargs).arguments
+        return next(
+            (arguments[name] for name in ("conversation_id", "session_id") if name in arguments), None
+        )
+
+    async def _run(
+        self,
+        operation: str,
+        effect: Effect[object, ServiceError],
+        conversation_id: str | None,
+        context: Context[Any],
+    ) -> Outcome[object, ServiceError]:
+        started = self._clock.monotonic()
+
+        def tell(facts: Facts, exit_: Exit[object, ServiceError]) -> None:
+            spent = {"duration_ms": round((self._clock.monotonic() - started) * 1000, 3)}
+            fields = {"operation": operation, "conversation_id": conversation_id, **spent, **facts}
+            log.debug("%s: %s in %s ms", operation, facts["outcome"], spent["duration_ms"], extra=fields)
+            if span is not None:
+                _describe(span, operation, conversation_id, facts)
+                span.end(exit_)
+
+        # Left to itself a span would record the text of an exception, which may quote what was said.
+        span = None if self._tracer is None else self._tracer.start(f"{NAME}.{operation}", {})
+        try:
+            outcome = await effect.run_in(context if span is None else context.add(CurrentSpan, span))
+            facts = _facts_of(outcome, self._numbers_of)
+        except BaseException as exception:
+            tell({"outcome": type(exception).__name__}, exit_from_exception(exception))
+            raise
+        tell(facts, exit_from_outcome(outcome))
+        return outcome
+
+
+def _facts_of(outcome: Outcome[object, ServiceError], numbers_of: NumbersOf) -> Facts:
+    """Return what may be told of an outcome: ``outcome`` (``ok`` or the error's tag), numbers and names of kinds."""
+    if isinstance(outcome, Failure):
+        error = outcome.failure()
+        if error.tag == "GenericMemoryError":
+            return {"outcome": error.reason.tag, "problem": error.reason.problem}
+        return {"outcome": error.tag}
+    return {"outcome": "ok", **numbers_of(outcome.unwrap())}
+
+
+def numbers_of(value: object) -> Facts:  # noqa: PLR0912  one for each kind of report
+    """Return the numbers of a value, and names of kinds; nothing that somebody said."""
+    match value:
+        case AddReport(stored, duplicates, version, history):
+            counts = {"stored": len(stored), "duplicates": len(duplicates), "version": version}
+            return {**counts, "history": history.status}
+        case ClearReport(messages, summaries, version):
+            return {"messages": messages, "summaries": summaries, "version": version}
+        case MessagePage(messages, version):
+            return {"messages": len(messages), "version": version}
+        case ConversationPage(conversations):
+            return {"conversations": len(conversations)}
+        case Conversation() as conversation:
+            return {"messages": conversation.message_count, "version": conversation.version}
+        case RememberReport(outcomes, unembedded):
+            kinds = Counter(f"memories_{outcome.outcome}" for outcome in outcomes)
+            return {**kinds, "unembedded": unembedded}
+        case Recall(hits, mode):
+            return {"hits": len(hits), "mode": mode}
+        case MemoryPage(memories):
+            return {"memories": len(memories)}
+        case UseReport(used, promoted):
+            return {"memories": used, "promoted": len(promoted)}
+        case ForgetReceipt(memories, embeddings):
+            return {"memories": memories, "embeddings": embeddings}
+        case ReEmbedReport(embedded, remaining):
+            return {"embedded": embedded, "remaining": remaining}
+        case int() as number:
+            return {"count": number}
+        case Sized() as found:
+            return {"count": len(found)}
+        case _:
+            return {}
+
+
+def _describe(span: OpenTelemetrySpan, operation: str, conversation_id: str | None, facts: Facts) -> None:
+    span.set_attributes({f"{NAME}.{name}": fact for name, fact in facts.items()})
+    if conversation_id is not None:
+        span.set_attributes({CONVERSATION: conversation_id})
+    if operation in CONVENTIONAL:
+        span.set_attributes({OPERATION: CONVENTIONAL[operation]})
+
+
+def observe(service: S, contract: type, clock: Clock, numbers_of: NumbersOf) -> S:
+    """Return *service*, observed if anybody looks."""
+    tracer = active_tracer()
+    if tracer is None and not log.isEnabledFor(logging.DEBUG):
+        return service
+    # It has every operation of the service, which no checker can see.
+    return cast("S", Observed(service, contract, clock, tracer, numbers_of))
+
+
+@Effect.gen
+async def _observe_chat_memory(do: Do[Never, ChatMemoryService]) -> ChatMemory:
+    return observe(do.service(ChatMemoryService), ChatMemory, do.service(ClockTag), numbers_of)
+
+
+@Effect.gen
+async def _observe_long_term_memory(do: Do[Never, LongTermMemoryService]) -> LongTermMemory:
+    return observe(do.service(LongTermMemoryService), LongTermMemory, do.service(ClockTag), numbers_of)
+
+
+observed = Layer.effect(ChatMemoryService, _observe_chat_memory(), needs=[ChatMemoryService])
+"""The chat memory at hand, observed if anybody looks."""
+
+observed_long_term = Layer.effect(
+    LongTermMemoryService, _observe_long_term_memory(), needs=[LongTermMemoryService]
+)
+"""The long-term memory at hand, observed if anybody looks."""

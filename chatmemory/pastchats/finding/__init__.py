@@ -1,0 +1,1 @@
+"""Finding in past chats: search, recall, and what the recalled turns show."""

@@ -1,0 +1,106 @@
+"""Exchanges: from turns that were found to what was asked, what was answered, and what came of it.
+
+The turns around a hit tell.  A person's turn is a question; the turns of the assistant up to the next one are an attempt at
+it.  The next one may say that the attempt failed, and another begins; or answer what the assistant asked back, and it goes
+on; or say that it works; or ask something new, and then nobody said how it went.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from chatmemory.pastchats.finding.prompt_hits import Exchange, FailedAttempt
+from chatmemory.pastchats.finding.verdicts import asks_back, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chatmemory.pastchats.finding.prompt_hits import PromptHit
+    from chatmemory.pastchats.prompt import Prompt
+
+TURNS_BEFORE: Final = 32  # an agent at work says many a thing before it is done
+TURNS_AFTER: Final = 64
+LONGEST_THANKS: Final = 80  # characters: "Thanks! Now add a test for ..." asks something new
+LONGEST_CHOICE: Final = 120  # characters, of an answer to what the assistant asked back
+
+
+def exchange_of(hit: PromptHit, around: Sequence[Prompt]) -> Exchange:
+    """Return the exchange that *hit* belongs to, *around* being the turns of its conversation before and after it."""
+    turns = [turn for turn in around if turn.kind == "typed" and turn.role in ("user", "assistant")]
+    place = next((index for index, turn in enumerate(turns) if turn.id == hit.prompt.id), None)
+    if place is None:  # a summary, a command or what a tool printed: it stands for itself
+        return Exchange(hit=hit, question=None)
+    asked = _question(turns, place)
+    if asked is None:
+        return Exchange(hit=hit, question=None, worked=(hit.prompt,))
+    return _told(hit, turns[asked:])
+
+
+def merged(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Return each exchange once, where several of its turns were found, by its best hit."""
+    kept: dict[int, Exchange] = {}
+    for exchange in exchanges:
+        told = exchange.question or exchange.hit.prompt
+        kept.setdefault(told.id, exchange)
+    return tuple(kept.values())
+
+
+def _question(turns: Sequence[Prompt], place: int) -> int | None:
+    """Return the place of the question that the turn at *place* is, answers, or is a reply about."""
+    asked = _person(turns, place)
+    while asked and turns[asked - 1].role == "assistant" and _is_reply(turns[asked], turns[asked - 1]):
+        earlier = _person(turns, asked - 1)
+        if earlier is None:
+            break
+        asked = earlier
+    return asked
+
+
+def _person(turns: Sequence[Prompt], place: int) -> int | None:
+    """Return where the words of the person begin that are said at *place* or were said last before it.
+
+    A thought that was added before any answer belongs to them.
+    """
+    asked = next((index for index in range(place, -1, -1) if turns[index].role == "user"), None)
+    while asked and turns[asked - 1].role == "user":
+        asked -= 1
+    return asked
+
+
+def _is_reply(turn: Prompt, answer: Prompt) -> bool:
+    shows = verdict(turn.content, answer=answer.content)
+    if shows is None:
+        return _is_choice(turn, answer)
+    return shows == "failed" or len(turn.content) <= LONGEST_THANKS
+
+
+def _is_choice(turn: Prompt, answer: Prompt) -> bool:
+    """Tell whether *turn* answers what *answer* asked back."""
+    return len(turn.content) <= LONGEST_CHOICE and asks_back(answer.content) and not asks_back(turn.content)
+
+
+def _told(hit: PromptHit, turns: Sequence[Prompt]) -> Exchange:
+    """Return what came of the question that *turns* begin with."""
+    failures: list[FailedAttempt] = []
+    answers: list[Prompt] = []
+    confirmation: Prompt | None = None
+    for turn in turns[1:]:
+        if turn.role == "assistant":
+            answers.append(turn)
+        elif answers:
+            shows = verdict(turn.content, answer=answers[-1].content)
+            if shows == "failed":
+                failures.append(FailedAttempt(tuple(answers), turn))
+                answers = []
+            elif shows == "worked":
+                confirmation = turn
+                break
+            elif not _is_choice(turn, answers[-1]):
+                break
+    return Exchange(
+        hit=hit,
+        question=turns[0],
+        worked=tuple(answers),
+        confirmation=confirmation,
+        failures=tuple(failures),
+    )

@@ -1,0 +1,302 @@
+"""``PastChatsService``: the service that finds what was said before, over any store, embedder and ranking.
+
+A recall before a task must be over in a moment: this module loads what every recall needs, and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Never, TypeAlias, final
+
+from chatmemory.conversation.token_counter import TokenCounterTag
+from chatmemory.effect import Do, Effect, Layer
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.embedding.query_embedder import QueryEmbedderTag
+from chatmemory.pastchats.contract import PastChatsService
+from chatmemory.pastchats.finding.evidence import is_about, is_any
+from chatmemory.pastchats.finding.exchanges import TURNS_AFTER, TURNS_BEFORE, exchange_of, merged
+from chatmemory.pastchats.finding.prompt_hits import PastRecall
+from chatmemory.pastchats.finding.prompt_ranker import PromptRankerTag
+from chatmemory.pastchats.finding.prompt_terms import prompt_terms
+from chatmemory.pastchats.finding.recall_block import recall_block
+from chatmemory.pastchats.finding.search import PromptSearching
+from chatmemory.pastchats.prompt import EVERYTHING
+from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+from chatmemory.settings.past_chats_settings import PastChatsSettingsTag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from chatmemory.conversation.token_counter import TokenCounter
+    from chatmemory.errors import DataValidationError, PastChatsError, RepositoryError
+    from chatmemory.input.json_value import JsonObject
+    from chatmemory.pastchats.contract import PastChats, SearchMode
+    from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSearchResult
+    from chatmemory.pastchats.past_chats import (
+        Finding,
+        PastChatsStatistics,
+        PastConversationPage,
+        PastTurnPage,
+    )
+    from chatmemory.pastchats.prompt import Prompt, PromptFilter
+    from chatmemory.pastchats.prompt_repository import PromptRepository
+
+MOST_HITS: Final = 200
+"""The highest limit of a search."""
+
+HITS_PER_EXCHANGE: Final = 3  # a question, its answer and what followed are often found together
+LEAST_SHARE: Final = 0.5
+"""Of the score of the best hit: less is chance.  On labelled sessions it leaves out two of three exchanges that have nothing
+to do with the question, and none that answers it."""
+LENGTH_OF_UUID: Final = 36  # such a name in a path is no chance
+MOST_SHOWN: Final = 1_000  # turns of a conversation that is asked for as a whole
+MOST_CONVERSATIONS: Final = 200  # of a page
+MOST_TURNS: Final = 1_000  # likewise
+MOST_PLACES: Final = 5  # of one number, in a file that holds several conversations
+
+
+@final
+class PastChatsLive:
+    """The service; its promises stand in ``PastChats``."""
+
+    def __init__(
+        self,
+        searching: PromptSearching,
+        repository: PromptRepository,
+        counter: TokenCounter,
+        *,
+        model: str,
+        recall_tokens: int,
+    ) -> None:
+        """Find in *repository*; *recall_tokens* is the budget of who names none."""
+        self._searching = searching
+        self._repository = repository
+        self._counter = counter
+        self._model = model
+        self._recall_tokens = recall_tokens
+
+    @Effect.gen
+    async def search(
+        self,
+        do: Do[PastChatsError],
+        query: str,
+        /,
+        *,
+        which: PromptFilter = EVERYTHING,
+        limit: int = 10,
+        mode: SearchMode = "hybrid",
+    ) -> PromptSearchResult:
+        """See ``PastChats.search``."""
+        await do(_checked(which, limit=limit))
+        return await do(self._searching.search(query, which=which, limit=min(limit, MOST_HITS), mode=mode))
+
+    @Effect.gen
+    async def recall(
+        self,
+        do: Do[PastChatsError],
+        query: str,
+        /,
+        *,
+        which: PromptFilter = EVERYTHING,
+        limit: int = 5,
+        tokens: int | None = None,
+        without: Sequence[str] = (),
+    ) -> PastRecall:
+        """See ``PastChats.recall``."""
+        budget = self._recall_tokens if tokens is None else tokens
+        await do(_checked(which, limit=limit, tokens=budget))
+        wanted = MOST_HITS if without else min(limit * HITS_PER_EXCHANGE, MOST_HITS)
+        found = await do(self._searching.search(query, which=which, limit=wanted, mode="hybrid"))
+        exchanges = await do(self._exchanges(found, prompt_terms(query), limit=limit, without=without))
+        block = recall_block(exchanges, query=query, tokens=budget, count=self._count)
+        return PastRecall(
+            text=block.text,
+            exchanges=exchanges[: block.entries],
+            mode=found.mode,
+            reason=found.reason,
+            tokens=block.tokens,
+            left_out=len(exchanges) - block.entries,
+        )
+
+    @Effect.gen
+    async def _exchanges(
+        self,
+        do: Do[PastChatsError],
+        found: PromptSearchResult,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        without: Sequence[str],
+    ) -> tuple[Exchange, ...]:
+        """Return the exchanges of what was *found* that are about the *terms* of the query, or else the best."""
+        exchanges: tuple[Exchange, ...] = ()
+        best: Exchange | None = None
+        others = [hit for hit in found.hits if not _is_named(hit.prompt, without)]
+        for hit in others:
+            if len(exchanges) >= limit or hit.score < LEAST_SHARE * others[0].score:
+                break
+            if not is_any(hit, found.mode) or any(_is_told(hit.prompt, exchange) for exchange in exchanges):
+                continue
+            exchange = exchange_of(hit, await do(self._around(hit)))
+            best = best or exchange
+            if is_about(exchange, terms, found.mode):
+                exchanges = merged((*exchanges, exchange))
+        return exchanges or tuple(filter(None, (best,)))
+
+    def _around(self, hit: PromptHit) -> Effect[tuple[Prompt, ...], PastChatsError]:
+        around = self._repository.around(hit.prompt, before=TURNS_BEFORE, after=TURNS_AFTER)
+        return around.alt(_lifted)
+
+    def _count(self, text: str) -> int:
+        from chatmemory.conversation.new_message import NewMessage
+
+        return self._counter.count(NewMessage("system", text))
+
+    @Effect.gen
+    async def show(
+        self, do: Do[PastChatsError], source: str, /, *, before: int = 3, after: int = 3
+    ) -> tuple[Prompt, ...]:
+        """See ``PastChats.show``."""
+        place, _, number = source.rpartition("#")
+        if place and number.isascii() and number.isdigit() and len(number) < len(str(2**63)):
+            turns = self._repository.turns(place, turn_index=int(number), limit=MOST_PLACES)
+            shown: dict[int, Prompt] = {}
+            for prompt in await do(turns.alt(_lifted)):
+                around = self._repository.around(prompt, before=max(before, 0), after=max(after, 0))
+                shown |= {turn.id: turn for turn in await do(around.alt(_lifted))}
+            if shown:
+                return tuple(shown.values())
+        whole = await do(self._repository.turns(source, limit=MOST_SHOWN).alt(_lifted))
+        if not whole:
+            from chatmemory.errors import PromptNotFoundError
+
+            do.fail(PromptNotFoundError(source))
+        return whole
+
+    @Effect.gen
+    async def conversations(
+        self,
+        do: Do[PastChatsError],
+        which: PromptFilter = EVERYTHING,
+        /,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> PastConversationPage:
+        """See ``PastChats.conversations``."""
+        await do(_checked(which, limit=limit, after=after))
+        most = min(limit, MOST_CONVERSATIONS)
+        return await do(self._repository.conversations(which, limit=most, after=after).alt(_lifted))
+
+    @Effect.gen
+    async def turns(
+        self, do: Do[PastChatsError], conversation: str, /, *, newer_than: int = -1, limit: int = 100
+    ) -> PastTurnPage:
+        """See ``PastChats.turns``."""
+        await do(_checked(EVERYTHING, limit=limit))
+        asked = self._repository.conversation_turns(
+            conversation, newer_than=newer_than, limit=min(limit, MOST_TURNS)
+        )
+        page = await do(asked.alt(_lifted))
+        if page is None:
+            from chatmemory.errors import PromptNotFoundError
+
+            do.fail(PromptNotFoundError(conversation))
+        return page
+
+    def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
+        """See ``PastChats.statistics``."""
+        return self._repository.statistics().alt(_lifted)
+
+    def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
+        """See ``PastChats.check``."""
+        return self._repository.check(self._model).alt(_lifted)
+
+    def export(
+        self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
+    ) -> Effect[int, PastChatsError]:
+        """See ``PastChats.export``."""
+        from chatmemory.pastchats.indexing.record_export import exported
+
+        return exported(self._repository, which, to)
+
+
+def _lifted(error: RepositoryError) -> PastChatsError:
+    """Lift an error of the store to the service."""
+    from chatmemory.errors import GenericMemoryError
+
+    return GenericMemoryError(error)
+
+
+def _is_told(prompt: Prompt, exchange: Exchange) -> bool:
+    """Tell whether *prompt* is a turn of *exchange*: then there is nothing to look up."""
+    told = (exchange.question, *exchange.worked, exchange.confirmation)
+    tried = (turn for failure in exchange.failures for turn in (*failure.tried, failure.report))
+    return any(turn is not None and turn.id == prompt.id for turn in (*told, *tried))
+
+
+def _is_named(prompt: Prompt, names: Sequence[str]) -> bool:
+    """Tell whether *prompt* belongs to one of the conversations or sources; a session's subagents are in its folder."""
+    if not names:
+        return False
+    _, _, native = prompt.conversation_id.partition(":")
+    return any(
+        name in (prompt.conversation_id, native, prompt.source)
+        or (len(name) >= LENGTH_OF_UUID and name in prompt.source)
+        for name in names
+    )
+
+
+def _naive(instant: datetime | None) -> str:
+    return "must know its time zone" if instant is not None and instant.tzinfo is None else ""
+
+
+def _is_cursor(text: str | None) -> bool:
+    if text is None:
+        return True
+    from chatmemory.pastchats.finding.conversation_cursor import read_cursor
+
+    return read_cursor(text) is not None
+
+
+def _checked(
+    which: PromptFilter, *, limit: int, tokens: int = 1, after: str | None = None
+) -> Effect[None, DataValidationError]:
+    problems = {
+        "$.limit": "at least 1" if limit < 1 else "",
+        "$.tokens": "at least 1" if tokens < 1 else "",
+        "$.which.since": _naive(which.since),
+        "$.which.until": _naive(which.until),
+        "$.after": "" if _is_cursor(after) else "no cursor: give the next of another page",
+    }
+    if not any(problems.values()):
+        return Effect.succeed(None)
+    from chatmemory.errors import DataValidationError, Problem
+
+    broken = tuple(Problem(path, message) for path, message in problems.items() if message)
+    return Effect.fail(DataValidationError(broken))
+
+
+Requirements: TypeAlias = (
+    "PromptRepositoryTag | PromptRankerTag | QueryEmbedderTag | TokenCounterTag | PastChatsSettingsTag"
+)
+
+
+@Effect.gen
+async def _assemble(do: Do[Never, Requirements]) -> PastChats:
+    repository, embedder = do.service(PromptRepositoryTag), do.service(QueryEmbedderTag)
+    return PastChatsLive(
+        PromptSearching(repository, do.service(PromptRankerTag), embedder, do.service(ClockTag)),
+        repository,
+        do.service(TokenCounterTag),
+        model=embedder.model,
+        recall_tokens=do.service(PastChatsSettingsTag).recall_tokens,
+    )
+
+
+past_chats: Final = Layer.effect(
+    PastChatsService,
+    _assemble(),
+    needs=[PromptRepositoryTag, PromptRankerTag, QueryEmbedderTag, TokenCounterTag, PastChatsSettingsTag],
+)
+"""The service over what is at hand."""

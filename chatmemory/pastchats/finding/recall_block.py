@@ -1,0 +1,205 @@
+r"""``recall_block``: what an agent is told before a task, as text.
+
+    # Memory Recall
+    <what it is>
+
+    ## 1. How do we retry webhooks?
+    What worked:
+    > Exponential backoff with jitter, five attempts at most.
+    Confirmed:
+    > no pile-up since Monday, thanks
+    What failed:
+    > A fixed delay of one second.
+    Reported:
+    > still failing, we hammer the server
+    Source: /home/me/.claude/projects/shop/1f.jsonl#14 (2026-02-17, shop)
+
+    (end of memory recall)
+
+Whatever was said stands behind ``> ``, so that it can begin no line of its own: no heading, no source, no role.  What a
+model's template takes for a mark is written so that it is none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from chatmemory.pastchats.finding.own_words import own_words
+from chatmemory.pastchats.finding.recall_marks import (
+    CONFIRMED,
+    END,
+    ENTRY,
+    FAILED,
+    HEADING,
+    LEFT_OUT,
+    NOTHING_FOUND,
+    NOTHING_WORKED,
+    NOTICE,
+    QUOTE,
+    REPORTED,
+    SOURCE,
+    WORKED,
+)
+from chatmemory.pastchats.finding.shortened import one_line, shortened
+from chatmemory.pastchats.finding.telling_turns import telling
+from chatmemory.text.shown_text import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit
+
+# What systems, tools and chat templates mark their own words with; any other "<" is code, and stays readable.
+_MARK: Final = (
+    r"<(?=\s*[/|!]?\s*(?:\||im_|start_of_turn|end_of_turn|system|user|assistant|human|developer|tool|function|invoke|"
+    r"parameter|instructions?|recalled-data|antml|bos|eos|s>|/s>|<SYS))|\[(?=/?(?:INST|SYS|TOOL))"
+)
+_HARMLESS: Final = {"<": "‹", "[": "("}
+
+
+MOST_FAILURES: Final = 3  # of one exchange, the latest
+
+
+class Room(NamedTuple):
+    """How many characters of each part an entry may have."""
+
+    heading: int
+    question: int
+    answer: int
+    failed: int
+
+
+ROOMS: Final = (
+    Room(300, 1200, 4000, 900),
+    Room(300, 700, 2200, 600),
+    Room(240, 400, 1400, 400),
+    Room(160, 260, 900, 280),
+    Room(120, 180, 600, 200),
+    Room(100, 0, 360, 140),
+    Room(90, 0, 220, 100),
+    Room(70, 0, 120, 70),
+)
+"""From much to little: the first in which every entry fits is taken."""
+TINY_ROOMS: Final = (Room(60, 0, 60, 40), Room(40, 0, 30, 20), Room(24, 0, 12, 12), Room(12, 0, 0, 0))
+"""For the best entry alone, when the budget is next to nothing."""
+
+
+class Block(NamedTuple):
+    """The text, how long it is, and how many of the entries it holds."""
+
+    text: str
+    tokens: int
+    entries: int
+
+
+def recall_block(
+    exchanges: Sequence[Exchange], *, query: str, tokens: int, count: Callable[[str], int]
+) -> Block:
+    """Return the block for *exchanges*, at most *tokens* long by *count*.
+
+    All of them are told if that is possible, each as fully as there is room; otherwise the best.  Only the bare heading
+    stands when there is room for nothing.
+    """
+    if not exchanges:
+        return _shortest_of(_nothing_found(query), tokens, count)
+    for room in ROOMS:
+        block = _written(exchanges, room, count)
+        if block.tokens <= tokens:
+            return block
+    for entries in range(len(exchanges) - 1, 0, -1):
+        block = _written(exchanges, ROOMS[-1], count, entries=entries)
+        if block.tokens <= tokens:
+            return block
+    for room in TINY_ROOMS:
+        for is_bare in (False, True):
+            block = _written(exchanges, room, count, entries=1, is_bare=is_bare)
+            if block.tokens <= tokens:
+                return block
+    return _shortest_of((HEADING,), tokens, count)
+
+
+def source_line(hit: PromptHit) -> str:
+    """Return the line that says where a turn stands: its source, its number, its date and its project."""
+    prompt = hit.prompt
+    told: list[str] = []
+    if prompt.timestamp is not None:
+        told.append(prompt.timestamp.date().isoformat())
+    if prompt.project:
+        told.append(_harmless(one_line(shown(prompt.project), 80)))
+    _, _, native = prompt.conversation_id.partition(":")
+    conversation = native.removeprefix(prompt.source)
+    # A file may hold several conversations, each with a turn of this number.
+    if conversation and conversation not in prompt.source:
+        told.append(f"conversation {_harmless(one_line(shown(prompt.conversation_id), 120))}")
+    if hit.also_in:
+        others = len(hit.also_in)
+        told.append(f"also in {others} other conversation{'' if others == 1 else 's'}")
+    place = f"{SOURCE}{_harmless(' '.join(shown(prompt.source).splitlines()))}#{prompt.turn_index}"
+    return f"{place} ({', '.join(told)})" if told else place
+
+
+def _written(
+    exchanges: Sequence[Exchange],
+    room: Room,
+    count: Callable[[str], int],
+    *,
+    entries: int | None = None,
+    is_bare: bool = False,
+) -> Block:
+    told = exchanges if entries is None else exchanges[:entries]
+    lines = [HEADING] if is_bare else [HEADING, NOTICE]
+    for number, exchange in enumerate(told, 1):
+        lines += ["", *_entry(number, exchange, room)] if not is_bare else _entry(number, exchange, room)
+    left_out = len(exchanges) - len(told)
+    if left_out and not is_bare:
+        lines += ["", f"{LEFT_OUT}{left_out} more"]
+    if not is_bare:
+        lines += ["", END]
+    text = "\n".join(lines)
+    return Block(text, count(text), len(told))
+
+
+def _entry(number: int, exchange: Exchange, room: Room) -> list[str]:
+    asked = own_words((exchange.question or exchange.hit.prompt).content)
+    heading = _harmless(one_line(shown(asked), room.heading))
+    lines = [f"{ENTRY}{number}. {heading}"]
+    if heading != _harmless(shown(asked).strip()) and room.question > len(heading):
+        lines += _quoted(asked, room.question)
+    if exchange.worked and room.answer and (exchange.question or exchange.worked[0] != exchange.hit.prompt):
+        lines += [
+            WORKED,
+            *_quoted(telling(exchange.worked, room.answer, found=exchange.hit.prompt), room.answer),
+        ]
+    elif exchange.failures:
+        lines.append(NOTHING_WORKED)
+    if exchange.confirmation is not None and room.failed:
+        lines += [CONFIRMED, *_quoted(own_words(exchange.confirmation.content), room.failed // 2)]
+    for failure in exchange.failures[-MOST_FAILURES:] if room.failed else ():
+        lines += [FAILED, *_quoted(telling(failure.tried, room.failed), room.failed)]
+        lines += [REPORTED, *_quoted(own_words(failure.report.content), room.failed // 2)]
+    lines.append(source_line(exchange.hit))
+    return lines
+
+
+def _quoted(text: str, characters: int) -> list[str]:
+    return [f"{QUOTE}{line}".rstrip() for line in _harmless(shortened(shown(text), characters)).split("\n")]
+
+
+def _harmless(text: str) -> str:
+    if "<" not in text and "[" not in text:
+        return text
+    return re.sub(_MARK, lambda mark: _HARMLESS[mark[0]], text, flags=re.IGNORECASE)
+
+
+def _nothing_found(query: str) -> tuple[str, ...]:
+    asked = _harmless(one_line(shown(query), 100))
+    about = f'about "{asked}"' if asked else "for an empty query"
+    return (HEADING, f"{NOTHING_FOUND}{about} in earlier chats.")
+
+
+def _shortest_of(lines: Sequence[str], tokens: int, count: Callable[[str], int]) -> Block:
+    text = "\n".join(lines)
+    if count(text) > tokens:
+        text = HEADING
+    return Block(text, count(text), 0)

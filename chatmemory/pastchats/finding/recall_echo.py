@@ -1,0 +1,50 @@
+"""Our own recall blocks, found again in a history.
+
+A block that a tool put before a model comes back in the tool's history.  Indexed as a turn it would be recalled again,
+and again: so it is left out.  Text that merely mentions it, or looks like it, is text like any other.
+"""
+
+import re
+from typing import Final
+
+from chatmemory.pastchats.finding.recall_marks import (
+    CONFIRMED,
+    END,
+    ENTRY,
+    FAILED,
+    HEADING,
+    LEFT_OUT,
+    NOTHING_FOUND,
+    NOTHING_WORKED,
+    NOTICE,
+    QUOTE,
+    REPORTED,
+    SOURCE,
+    WORKED,
+)
+
+# A terminal or a quoting tool may indent a block; the notice, which nobody writes by chance, makes it ours.
+_INDENT: Final = r"[ \t]*"
+# Each line matches in one way alone, which keeps the time linear.  A possessive group would, too, but forgets what it
+# matched before Python 3.11.5.
+_OPEN_LINE: Final = rf"(?:{QUOTE.strip()}|{ENTRY}\d+\. |{SOURCE}|{LEFT_OUT}\d)[^\n]*"
+_FIXED_LINE: Final = "|".join(map(re.escape, (NOTHING_WORKED, WORKED, FAILED, REPORTED, CONFIRMED)))
+_LINE_OF_OURS: Final = rf"{_INDENT}(?:{_OPEN_LINE}|(?:{_FIXED_LINE}){_INDENT}|)(?=\n|\Z)"
+_BLOCK: Final = re.compile(
+    rf"^{_INDENT}{HEADING}{_INDENT}\n(?:{_INDENT}\n)*{_INDENT}"
+    rf"(?:{re.escape(NOTICE)}{_INDENT}(?:\n{_LINE_OF_OURS})*|{NOTHING_FOUND}[^\n]*)"
+    rf"(?:\n{_INDENT}{re.escape(END)}{_INDENT})?$\n?",
+    re.MULTILINE,
+)
+
+
+def without_recall_blocks(text: str) -> str:
+    r"""Return *text* without the blocks that a recall of ours put there.
+
+    >>> without_recall_blocks("Tell me about\n# Memory Recall\nin the README")
+    'Tell me about\n# Memory Recall\nin the README'
+    """
+    if HEADING not in text:
+        return text
+    kept = _BLOCK.sub("", text)
+    return text if len(kept) == len(text) else kept.strip()

@@ -1,0 +1,131 @@
+"""``PromptSearching``: a search in past chats, from a text to hits and a sentence on how they were found.
+
+Words and a vector of the query find candidates, the ranker orders them, and turns with the very same text become one hit.
+Without a vector words alone decide; a search never fails because an embedder did.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, final
+
+from chatmemory.effect import Do, Effect
+from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSearchResult
+from chatmemory.pastchats.finding.prompt_terms import prompt_terms
+from chatmemory.pastchats.prompt import EVERYTHING
+from chatmemory.pastchats.prompt_repository import PromptSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from chatmemory.effect.services.clock import Clock
+    from chatmemory.embedding.query_embedder import QueryEmbedder
+    from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
+    from chatmemory.input.recall_mode import RecallMode
+    from chatmemory.pastchats.contract import SearchMode
+    from chatmemory.pastchats.finding.prompt_ranker import PromptRanker
+    from chatmemory.pastchats.prompt import PromptFilter
+    from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptRepository
+
+READ_CHARACTERS: Final = 16_384
+"""How much of a query is embedded; a vector of more says nothing in particular."""
+
+
+@final
+class PromptSearching:
+    """Searches one store by one embedder and one ranking."""
+
+    def __init__(
+        self, repository: PromptRepository, ranker: PromptRanker, embedder: QueryEmbedder, clock: Clock
+    ) -> None:
+        """Search in *repository*; relative dates in a query are seen from the *clock*'s now."""
+        self._repository = repository
+        self._ranker = ranker
+        self._embedder = embedder
+        self._clock = clock
+
+    @Effect.gen
+    async def search(
+        self,
+        do: Do[GenericMemoryError],
+        query: str,
+        /,
+        *,
+        which: PromptFilter = EVERYTHING,
+        limit: int = 10,
+        mode: SearchMode = "hybrid",
+    ) -> PromptSearchResult:
+        """Return at most *limit* turns that *query* means, best first; text of any kind is a query."""
+        vector: Sequence[float] | None = None
+        why = "only words were asked for"
+        if mode == "hybrid":
+            vector, why = await do(self._vector(query))
+        search = PromptSearch(
+            query, prompt_terms(query), vector, "" if vector is None else self._embedder.model, which
+        )
+        candidates = await do(self._repository.candidates(search).alt(_lifted))
+        ranked = self._ranker.rank(search, candidates, now=self._clock.now())
+        hits = _one_of_each_text(ranked, limit=limit)
+        hashes = [hit.prompt.text_hash for hit in hits if hit.prompt.text_hash]
+        places = await do(self._repository.with_texts(hashes).alt(_lifted))
+        found_by, reason = _explained(search, candidates, why)
+        return PromptSearchResult(
+            hits=tuple(_with_places(hit, places) for hit in hits), mode=found_by, reason=reason
+        )
+
+    def _vector(self, query: str) -> Effect[tuple[Sequence[float] | None, str]]:
+        """Return the vector of *query*, and why there is none where there is none."""
+        # An endpoint is sent what can be sent: no NUL, and no half of a character.
+        text = query[:READ_CHARACTERS].replace("\0", " ").encode(errors="ignore").decode()
+        if not text.strip():
+            return Effect.succeed((None, "the query is empty"))
+        return self._embedder.embed_query(text).map(_known).lash(_unknown)
+
+
+def _known(vector: Sequence[float] | None) -> tuple[Sequence[float] | None, str]:
+    return vector, "the query has no vector"
+
+
+def _unknown(error: EmbeddingError) -> Effect[tuple[Sequence[float] | None, str]]:
+    return Effect.succeed((None, str(error)))
+
+
+def _lifted(error: RepositoryError) -> GenericMemoryError:
+    from chatmemory.errors import GenericMemoryError
+
+    return GenericMemoryError(error)
+
+
+def _one_of_each_text(ranked: Iterable[PromptHit], *, limit: int) -> list[PromptHit]:
+    best: dict[object, PromptHit] = {}
+    for hit in ranked:
+        if len(best) >= limit:
+            break
+        best.setdefault(hit.prompt.text_hash or hit.prompt.id, hit)
+    return list(best.values())
+
+
+def _with_places(hit: PromptHit, places: Mapping[str, Sequence[str]]) -> PromptHit:
+    """Return *hit* with the further conversations that have its text."""
+    conversations = places.get(hit.prompt.text_hash, ())
+    others = tuple(dict.fromkeys(other for other in conversations if other != hit.prompt.conversation_id))
+    if not others:
+        return hit
+    return PromptHit(
+        prompt=hit.prompt,
+        score=hit.score,
+        signals=hit.signals,
+        similarity=hit.similarity,
+        also_in=others,
+    )
+
+
+def _explained(search: PromptSearch, candidates: PromptCandidates, why: str) -> tuple[RecallMode, str]:
+    if candidates.matched_text:
+        return "like", f"{why}; no turn shares a word with the query, these contain its text"
+    if search.vector is None:
+        return "lexical", why
+    missing = candidates.unembedded
+    without = f"{missing} turns have no vector of {search.model}: pastchats-memory re-embed makes them"
+    if all(candidate.similarity is None for candidate in candidates.found) and missing:
+        return "lexical", without
+    return "hybrid", f"by words and vectors; {without}" if missing else "by words and vectors"

@@ -1,0 +1,87 @@
+"""Claude Code: ``~/.claude/projects/<folder>/<session>.jsonl``, and the transcripts of its subagents.
+
+One record per line.  A message of the model comes in as many lines as it has blocks, and is one turn.  What stands in
+the message of a user is often not a person's: results of tools, commands and their output, reminders, summaries.
+"""
+
+from collections.abc import Iterator
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.input.json_value import JsonObject
+from chatmemory.pastchats.formats.claude.claude_survey import survey
+from chatmemory.pastchats.formats.claude.claude_transcript import NO_TURNS, ClaudeTranscript
+from chatmemory.pastchats.formats.histories import Parsed
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.json_values import (
+    EMPTY,
+    first_text,
+    json_object,
+    json_objects,
+    json_text,
+)
+
+
+@final
+@frozen
+class ClaudeCode:
+    """See the head of this module."""
+
+    name: str = "claude_code"
+    version: int = 1
+    has_global_ids: bool = True
+    known_roots: tuple[KnownRoot, ...] = (
+        KnownRoot("$CLAUDE_CONFIG_DIR/projects", ("**/*.jsonl",)),
+        KnownRoot("~/.claude/projects", ("**/*.jsonl",)),
+        KnownRoot("~/.config/claude/projects", ("**/*.jsonl",)),
+    )
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Look for records with the ids that only Claude Code gives them."""
+        if head.shape == "json":
+            document = json_object(head.document)
+            if head.path.endswith(".meta.json") and "agentType" in document:
+                return Claim(90, "describes a subagent of Claude Code", is_transcript=False)
+            entry = next(json_objects(document.get("entries")), EMPTY)
+            if {"sessionId", "fullPath"} <= entry.keys():
+                return Claim(90, "Claude Code's list of the sessions beside it", is_transcript=False)
+            return None
+        best: Claim | None = None
+        for value in head.records:
+            claim = _claim_of_record(json_object(value))
+            if claim is not None and (best is None or claim.confidence > best.confidence):
+                best = claim
+        return best
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the session, of the subagents in it, and of the sessions that it was taken up from."""
+        return ClaudeTranscript(reader, survey(reader)).parsed()
+
+
+def _claim_of_record(record: JsonObject) -> Claim | None:
+    kind = json_text(record.get("type"))
+    message = json_object(record.get("message"))
+    has_session = bool(first_text(record, "sessionId"))
+    if "parts" in message:
+        return None  # Qwen Code's, whose records bear the same names
+    if kind in {"user", "assistant"} and "content" in message:
+        if has_session or "parentUuid" in record:
+            return Claim(96, f"a record of type {kind} with message and sessionId or parentUuid")
+        if first_text(record, "session_id", "uuid"):
+            return Claim(90, f"a record of type {kind} with message and uuid or session_id")
+    if kind in {"started", "result"} and {"key", "agentId"} <= record.keys():
+        return Claim(
+            90, "the journal of a workflow, whose agents have files of their own", is_transcript=False
+        )
+    if kind in NO_TURNS | {"system", "attachment"} and "systemPayload" not in record:
+        for sign in ("sessionId", "leafUuid", "parentUuid", "messageId", "snapshot"):
+            if sign in record:
+                return Claim(92, f"a record of type {kind} with {sign}")
+        if "session_id" in record:
+            return Claim(80, f"a record of type {kind} with session_id")
+    return None
+
+
+claude_code: Final = ClaudeCode()
+"""The reader."""

@@ -1,0 +1,78 @@
+"""``~/.claude/history.jsonl``: what a person typed into Claude Code, kept when the transcripts are long deleted."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.input.json_value import JsonObject
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_values import first_text, json_object, json_text
+
+_PLACEHOLDER: Final = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
+
+
+@final
+@frozen
+class ClaudePrompts:
+    """One conversation for each session; for each project, where an old version noted no session."""
+
+    name: str = "claude_prompts"
+    version: int = 1
+    has_global_ids: bool = False
+    known_roots: tuple[KnownRoot, ...] = (
+        KnownRoot("$CLAUDE_CONFIG_DIR", ("history.jsonl",)),
+        KnownRoot("~/.claude", ("history.jsonl",)),
+    )
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Look for a prompt as it was shown, beside what was pasted into it and the project."""
+        for value in head.records:
+            record = json_object(value)
+            if "display" in record and "pastedContents" in record and "timestamp" in record:
+                return Claim(95, "a record with display, pastedContents and timestamp")
+            if "display" in record and "project" in record and "timestamp" in record:
+                return Claim(90, "a record with display, project and timestamp")
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield a turn for each prompt, with what was pasted in its place."""
+        for read in json_lines(reader):
+            if isinstance(read, HistoryIssue):
+                yield read
+                continue
+            record = json_object(read.value)
+            if "display" not in record:
+                yield UnknownRecord(json_text(record.get("type")) or "(none)")
+                continue
+            text = _with_pasted_text(record)
+            if not text.strip():
+                continue
+            project = json_text(record.get("project"))
+            session = first_text(record, "sessionId", "session_id")
+            yield PromptTurn(
+                conversation_id=f"claude_prompts:{session or f'{reader.path}#{project}'}",
+                role="user",
+                content=text,
+                kind="command" if text.startswith("/") else "typed",
+                timestamp=instant_of(record.get("timestamp")),
+                project=project,
+            )
+
+
+def _with_pasted_text(record: JsonObject) -> str:
+    pasted = json_object(record.get("pastedContents"))
+
+    def original(placeholder: re.Match[str]) -> str:
+        # Newer versions keep long pastes elsewhere, under a hash: then the placeholder stays.
+        return json_text(json_object(pasted.get(placeholder[1])).get("content")) or placeholder[0]
+
+    return _PLACEHOLDER.sub(original, json_text(record.get("display")))
+
+
+claude_prompts: Final = ClaudePrompts()
+"""The reader."""

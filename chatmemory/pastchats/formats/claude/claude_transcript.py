@@ -1,0 +1,246 @@
+"""``ClaudeTranscript``: the records of a transcript of Claude Code, told apart, put together and brought into order."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, final
+
+from attrs import define, field
+
+from chatmemory.input.json_value import JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.claude.claude_message import Message, Place, Waiting
+from chatmemory.pastchats.formats.claude.claude_survey import ClaudeSurvey, mark_of
+from chatmemory.pastchats.formats.claude.claude_text import (
+    BETWEEN_BLOCKS,
+    ClaudeParts,
+    kind_of_words,
+    parts_of,
+)
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_values import (
+    first_text,
+    json_object,
+    json_text,
+    without_blanks,
+)
+from chatmemory.pastchats.prompt import TurnKind
+
+NO_TURNS: Final = frozenset(
+    {
+        "agent-color",
+        "agent-listing-delta",
+        "agent-name",
+        "agent-setting",
+        "ai-title",
+        "atis-latch",
+        "attribution-snapshot",
+        "bridge-session",
+        "content-replacement",
+        "control_request",
+        "control_response",
+        "cost-state",
+        "custom-title",
+        "file-history-delta",
+        "file-history-snapshot",
+        "frame-link",
+        "last-prompt",
+        "marble-origami-commit",
+        "marble-origami-snapshot",
+        "mode",
+        "permission-mode",
+        "pr-link",
+        "progress",
+        "queue-operation",
+        "rate_limit_event",
+        "relocated",
+        "result",
+        "saved_hook_context",
+        "speculation-accept",
+        "started",
+        "stream_event",
+        "summary",
+        "tag",
+        "task-summary",
+        "tool_use",
+        "worktree-state",
+    }
+)
+"""Types of records that hold no words of a conversation."""
+
+_UNIQUE_IN_THE_WORLD: Final = 20
+"""An id of so many characters is a UUID or one that the API gave; a shorter one is unique in its session at most."""
+
+_STEM: Final = re.compile(
+    r"(agent-.+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl", re.IGNORECASE
+)
+_SUBAGENT_FOLDER: Final = re.compile(r"([^/\\]+)[/\\]subagents[/\\](?:[^/\\]+[/\\])*[^/\\]+$")
+
+
+@final
+@define
+class ClaudeTranscript:
+    """Reads one file, see ``parsed``."""
+
+    reader: HistoryReader
+    survey: ClaudeSurvey
+    waiting: Waiting = field(factory=Waiting)
+    places: dict[str, Place] = field(factory=dict[str, Place])
+    seen: set[int] = field(factory=set[int])
+    roots: dict[int, str] = field(factory=dict[int, str])
+    """Of each record of a subagent that has no id of its own, the record that the subagent began with."""
+    session: str = ""
+
+    def parsed(self) -> Iterator[Parsed]:
+        """Yield the turns of the file in their order, and what could not be read."""
+        for read in json_lines(self.reader):
+            if isinstance(read, HistoryIssue):
+                yield read
+            elif not isinstance(read.value, dict):
+                detail = f"a record is an object, this is {type(read.value).__name__}"
+                yield HistoryIssue("malformed_record", self.reader.path, detail, read.line, read.offset)
+            else:
+                yield from self.record(read.value, read.line)
+                yield from self.waiting.leave()
+        yield from self.waiting.leave(all_of_them=True)
+
+    def record(self, record: JsonObject, line: int) -> Iterator[UnknownRecord]:
+        """Take in one record, and yield it where its type is unknown."""
+        kind = json_text(record.get("type"))
+        self.session = first_text(record, "sessionId", "session_id") or self.session
+        uuid = json_text(record.get("uuid"))
+        mark = mark_of(uuid) if uuid else 0
+        is_repeated = mark in self.seen
+        if uuid:
+            self.seen.add(mark)
+        if kind == "assistant":
+            self.answer(record, uuid, line, is_repeated=is_repeated)
+        elif kind in {"user", "system", "attachment", "tool_result"}:
+            if not is_repeated:
+                self.other(kind, record, uuid)
+        elif kind not in NO_TURNS:
+            yield UnknownRecord(kind or "(none)")
+
+    def answer(self, record: JsonObject, uuid: str, line: int, *, is_repeated: bool) -> None:
+        """Take in a line of a message of the model."""
+        message = json_object(record.get("message"))
+        message_id = json_text(message.get("id"))
+        found = self.waiting.open.get(message_id) if message_id else None
+        if found is None or found.is_whole:
+            if is_repeated:
+                return
+            # A message that had to leave before it was whole: what comes now is a turn of its own.
+            native_id = f"{message_id}#{uuid}" if found is not None else message_id or uuid
+            found = Message(self.place(record, uuid), record, self.native_id(native_id))
+            self.waiting.add(found)
+            if message_id:
+                self.waiting.open[message_id] = found
+        parts = parts_of(message.get("content"))
+        found.lines[uuid or str(line)] = parts
+        found.is_left_behind &= self.survey.is_left_behind(uuid)
+        weight = sum(map(len, parts.words)) + sum(map(len, parts.thoughts))
+        found.held += weight
+        self.waiting.held += weight
+        last_line = self.survey.last_lines.get(message_id, line)
+        found.is_whole = line >= last_line
+        if found.is_whole and last_line == line:
+            self.waiting.open.pop(message_id, None)
+
+    def other(self, kind: str, record: JsonObject, uuid: str) -> None:
+        """Take in whatever is no message of the model."""
+        if kind == "attachment":
+            attachment = json_object(record.get("attachment"))
+            # Said while the model was at work; no other record holds it.
+            if attachment.get("type") == "queued_command":
+                mode = attachment.get("commandMode")
+                origin = attachment.get("origin") if mode in {None, "prompt"} else {"kind": mode}
+                self.say({**record, "origin": origin}, uuid, parts_of(attachment.get("prompt")))
+        elif kind == "system":
+            self.turn(record, uuid, "system", "harness", json_text(record.get("content")))
+        elif kind == "tool_result":
+            self.turn(record, uuid, "tool", "tool_result", first_text(record, "output", "content"))
+        else:
+            self.say(record, uuid, parts_of(json_object(record.get("message")).get("content")))
+
+    def say(self, record: JsonObject, uuid: str, parts: ClaudeParts) -> None:
+        """Take in what stands in the place of a user's words."""
+        results = BETWEEN_BLOCKS.join(parts.tool_results)
+        self.turn(record, uuid, "tool", "tool_result", results, suffix="#results" if parts.words else "")
+        asides = BETWEEN_BLOCKS.join(parts.asides)
+        self.turn(record, uuid, "user", "harness", asides, suffix="#asides" if parts.words else "")
+        words = BETWEEN_BLOCKS.join(parts.words)
+        kind = kind_of_words(words, record)
+        self.turn(record, uuid, "summary" if kind == "summary" else "user", kind, words)
+
+    def turn(
+        self, record: JsonObject, uuid: str, role: Role, kind: TurnKind, text: str, *, suffix: str = ""
+    ) -> None:
+        """Add a turn, unless it says nothing."""
+        if not text.strip():
+            return
+        place = self.place(record, uuid)
+        metadata = dict(place.metadata)
+        of = json_text(record.get("parentUuid")) if kind == "tool_result" else uuid
+        if self.survey.is_left_behind(of):
+            metadata["on_current_path"] = False
+        self.waiting.add(
+            PromptTurn(
+                conversation_id=f"claude_code:{place.session}",
+                role=role,
+                content=text,
+                kind=kind,
+                native_id=self.native_id(uuid + suffix) if uuid else None,
+                timestamp=instant_of(record.get("timestamp")),
+                project=place.project,
+                metadata=metadata,
+            )
+        )
+
+    def native_id(self, native_id: str) -> str | None:
+        """Return an id that no other session has."""
+        if not native_id or len(native_id) >= _UNIQUE_IN_THE_WORLD:
+            return native_id or None
+        return f"{self.session or self.reader.path}/{native_id}"
+
+    def place(self, record: JsonObject, uuid: str) -> Place:
+        """Return the conversation that *record* belongs to: the session's, or a subagent's."""
+        stem = match[1] if (match := _STEM.fullmatch(self.reader.name)) is not None else ""
+        parent = self.session or stem or self.reader.path
+        session = parent
+        agent = json_text(record.get("agentId"))
+        if agent:
+            session = f"agent-{agent.removeprefix('agent-')}"
+        elif record.get("isSidechain") is True:
+            if stem.startswith("agent-"):
+                session = stem
+            elif parent in self.survey.main_sessions:
+                session = f"{parent}/{self.root(record, uuid)}"
+        elif parent_tool := json_text(record.get("parent_tool_use_id")):
+            session = f"{parent}/{parent_tool}"
+        place = self.places.get(session)
+        if place is None:
+            place = self.places[session] = self.new_place(session, parent, agent, record)
+        place.project = place.project or first_text(record, "cwd", "project")
+        return place
+
+    def new_place(self, session: str, parent: str, agent: str, record: JsonObject) -> Place:
+        """Return a conversation that *record* is the first of."""
+        if parent == session and (folder := _SUBAGENT_FOLDER.search(self.reader.path)) is not None:
+            parent = folder[1]
+        metadata: JsonObject = {
+            "title": self.survey.titles.get(session, ""),
+            "git_branch": json_text(record.get("gitBranch")),
+            "parent_session": parent if parent != session else "",
+            "agent_id": agent,
+        }
+        return Place(session, metadata=dict(without_blanks(metadata)))
+
+    def root(self, record: JsonObject, uuid: str) -> str:
+        """Return the record that the subagent of *record* began with."""
+        parent = json_text(record.get("parentUuid"))
+        root = self.roots.get(mark_of(parent), uuid or "sidechain")
+        if uuid:
+            self.roots[mark_of(uuid)] = root
+        return root

@@ -1,0 +1,207 @@
+"""``cline``: tasks of Cline, Roo Code and Kilo Code, and sessions of Cline's SDK.
+
+A task lies in a folder of its own: what its window showed (``ui_messages.json``) and what was sent to the model
+(``api_conversation_history.json``).  Both tell the same conversation; the first one is read where it is there, since it
+holds what a person wrote and read.  An SDK's session is one file, ``<id>.messages.json``.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, final
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.cline.cline_display import display_turns
+from chatmemory.pastchats.formats.cline.cline_text import (
+    sort_answer,
+    sort_request,
+    told_by_tools,
+    working_folder,
+)
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import content_of, content_turns, plain_text
+from chatmemory.pastchats.formats.reading.editor_folders import USER_FOLDERS
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_values import (
+    first_said,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
+from chatmemory.pastchats.formats.reading.json_walk import END, walk
+
+_DISPLAY: Final = "ui_messages.json"
+_SENT: Final = "api_conversation_history.json"
+
+_EXTENSIONS: Final = (
+    "saoudrizwan.claude-dev",
+    "rooveterinaryinc.roo-cline",
+    "rooveterinaryinc.roo-code-nightly",
+    "kilocode.kilo-code",
+)
+_FILES: Final = (f"tasks/*/{_DISPLAY}", f"tasks/*/{_SENT}")
+
+_SIGNS: Final = (
+    "<environment_details>",
+    "<task>",
+    "[attempt_completion]",
+    "<user_message>",
+    "<attempt_completion>",
+)
+
+# Files beside a task, and the keys that tell them.
+_NO_TRANSCRIPTS: Final = (
+    ({"files_in_context", "model_usage"}, "what a task touched (task_metadata.json)"),
+    ({"id", "ts", "task", "tokensIn"}, "the list of tasks (taskHistory.json, history_item.json)"),
+)
+
+
+@final
+class Cline:
+    """Reads tasks of Cline and its kin."""
+
+    name = "cline"
+    version = 1
+    has_global_ids = False
+    known_roots: Sequence[KnownRoot] = (
+        *(KnownRoot(f"{user}/globalStorage/{one}", _FILES) for user in USER_FOLDERS for one in _EXTENSIONS),
+        KnownRoot("~/.cline/data", (*_FILES, "sessions/*/*.messages.json")),
+    )
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Claim what the window showed, what was sent, and an SDK's session; known files beside them are none."""
+        entries = list(json_objects(head.document)) or [json_object(head.document)]
+        if any("ts" in one and _is_shown(one) for one in entries):
+            return Claim(96, "messages with ts, and type say or ask")
+        messages = list(json_objects(entries[0].get("messages")))
+        if "sessionId" in entries[0] and any({"role", "content", "ts"} <= one.keys() for one in messages):
+            return Claim(90, "sessionId, and messages with role, content and ts")
+        for keys, what in _NO_TRANSCRIPTS:
+            if keys <= entries[0].keys():
+                return Claim(80, what, is_transcript=False)
+        if isinstance(head.document, list) and any({"role", "content"} <= one.keys() for one in entries):
+            sign = next((sign for sign in _SIGNS if sign in head.text), None)
+            if sign or head.path.endswith(_SENT):
+                return Claim(90, f"messages with {sign}" if sign else f"messages in {_SENT}")
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the task or session."""
+        first = _first_message(reader)
+        if first is None:
+            yield from _session_turns(reader)
+        elif _is_shown(first):
+            yield from display_turns(reader, f"cline:{_task(reader)}")
+        elif _has_display(reader):
+            yield HistoryIssue(
+                "not_a_transcript", reader.path, f"the same task is read from {_DISPLAY} beside it"
+            )
+        else:
+            yield from _sent_turns(reader, f"cline:{_task(reader)}")
+
+
+def _is_shown(message: JsonObject) -> bool:
+    kind = json_text(message.get("type"))
+    return kind in {"say", "ask"} and isinstance(message.get(kind), str)
+
+
+def _first_message(reader: HistoryReader) -> JsonObject | None:
+    """Return the first object of a list; None where the document is no list."""
+    for found in walk(reader, ()):
+        if not isinstance(found, HistoryIssue):
+            path, value = found
+            if not path or isinstance(path[0], str):
+                break
+            if len(path) == 1 and isinstance(value, dict):
+                return json_object(value)
+    return None
+
+
+def _task(reader: HistoryReader) -> str:
+    """Return the id of a task, which is the name of its folder; files of another name go by their path."""
+    folder = reader.path.replace("\\", "/").rsplit("/", 2)[-2:-1]
+    return folder[0] if folder and folder[0] and reader.name in {_DISPLAY, _SENT} else reader.path
+
+
+def _has_display(reader: HistoryReader) -> bool:
+    beside = reader.sibling(_DISPLAY) if reader.name == _SENT else None
+    return beside is not None and any(isinstance(one, PromptTurn) for one in display_turns(beside, "cline:"))
+
+
+def _sent_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parsed]:
+    folder = ""
+    for found in _members(reader, 1):
+        if isinstance(found, HistoryIssue):
+            yield found
+            continue
+        # The first request says where the task was begun.
+        folder = folder or working_folder(plain_text(found.get("content")))
+        yield from _message_turns(found, conversation_id, folder, {})
+
+
+def _session_turns(reader: HistoryReader) -> Iterator[Parsed]:
+    session: dict[str, Json] = {}
+    for walked in walk(reader, ("messages",)):
+        if not isinstance(walked, HistoryIssue) and len(walked[0]) == 1 and isinstance(walked[1], str):
+            session[str(walked[0][0])] = walked[1]
+    native_id = json_text(session.get("sessionId")) or reader.path
+    folder = _session_folder(reader, native_id)
+    for found in _members(reader, 2):
+        if isinstance(found, HistoryIssue):
+            yield found
+        else:
+            yield from _message_turns(found, f"cline:{native_id}", folder, session)
+
+
+def _members(reader: HistoryReader, depth: int) -> Iterator[JsonObject | HistoryIssue]:
+    for found in walk(reader, ()) if depth == 1 else walk(reader, ("messages",)):
+        if isinstance(found, HistoryIssue):
+            yield found
+            continue
+        path, value = found
+        if len(path) == depth and value is not END and (depth == 1 or path[0] == "messages"):
+            if isinstance(value, dict):
+                yield json_object(value)
+            else:
+                yield HistoryIssue(
+                    "malformed_record", reader.path, f"a message that is no object, the {path[-1]}."
+                )
+
+
+def _session_folder(reader: HistoryReader, native_id: str) -> str:
+    beside = reader.sibling(f"{native_id}.json") if "/" not in native_id else None
+    for found in walk(beside) if beside is not None else ():
+        if not isinstance(found, HistoryIssue) and isinstance(found[1], dict):
+            fields = json_object(found[1])
+            return first_said(fields.get("cwd"), fields.get("workspace_root"), fields.get("workspaceRoot"))
+    return ""
+
+
+def _message_turns(
+    message: JsonObject, conversation_id: str, folder: str, session: JsonObject
+) -> Iterator[Parsed]:
+    role = json_text(message.get("role"))
+    if role not in {"user", "assistant"}:
+        yield UnknownRecord(f"role {role}")
+        return
+    content = content_of(message.get("content"))
+    if role == "user":
+        sort_request(content)
+    else:
+        sort_answer(content)
+        content.texts.extend(told_by_tools(message.get("content")))
+    model = first_said(json_object(message.get("modelInfo")).get("id"), message.get("model"))
+    is_summary = bool(message.get("isSummary"))
+    yield from content_turns(
+        content,
+        conversation_id=conversation_id,
+        role="summary" if is_summary else "user" if role == "user" else "assistant",
+        kind="summary" if is_summary else "typed",
+        native_id=json_text(message.get("id")) or None,
+        timestamp=instant_of(message.get("ts")),
+        project=folder,
+        metadata=without_blanks({"cwd": folder, "model": model, "agent": session.get("agent")}),
+    )
+
+
+cline = Cline()

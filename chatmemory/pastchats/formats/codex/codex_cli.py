@@ -1,0 +1,74 @@
+"""Codex CLI: ``~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl``, of all its versions.
+
+Lines of ``{timestamp, type, payload}``.  What is said stands there up to three times, for the model (``response_item``)
+and for the screen (``event_msg``, as messages and as items): of each side the first of them counts that holds words of
+it.  The oldest rollouts are flat lines, or one JSON document.
+"""
+
+from collections.abc import Iterator
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.input.json_value import JsonObject
+from chatmemory.pastchats.formats.codex.codex_rollout import CALLS, ENVELOPES, CodexRollout, streams
+from chatmemory.pastchats.formats.histories import Parsed
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.json_values import json_object, json_text
+
+
+@final
+@frozen
+class CodexCli:
+    """See the head of this module."""
+
+    name: str = "codex_cli"
+    version: int = 1
+    has_global_ids: bool = True
+    known_roots: tuple[KnownRoot, ...] = tuple(
+        KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json"))
+        for home in ("$CODEX_HOME", "~/.codex")
+        for folder in ("sessions", "archived_sessions")
+    )
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Look for the envelope, then for what rollouts were before there was one."""
+        if head.shape == "json":
+            document = json_object(head.document)
+            is_rollout = "items" in document and "instructions" in json_object(document.get("session"))
+            return Claim(92, "session with instructions, and items") if is_rollout else None
+        best: Claim | None = None
+        for value in head.records:
+            claim = _claim_of_record(json_object(value))
+            if claim is not None and (best is None or claim.confidence > best.confidence):
+                best = claim
+        return best
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the session."""
+        return CodexRollout(reader, streams(reader)).parsed()
+
+
+def _claim_of_record(record: JsonObject) -> Claim | None:
+    kind = json_text(record.get("type"))
+    if kind in ENVELOPES and "payload" in record:
+        return Claim(97, f"a record of type {kind} with payload")
+    if "record_type" in record or ("instructions" in record and "id" in record and "timestamp" in record):
+        return Claim(91, "a rollout's first record, or its state")
+    if set(record) == {"session_id", "ts", "text"}:
+        return Claim(90, "the prompts that Codex keeps beside its sessions", is_transcript=False)
+    # Its thoughts are no sign of it: others keep those of OpenAI's models in the same words.
+    is_item = kind == "message" or kind in CALLS | {"function_call_output", "function_result"}
+    if is_item and ("role" in record or "call_id" in record) and "sessionId" not in record:
+        return Claim(75, f"a flat record of type {kind}, as the Responses API has it")
+    if (
+        "created_at" in record
+        and not {"role", "message", "function"}.isdisjoint(record)
+        and "uuid" not in record
+    ):
+        return Claim(70, "a flat record with created_at")
+    return None
+
+
+codex_cli: Final = CodexCli()
+"""The reader."""

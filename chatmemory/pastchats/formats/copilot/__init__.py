@@ -1,0 +1,1 @@
+"""The formats of GitHub Copilot: chat and CLI."""

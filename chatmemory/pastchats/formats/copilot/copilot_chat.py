@@ -1,0 +1,300 @@
+"""``copilot_chat``: chats of Visual Studio Code: "Chat: Export", and its own files under ``chatSessions``.
+
+Both older files, one JSON document with ``requests``, and newer ones, a log of mutations, are read request by request.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, final
+
+from attrs import define, field
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.copilot.mutation_log import logged_requests, session_fields
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
+from chatmemory.pastchats.formats.reading.editor_folders import folder_of, roots_of_editors
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_values import (
+    first_said,
+    json_items,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
+from chatmemory.pastchats.formats.reading.json_walk import walk
+
+_LOG: Final = re.compile(rb'\s*\{\s*"kind"\s*:')
+_OF_SESSIONS: Final = frozenset({"version", "sessionId", "creationDate", "requests", "responderUsername"})
+"""What the state of a session has; which of them depends on the version."""
+
+_FENCE: Final = re.compile(r"^```", re.MULTILINE)
+
+_SILENT: Final = frozenset(
+    [
+        "autoModeResolution",
+        "codeCitation",
+        "codeblockUri",
+        "command",
+        "confirmation",
+        "contentReference",
+        "disabledClaudeHooks",
+        "elicitation",
+        "elicitation2",
+        "elicitationSerialized",
+        "extensions",
+        "externalEdit",
+        "externalEdits",
+        "hook",
+        "info",
+        "mcpServersStarting",
+        "mcpServersStartingSerialized",
+        "move",
+        "multiDiffData",
+        "notebookEdit",
+        "notebookEditGroup",
+        "planReview",
+        "prepareToolInvocation",
+        "progressMessage",
+        "progressTask",
+        "progressTaskResult",
+        "progressTaskSerialized",
+        "pullRequest",
+        "questionCarousel",
+        "references",
+        "systemNotification",
+        "textEdit",
+        "textEditGroup",
+        "todoList",
+        "treeData",
+        "undoStop",
+        "usedContext",
+        "warning",
+        "workspaceEdit",
+        "workspaceEdits",
+    ]
+)
+"""Parts of an answer that are no words of it."""
+
+
+@final
+class CopilotChat:
+    """Reads chats of Visual Studio Code."""
+
+    name = "copilot_chat"
+    version = 1
+    has_global_ids = False
+    known_roots: Sequence[KnownRoot] = roots_of_editors(
+        "workspaceStorage/*/chatSessions/*.json",
+        "workspaceStorage/*/chatSessions/*.jsonl",
+        "globalStorage/emptyWindowChatSessions/*.json",
+        "globalStorage/emptyWindowChatSessions/*.jsonl",
+    )
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Claim a session with ``requests`` and a ``responderUsername``, or the log of one."""
+        first = json_object(head.records[0] if head.records else head.document)
+        if first.get("kind") == 0 and len(_OF_SESSIONS & json_object(first.get("v")).keys()) > 1:
+            return Claim(96, "a log of mutations that begins with a chat session")
+        session = json_object(head.document)
+        if _is_session(session):
+            return Claim(97, "requests and responderUsername")
+        if any("requestId" in request and "response" in request for request in _requests(session)):
+            return Claim(85, "requests with requestId and response")
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of each request: what was asked, and what was answered."""
+        is_log = _LOG.match(b"".join(_first_block(reader))) is not None
+        session = session_fields(reader) if is_log else _fields(reader)
+        project = _workspace(reader) or folder_of(json_text(session.get("workingDirectory")))
+        conversation_id = ""
+        for found in logged_requests(reader) if is_log else _exported_requests(reader):
+            if isinstance(found, HistoryIssue):
+                yield found
+                continue
+            if not conversation_id:
+                # An export bears no id; its first request is in every longer export of the same chat.
+                native_id = first_said(session.get("sessionId"), found.get("requestId"), reader.path)
+                conversation_id = f"copilot_chat:{native_id}"
+            answer = _Answer()
+            answer.read(found.get("response"))
+            project = project or answer.folder.rstrip("/")
+            yield from _turns(found, answer, conversation_id, project, session)
+            yield from (UnknownRecord(f"response {kind}") for kind in answer.unknown)
+
+
+def _is_session(session: JsonObject) -> bool:
+    names = session.keys()
+    if "responderUsername" in names:
+        return "requests" in names or "sessionId" in names
+    return {"version", "sessionId", "requests"} <= names
+
+
+def _requests(session: JsonObject) -> Iterator[JsonObject]:
+    return json_objects(session.get("requests"))
+
+
+def _first_block(reader: HistoryReader) -> Iterator[bytes]:
+    for block in reader.blocks():
+        yield block
+        if block.strip():
+            return
+
+
+def _fields(reader: HistoryReader) -> dict[str, Json]:
+    """Return the plain fields of an exported session, wherever in the file they stand."""
+    return {
+        str(found[0][0]): found[1]
+        for found in walk(reader, ("requests",))
+        if not isinstance(found, HistoryIssue) and len(found[0]) == 1 and isinstance(found[1], str)
+    }
+
+
+def _exported_requests(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
+    for found in walk(reader, ("requests",)):
+        if isinstance(found, HistoryIssue):
+            yield found
+        elif found[0][:1] == ("requests",) and len(found[0]) > 1:
+            yield json_object(found[1]) if isinstance(found[1], dict) else _no_request(reader, found[0])
+
+
+def _no_request(reader: HistoryReader, path: tuple[str | int, ...]) -> HistoryIssue:
+    return HistoryIssue("malformed_record", reader.path, f"a request that is no object, the {path[-1]}.")
+
+
+def _workspace(reader: HistoryReader) -> str:
+    """Return the folder that the editor had open, which it writes beside its sessions."""
+    beside = reader.sibling("../workspace.json") if "chatSessions" in reader.path else None
+    if beside is None:
+        return ""
+    for found in walk(beside):
+        if not isinstance(found, HistoryIssue):
+            opened = json_object(found[1])  # type: ignore[arg-type]  # END is no object either
+            return folder_of(first_said(opened.get("folder"), opened.get("workspace")))
+    return ""
+
+
+def _turns(
+    request: JsonObject, answer: "_Answer", conversation_id: str, project: str, session: JsonObject
+) -> Iterator[Parsed]:
+    message = request.get("message")
+    text = first_said(json_object(message).get("text"), message)
+    asked = Content(texts=[text])
+    for variable in json_objects(json_object(request.get("variableData")).get("variables")):
+        asked.attachments.append(without_blanks({"name": variable.get("name"), "type": variable.get("kind")}))
+    command = json_text(json_object(request.get("slashCommand")).get("name"))
+    is_command = bool(command) and text.strip() == f"/{command}"
+    at = instant_of(request.get("timestamp"))
+    title = first_said(session.get("customTitle"), session.get("computedTitle"))
+    native_id = json_text(request.get("requestId"))
+    yield from content_turns(
+        asked,
+        conversation_id=conversation_id,
+        role="user",
+        kind="harness" if request.get("isSystemInitiated") else "command" if is_command else "typed",
+        native_id=native_id or None,
+        timestamp=at,
+        project=project,
+        metadata=without_blanks({"title": title}),
+    )
+    error = json_object(json_object(request.get("result")).get("errorDetails")).get("message")
+    yield from content_turns(
+        answer.content(),
+        conversation_id=conversation_id,
+        role="assistant",
+        native_id=first_said(request.get("responseId"), native_id and f"{native_id}#response") or None,
+        timestamp=at,
+        project=project,
+        metadata=without_blanks(
+            {
+                "title": title,
+                "model": request.get("modelId"),
+                "error": error,
+                "is_canceled": True if request.get("isCanceled") else None,
+            }
+        ),
+    )
+
+
+@final
+@define
+class _Answer:
+    """The parts of a response, put together."""
+
+    pieces: list[str] = field(factory=list[str])
+    other: Content = field(factory=Content)
+    unknown: list[str] = field(factory=list[str])
+    folder: str = ""
+    is_open: bool = False
+
+    def content(self) -> Content:
+        """Return it as the content of a message."""
+        kept: list[str] = []
+        for piece in (piece.strip() for piece in self.pieces):
+            # Where an edit stood in a fence of its own, nothing but the fence is left.
+            if kept and piece.startswith("```") and _ends_in_a_fence(kept[-1]):
+                kept[-1] = kept[-1].rpartition("\n")[0]
+                kept.append(piece.partition("\n")[2])
+            else:
+                kept.append(piece)
+        self.other.texts = kept
+        return self.other
+
+    def read(self, response: Json) -> None:
+        """Take in the parts of *response*."""
+        for item in json_items(response):
+            part = json_object(item)
+            kind = json_text(part.get("kind"))
+            if isinstance(item, str):
+                self._write(item)
+            elif kind in {"", "markdownContent", "markdownVuln"}:
+                self.folder = self.folder or json_text(json_object(part.get("baseUri")).get("path"))
+                self._write(_markdown(part.get("value")) or _markdown(part.get("content")))
+            elif kind == "inlineReference":
+                self._write(_reference(part))
+            else:
+                self._read_silent(kind, part)
+
+    def _write(self, text: str) -> None:
+        if self.is_open:
+            self.pieces[-1] += text
+        else:
+            self.pieces.append(text)
+        self.is_open = True
+
+    def _read_silent(self, kind: str, part: JsonObject) -> None:
+        self.is_open = False
+        if kind == "thinking":
+            thought = part.get("value")
+            self.other.thinking.append("".join(map(json_text, json_items(thought))) or json_text(thought))
+        elif kind in {"toolInvocationSerialized", "toolInvocation"}:
+            self.other.called(part.get("toolId"), part.get("toolCallId"))
+            for output in json_objects(json_object(part.get("resultDetails")).get("output")):
+                is_text = output.get("isText", output.get("type") == "embed")
+                self.other.results.append(json_text(output.get("value")) if is_text else "")
+        elif kind not in _SILENT:
+            self.unknown.append(kind)
+
+
+def _ends_in_a_fence(text: str) -> bool:
+    """Tell whether the last line of *text* opens a block of code."""
+    return text.rpartition("\n")[2].startswith("```") and len(_FENCE.findall(text)) % 2 == 1
+
+
+def _markdown(value: Json) -> str:
+    return first_said(value, json_object(value).get("value"))
+
+
+def _reference(part: JsonObject) -> str:
+    """Return what a person sees of a reference: the name of a file or of a symbol."""
+    target = json_object(part.get("inlineReference"))
+    location = json_object(target.get("location"))
+    uri = json_object(target.get("uri") or location.get("uri") or target)
+    path = first_said(uri.get("path"), uri.get("fsPath"))
+    return first_said(part.get("name"), target.get("name"), path.rstrip("/").split("/")[-1])
+
+
+copilot_chat = CopilotChat()

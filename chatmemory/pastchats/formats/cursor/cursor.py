@@ -1,0 +1,134 @@
+"""Cursor: the transcripts of its agents (``~/.cursor/projects/*/agent-transcripts``), and chats exported as Markdown.
+
+Neither has ids, nor times that could be relied upon.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.input.json_value import JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, parts_of
+from chatmemory.pastchats.formats.cursor.cursor_text import (
+    EXPORTED,
+    is_transcript,
+    turns_of_export,
+    turns_of_transcript,
+)
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.history_head import read_head
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_values import json_object, json_text, without_blanks
+from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
+from chatmemory.pastchats.prompt import TurnKind
+
+_SILENT: Final = frozenset({"turn_ended", "turn_started", "session_started", "session_ended", "metadata"})
+_UUID: Final = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\w+", re.IGNORECASE)
+_PROJECT: Final = re.compile(r"[/\\]projects[/\\]([^/\\]+)[/\\]agent-transcripts[/\\]")
+_PARENT: Final = re.compile(r"[/\\]([^/\\]+)[/\\]subagents[/\\][^/\\]+$")
+_NO_PROJECT: Final = "empty-window"
+_HARNESS: Final = re.compile(
+    r"\s*<(?:system[_-](?:reminder|notification)|user_info|environment_context|agent_notification)\b"
+)
+_TIME: Final = re.compile(r"\A\s*<timestamp>[^<]*</timestamp>\s*")
+"""What newer versions put before a query; in the manner of the person's country, and not read."""
+
+_HEAD_LINES: Final = 20
+
+
+@final
+@frozen
+class Cursor:
+    """See the head of this module."""
+
+    name: str = "cursor"
+    version: int = 1
+    has_global_ids: bool = False
+    known_roots: tuple[KnownRoot, ...] = (
+        KnownRoot("~/.cursor/projects/*/agent-transcripts", ("**/*.jsonl", "**/*.txt")),
+    )
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Look for messages with a role and no type, for a query within tags, or for the line that an export has."""
+        if head.shape == "text":
+            if any(EXPORTED.fullmatch(line) for line in head.text.split("\n", _HEAD_LINES)[:_HEAD_LINES]):
+                return Claim(97, "a line _Exported on ... from Cursor_")
+            return Claim(88, "user: and <user_query>") if is_transcript(head.text) else None
+        for value in head.records:
+            record = json_object(value)
+            message = json_object(record.get("message"))
+            if (
+                "type" in record
+                or json_text(record.get("role")) not in PLAIN_ROLES
+                or "content" not in message
+            ):
+                continue
+            if "<user_query>" in head.text:
+                return Claim(92, "a record with role and message, and <user_query>")
+            return Claim(82, "a record with role and message, and no type")
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the transcript, or of the exported chats."""
+        found = _UUID.fullmatch(reader.name)
+        conversation = found[1] if found is not None else reader.path
+        folder = _PROJECT.search(reader.path)
+        project = folder[1] if folder is not None and folder[1] != _NO_PROJECT else ""
+        head = read_head(reader)
+        if head.shape != "text":
+            return _lines(reader, conversation, project)
+        if is_transcript(head.text):
+            return turns_of_transcript(reader, conversation, project)
+        return turns_of_export(reader, conversation)
+
+
+def _lines(reader: HistoryReader, conversation: str, project: str) -> Iterator[Parsed]:
+    parent = _PARENT.search(reader.path)
+    shared = without_blanks({"parent_session": parent[1] if parent is not None else ""})
+    for read in json_lines(reader):
+        if isinstance(read, HistoryIssue):
+            yield read
+            continue
+        record = json_object(read.value)
+        role = PLAIN_ROLES.get(json_text(record.get("role")))
+        if role is None:
+            kind = json_text(record.get("type"))
+            if kind not in _SILENT:
+                yield UnknownRecord(kind or "(none)")
+            continue
+        for speaker, turn_kind, text, metadata in _spoken(role, record):
+            if text.strip():
+                yield PromptTurn(
+                    conversation_id=f"cursor:{conversation}",
+                    role=speaker,
+                    content=text,
+                    kind=turn_kind,
+                    timestamp=instant_of(record.get("timestamp")),
+                    project=project,
+                    metadata=without_blanks({**shared, **metadata}),
+                )
+
+
+def _spoken(role: Role, record: JsonObject) -> Iterator[tuple[Role, TurnKind, str, JsonObject]]:
+    parts = parts_of(json_object(record.get("message")).get("content"))
+    yield role, "thinking", BETWEEN_BLOCKS.join(parts.thoughts), {}
+    yield "tool", "tool_result", BETWEEN_BLOCKS.join(parts.tool_results), {}
+    yield role, "harness", BETWEEN_BLOCKS.join(parts.asides), {}
+    words = BETWEEN_BLOCKS.join(parts.words)
+    if role == "user":
+        words = _TIME.sub("", words)
+    kind: TurnKind = "typed"
+    if role in {"system", "tool"} or (
+        role == "user" and _HARNESS.match(words) and "<user_query>" not in words
+    ):
+        kind = "harness"
+    yield role, kind, words, {"tool_calls": parts.tool_calls}
+
+
+cursor: Final = Cursor()
+"""The reader."""

@@ -1,0 +1,172 @@
+"""Cursor's histories in text: chats exported as Markdown, and the transcripts of agents before they were JSON."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal, final
+
+from attrs import define, field, frozen
+
+from chatmemory.input.json_value import Json
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.histories import PromptTurn
+from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.reading.text_lines import text_lines
+
+EXPORTED: Final = re.compile(r"_Exported on .+ from Cursor\b.*_\s*")
+"""The date is in the manner of the person's country, and not read."""
+
+_SPEAKERS: Final[dict[str, Role]] = {"**User**": "user", "**Cursor**": "assistant"}
+_RULE: Final = re.compile(r"-{3,}\s*")
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_TRANSCRIPT_SPEAKERS: Final[dict[str, Role]] = {"user:": "user", "assistant:": "assistant", "A:": "assistant"}
+_BRACKETED: Final = re.compile(r"\[(Thinking|Tool call|Tool result)\]\s?(.*)")
+_QUERY: Final = "user_query>"
+
+
+@final
+@define
+class _Body:
+    """What a turn says, line by line."""
+
+    role: Role | None = None
+    lines: list[str] = field(factory=list[str])
+
+    def begin(self, role: Role | None) -> None:
+        self.role = role
+        self.lines.clear()
+
+    def drop_at_end(self, pattern: re.Pattern[str]) -> str:
+        """Take the last line that is not blank away, if it is of *pattern*, and return it."""
+        while self.lines and not self.lines[-1].strip():
+            self.lines.pop()
+        return self.lines.pop() if self.lines and pattern.fullmatch(self.lines[-1]) else ""
+
+    def text(self) -> str:
+        return "\n".join(self.lines).strip()
+
+
+_HEADING: Final = re.compile(r"# (.*)")
+
+
+def turns_of_export(reader: HistoryReader, conversation: str) -> Iterator[PromptTurn]:
+    """Yield the turns of the chats in a Markdown file; a person may have pasted several exports into one."""
+    speakers = _places_of_speakers(reader)
+    body = _Body()
+    chats = 0
+    title = ""
+
+    def turn() -> Iterator[PromptTurn]:
+        if body.role is not None and (text := body.text()):
+            metadata: dict[str, Json] = {"title": title} if title else {}
+            conversation_id = f"cursor:{conversation}" + (f"#{chats}" if chats > 1 else "")
+            yield PromptTurn(conversation_id=conversation_id, role=body.role, content=text, metadata=metadata)
+
+    for line in text_lines(reader):
+        if line.line in speakers:
+            body.drop_at_end(_RULE)
+            yield from turn()
+            body.begin(_SPEAKERS[line.text.strip()])
+        elif EXPORTED.fullmatch(line.text):
+            next_title = body.drop_at_end(_HEADING).removeprefix("# ").strip()
+            body.drop_at_end(_RULE)
+            yield from turn()
+            body.begin(None)
+            chats += 1
+            title = next_title
+        else:
+            body.lines.append(line.text)
+    yield from turn()
+
+
+@final
+@frozen
+class _Mark:
+    kind: Literal["fence", "speaker", "export"]
+    line: int
+    fence: str = ""
+    has_info: bool = False
+
+
+def _places_of_speakers(reader: HistoryReader) -> frozenset[int]:
+    """Return the lines where somebody begins to speak.
+
+    Within a fenced block such a line is quoted.  A block that was never closed hides nothing: behind the line there
+    comes another opening, or nothing more.
+    """
+    marks = list(_marks(reader))
+    next_fences: list[_Mark | None] = [None]
+    for mark in reversed(marks):
+        next_fences.append(mark if mark.kind == "fence" else next_fences[-1])
+    found: set[int] = set()
+    fence = ""
+    for mark, next_fence in zip(marks, reversed(next_fences), strict=False):
+        if mark.kind == "export":
+            fence = ""
+        elif mark.kind == "speaker":
+            if fence and next_fence is not None and _closes(next_fence, fence):
+                continue
+            fence = ""
+            found.add(mark.line)
+        elif not fence:
+            fence = mark.fence
+        elif _closes(mark, fence):
+            fence = ""
+    return frozenset(found)
+
+
+def _closes(mark: _Mark, fence: str) -> bool:
+    return mark.fence.startswith(fence) and not mark.has_info
+
+
+def _marks(reader: HistoryReader) -> Iterator[_Mark]:
+    has_rules: bool | None = None  # unknown until the first line of the chat
+    last = ""
+    for line in text_lines(reader):
+        text = line.text.strip()
+        if not text:
+            continue
+        if EXPORTED.fullmatch(line.text):
+            has_rules = None
+            yield _Mark("export", line.line)
+        elif text in _SPEAKERS:
+            if has_rules is None:
+                has_rules = _RULE.fullmatch(last) is not None
+            if not has_rules or _RULE.fullmatch(last):
+                yield _Mark("speaker", line.line)
+        elif (fence := _FENCE.fullmatch(line.text)) is not None and "`" not in fence[2]:
+            yield _Mark("fence", line.line, fence[1], bool(fence[2].strip()))
+        last = text
+
+
+def is_transcript(text: str) -> bool:
+    """Tell whether *text* begins as the transcript of an agent does: ``user:``, and the query within tags."""
+    start, _, rest = text.lstrip().partition("\n")
+    return start.strip() == "user:" and f"<{_QUERY}" in rest
+
+
+def turns_of_transcript(reader: HistoryReader, conversation: str, project: str) -> Iterator[PromptTurn]:
+    """Yield the turns of a transcript in text; what tools were called with is left out."""
+    body = _Body()
+    is_in_query = is_in_tool = False
+
+    def turn() -> Iterator[PromptTurn]:
+        if body.role is not None and (text := body.text()):
+            conversation_id = f"cursor:{conversation}"
+            yield PromptTurn(conversation_id=conversation_id, role=body.role, content=text, project=project)
+
+    for line in text_lines(reader):
+        if f"<{_QUERY}" in line.text or f"</{_QUERY}" in line.text:
+            is_in_query = line.text.rfind(f"<{_QUERY}") > line.text.rfind(f"</{_QUERY}")
+        role = None if is_in_query else _TRANSCRIPT_SPEAKERS.get(line.text.rstrip())
+        bracketed = _BRACKETED.fullmatch(line.text) if body.role == "assistant" else None
+        if role is not None:
+            yield from turn()
+            body.begin(role)
+            is_in_tool = False
+        elif bracketed is not None:
+            is_in_tool = bracketed[1] != "Thinking"
+        elif not (is_in_tool and line.text[:1] in {"", " ", "\t"}):
+            # The arguments of a tool are indented.
+            is_in_tool = False
+            body.lines.append(line.text)
+    yield from turn()

@@ -1,0 +1,283 @@
+"""Gemini CLI: ``~/.gemini/tmp/<project>/chats/session-<date>-<id>.json`` or ``.jsonl``, and checkpoints of older versions.
+
+In the lines of a ``.jsonl`` a message is written again under its id when it changes, and ``{"$rewindTo": id}`` takes it
+and all that followed back; so a first look over the file finds which lines count.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, final
+
+from attrs import define, field, frozen
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.gemini.gemini_text import kind_of_words, parts_of, shown
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.history_head import read_head
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_values import (
+    json_items,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
+from chatmemory.pastchats.formats.reading.json_walk import End, walk
+from chatmemory.pastchats.prompt import TurnKind
+
+_ROLES: Final[Mapping[str, Role]] = {
+    "user": "user",
+    "gemini": "assistant",
+    "model": "assistant",
+    "assistant": "assistant",
+    "info": "system",
+    "error": "system",
+    "warning": "system",
+    "system": "system",
+}
+
+_PROJECT_ROOTS: Final = ("../.project_root", "../../.project_root")
+"""Where newer versions note the folder that a session and a subagent's session belong to; the session has its hash."""
+
+_SHORT_HASH: Final = 8
+"""Characters of the hash of a folder, where nothing else names it: as many as tell one's projects apart."""
+
+_SUBAGENT_FOLDER: Final = re.compile(r"[/\\]chats[/\\]([^/\\]+)[/\\][^/\\]+$")
+
+_HELD_CHARACTERS: Final = 8 * 1024 * 1024
+"""Turns wait for a message that was changed after them, up to this much text."""
+
+
+@final
+@frozen
+class GeminiCli:
+    """See the head of this module."""
+
+    name: str = "gemini_cli"
+    version: int = 1
+    has_global_ids: bool = False
+    known_roots: tuple[KnownRoot, ...] = tuple(
+        KnownRoot(
+            f"{home}/tmp/*",  # noqa: S108  its own folder of that name
+            ("chats/*.json", "chats/*.jsonl", "chats/*/*.jsonl", "checkpoint*.json", "checkpoints/*.json"),
+        )
+        for home in ("$GEMINI_CLI_HOME/.gemini", "~/.gemini")
+    )
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Look for the hash of the project, or for messages with parts by ``model``."""
+        if head.shape == "json_lines":
+            for value in head.records:
+                record = json_object(value)
+                if "sessionId" in record and "projectHash" in record and "type" not in record:
+                    return Claim(96, "a record with sessionId and projectHash")
+                if "$rewindTo" in record or "$set" in record:
+                    return Claim(85, "a record that changes the ones before it ($set, $rewindTo)")
+            return None
+        document = json_object(head.document)
+        if "projectHash" in document and "sessionId" in document:
+            return Claim(96, "sessionId and projectHash")
+        elements = json_items(head.document) or json_items(document.get("history"))
+        first = [json_object(element) for element in elements[:4]]
+        if first and all(json_text(one.get("role")) in {"user", "model"} and "parts" in one for one in first):
+            return Claim(88, "messages of user and model with parts")
+        if first and all("messageId" in one and "sessionId" in one and "message" in one for one in first):
+            return Claim(88, "the log of prompts that Gemini CLI keeps beside its chats", is_transcript=False)
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns that the session held in the end."""
+        head = read_head(reader)
+        first = json_object(head.records[0] if head.records else None)
+        if head.shape == "json_lines" and "messages" not in first and "history" not in first:
+            return _lines(reader, _survey(reader))
+        return _document(reader, head)
+
+
+@final
+@define
+class _Survey:
+    """What a file in lines holds in the end.
+
+    Attributes:
+        session: the header, with what was set later.
+        ranks: of each message that is there, its place.
+        lines: of each message that is there, the line that counts.
+    """
+
+    session: dict[str, Json] = field(factory=dict[str, Json])
+    ranks: dict[str, int] = field(factory=dict[str, int])
+    lines: dict[str, int] = field(factory=dict[str, int])
+
+    def note(self, record: JsonObject, line: int) -> None:
+        rewind = record.get("$rewindTo")
+        changes = json_object(record.get("$set"))
+        message = json_text(record.get("id"))
+        if isinstance(rewind, str):
+            self.take_back(rewind)
+        elif message and ("type" in record or "content" in record):
+            self.ranks.setdefault(message, len(self.ranks))
+            self.lines[message] = line
+        elif changes:
+            for changed in json_objects(changes.get("messages")):
+                # What a compression left out was said all the same: only what is new counts.
+                if (name := json_text(changed.get("id"))) and name not in self.lines:
+                    self.ranks.setdefault(name, len(self.ranks))
+                    self.lines[name] = line
+            self.session |= {key: value for key, value in changes.items() if key != "messages"}
+        elif "sessionId" in record:
+            self.session = dict(record) | self.session
+
+    def take_back(self, message: str) -> None:
+        """Forget *message* and all behind it; all there is, when it is not known."""
+        rank = self.ranks.get(message, 0)
+        for name in [name for name, its in self.ranks.items() if its >= rank]:
+            del self.ranks[name], self.lines[name]
+
+
+def _survey(reader: HistoryReader) -> _Survey:
+    found = _Survey()
+    for read in json_lines(reader):
+        if not isinstance(read, HistoryIssue):
+            found.note(json_object(read.value), read.line)
+    return found
+
+
+def _lines(reader: HistoryReader, survey: _Survey) -> Iterator[Parsed]:
+    session = _Session(reader, survey.session)
+    waiting: dict[int, list[PromptTurn]] = {}
+    next_rank = held = 0
+    for read in json_lines(reader):
+        if isinstance(read, HistoryIssue):
+            yield read
+            continue
+        record = json_object(read.value)
+        changed = json_objects(json_object(record.get("$set")).get("messages"))
+        messages = changed if "$set" in record else (record,)
+        for message in messages:
+            name = json_text(message.get("id"))
+            if survey.lines.get(name) != read.line:
+                continue
+            turns: list[PromptTurn] = []
+            for parsed in session.parsed(message):
+                if isinstance(parsed, PromptTurn):
+                    turns.append(parsed)
+                    held += len(parsed.content)
+                else:
+                    yield parsed
+            waiting[survey.ranks[name]] = turns
+        if not record.keys() & {"id", "$set", "$rewindTo", "sessionId"}:
+            yield UnknownRecord(json_text(record.get("type")) or "(none)")
+        while next_rank in waiting or (waiting and held > _HELD_CHARACTERS):
+            rank = next_rank if next_rank in waiting else min(waiting)
+            ready = waiting.pop(rank)
+            held -= sum(len(turn.content) for turn in ready)
+            yield from ready
+            next_rank = max(next_rank, rank + 1)
+    for _, turns in sorted(waiting.items()):
+        yield from turns
+
+
+def _document(reader: HistoryReader, head: Head) -> Iterator[Parsed]:
+    known = json_object(head.document) or (json_object(head.records[0]) if head.records else {})
+    session: dict[str, Json] = {
+        key: value for key, value in known.items() if key not in {"messages", "history"}
+    }
+    is_list = not isinstance(head.document, Mapping) and not head.records
+    into = ((),) if is_list else (("messages",), ("history",))
+    if "sessionId" not in session and not is_list:
+        # It stands behind the messages, if anywhere.
+        for walked in walk(reader, *into):
+            if (
+                not isinstance(walked, HistoryIssue)
+                and len(walked[0]) == 1
+                and not isinstance(walked[1], End)
+            ):
+                session[str(walked[0][0])] = walked[1]
+    found = _Session(reader, session)
+    depth = 1 if is_list else 2
+    for walked in walk(reader, *into):
+        if isinstance(walked, HistoryIssue):
+            yield walked
+        elif len(walked[0]) == depth and not isinstance(walked[1], End):
+            yield from found.parsed(json_object(walked[1]))
+
+
+@final
+@define
+class _Session:
+    reader: HistoryReader
+    header: JsonObject
+    conversation_id: str = field(init=False)
+    project: str = field(init=False)
+    metadata: JsonObject = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        session = json_text(self.header.get("sessionId")) or self.reader.path
+        folders = [folder for folder in json_items(self.header.get("directories")) if isinstance(folder, str)]
+        self.conversation_id = f"gemini_cli:{session}"
+        project_hash = json_text(self.header.get("projectHash"))
+        self.project = _project_root(self.reader) or next(iter(folders), "") or project_hash[:_SHORT_HASH]
+        is_subagent = self.header.get("kind") == "subagent"
+        parent = _SUBAGENT_FOLDER.search(self.reader.path) if is_subagent else None
+        self.metadata = without_blanks(
+            {
+                "title": json_text(self.header.get("summary")),
+                "project_hash": project_hash,
+                "parent_session": parent[1] if parent is not None else "",
+            }
+        )
+
+    def parsed(self, message: JsonObject) -> Iterator[Parsed]:
+        """Yield what *message* holds."""
+        type_ = json_text(message.get("type")) or json_text(message.get("role"))
+        role = _ROLES.get(type_)
+        if role is None:
+            yield UnknownRecord(type_ or "(none)")
+            return
+        parts = parts_of(message)
+        display = shown(message)
+        kind: TurnKind = "harness"
+        if role != "system":
+            kind = kind_of_words(parts.words, display=display, is_users=role == "user")
+        spoken: tuple[tuple[Role, TurnKind, str, str], ...] = (
+            (role, "thinking", parts.thoughts, "#thinking"),
+            ("summary" if kind == "summary" else role, kind, parts.words, ""),
+            ("tool", "tool_result", parts.results, "#results"),
+        )
+        metadata = without_blanks(
+            {
+                **self.metadata,
+                "model": json_text(message.get("model")),
+                "display": display if kind == "command" else "",
+                "tool_calls": parts.calls,
+            }
+        )
+        native_id = json_text(message.get("id"))
+        when = message.get("timestamp") or message.get("ts")
+        for speaker, its_kind, text, suffix in spoken:
+            if text.strip():
+                yield PromptTurn(
+                    conversation_id=self.conversation_id,
+                    role=speaker,
+                    content=text,
+                    kind=its_kind,
+                    native_id=native_id + suffix if native_id else None,
+                    timestamp=instant_of(when),
+                    project=self.project,
+                    metadata=metadata,
+                )
+
+
+def _project_root(reader: HistoryReader) -> str:
+    for place in _PROJECT_ROOTS:
+        if (root := reader.sibling(place)) is not None:
+            return b"".join(root.blocks())[:4096].decode("utf-8", "replace").strip()
+    return ""
+
+
+gemini_cli: Final = GeminiCli()
+"""The reader."""

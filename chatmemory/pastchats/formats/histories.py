@@ -1,0 +1,120 @@
+"""What histories of other tools hold: the files, the turns that a format's reader finds there, and what kept it from more.
+
+Values only.  How histories are read is the business of ``pastchats``; how their turns are kept is said in
+``prompt_drafts.py``.
+"""
+
+from datetime import datetime
+from typing import Literal, TypeAlias, final
+
+from attrs import field, frozen
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.prompt import TurnKind
+
+
+@final
+@frozen
+class HistoryFile:
+    """A file that may hold a history, as the file system describes it.
+
+    Attributes:
+        path: absolute, links resolved.
+        member: the file within, where *path* is an archive; "" otherwise.
+        size: in bytes.
+        modified_ns: of the last change, in nanoseconds since 1970.
+    """
+
+    path: str
+    size: int
+    modified_ns: int
+    device: int = 0
+    inode: int = 0
+    member: str = ""
+
+    @property
+    def source(self) -> str:
+        """What turns of this file name as their source."""
+        return f"{self.path}!{self.member}" if self.member else self.path
+
+
+Lossy: TypeAlias = Literal["bad_utf8", "surrogate", "nul", "truncated"]
+
+
+@final
+@frozen(slots=False, kw_only=True)
+class PromptTurn:
+    """A turn as a format's reader finds it.
+
+    Attributes:
+        conversation_id: ``<format>:<the id that the tool gave it>``; a subagent has one of its own.
+        content: the text that a person would see, as the history has it; never empty.
+        native_id: what the tool calls this turn; a later record of the same id replaces it.
+        turn_index: its place in the conversation, from 0; None: the reader yields the turns in their order.
+        timestamp: when it was said, with a time zone; None where the history does not say it.
+        project: the folder or the name that the conversation belongs to, as the history says it; "" for none.
+        session: which part of the conversation it belongs to, where a history parts them; "" for none.
+        speaker: a name, where there is one.
+        lossy: what of the text could not be kept.
+        metadata: whatever else is worth knowing: model, title, cwd, git_branch, parent_session, tool_calls ...
+    """
+
+    conversation_id: str
+    role: Role
+    content: str
+    kind: TurnKind = "typed"
+    native_id: str | None = None
+    turn_index: int | None = None
+    timestamp: datetime | None = None
+    project: str = ""
+    session: str = ""
+    speaker: str | None = None
+    lossy: tuple[Lossy, ...] = ()
+    metadata: JsonObject = field(factory=dict[str, Json])
+
+
+IssueCode: TypeAlias = Literal[
+    "unknown_format",
+    "not_a_transcript",
+    "ambiguous_format",
+    "unreadable",
+    "malformed_record",
+    "truncated_tail",
+    "too_large",
+    "reader_failed",
+    "lossy_text",
+    "link",
+]
+
+
+@final
+@frozen
+class HistoryIssue:
+    """What a file, or one record of it, kept from being read; everything else was.
+
+    Attributes:
+        line: counted from 1, where the file has lines.
+        offset: of the record, in bytes.
+    """
+
+    code: IssueCode
+    path: str
+    detail: str
+    line: int | None = None
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f", line {self.line}"
+        return f"{self.path}{place}: {self.code.replace('_', ' ')}: {self.detail}"
+
+
+@final
+@frozen
+class UnknownRecord:
+    """A record of a *type* that the reader does not know, and left out."""
+
+    type: str
+
+
+Parsed: TypeAlias = PromptTurn | HistoryIssue | UnknownRecord

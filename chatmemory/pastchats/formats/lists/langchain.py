@@ -1,0 +1,110 @@
+"""LangChain: message histories as ``messages_to_dict``, ``dumpd`` or a model's own ``model_dump`` write them.
+
+Also the state of a LangGraph thread (``values.messages``), and one message or one history to each line.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, final
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.json_values import json_items, json_object, json_text
+from chatmemory.pastchats.formats.reading.role_names import role_of
+from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
+from chatmemory.pastchats.formats.shapes.message_lists import listed_messages, looked_at, pattern_of
+
+_LISTS: Final = ("messages", "history", "chat_history")
+
+_ROLES: Final[dict[str, Role]] = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+_ENDINGS: Final = ("MessageChunk", "Message")
+"""Of the names of classes: ``HumanMessage``, ``AIMessageChunk``."""
+
+
+@final
+class LangChain:
+    """Reads message histories of LangChain."""
+
+    name: Final = "langchain"
+    version: Final = 1
+    has_global_ids: Final = False
+    known_roots: Sequence[KnownRoot] = ()
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Claim lists of LangChain's messages in one of their three dresses."""
+        if head.shape == "text" or pattern_of(looked_at(head), _LISTS, _is_spoken) is None:
+            return None
+        if '"lc"' in head.text:
+            return Claim(92, "messages with «lc» and «kwargs»")
+        if '"data"' in head.text:
+            return Claim(85, "messages with «type» human or ai, and «data»")
+        return Claim(75, "messages with «type» human or ai, and «content»")
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns."""
+        for listed in listed_messages(reader, _LISTS, _is_message):
+            if isinstance(listed, HistoryIssue):
+                yield listed
+                continue
+            type_name, data = _undressed(listed.value)
+            role = _role(type_name, data)
+            if role is None:
+                yield UnknownRecord(type_name or "no message")
+                continue
+            parts = content_in(data.get("content"))
+            note_calls(parts, data)
+            if not parts.tool_calls:
+                note_calls(parts, json_object(data.get("additional_kwargs")))
+            name = json_text(data.get("name"))
+            # What a tool gave is a message of its own here, of a role that the history itself keeps: it stays a turn.
+            yield from listed_turns(
+                parts,
+                data,
+                listed.holder,
+                conversation_id=listed.holder.conversation_id(self.name, reader.path),
+                role=role,
+                native_id=json_text(data.get("id")) or None,
+                speaker=name or None if role in ("user", "assistant") else None,
+            )
+
+
+def _undressed(value: Json) -> tuple[str, JsonObject]:
+    """Return the type of a message and its fields; "" for what is no message."""
+    message = json_object(value)
+    if isinstance(message.get("kwargs"), dict) and json_items(message.get("id")):
+        name = json_text(json_items(message.get("id"))[-1])
+        for ending in _ENDINGS:
+            name = name.removesuffix(ending)
+        return name.casefold(), json_object(message.get("kwargs"))
+    type_name = json_text(message.get("type"))
+    for ending in _ENDINGS:
+        type_name = type_name.removesuffix(ending)
+    if isinstance(message.get("data"), dict):
+        return type_name.casefold(), json_object(message.get("data"))
+    return (type_name.casefold(), message) if "content" in message else ("", message)
+
+
+def _role(type_name: str, data: JsonObject) -> Role | None:
+    """Return the role of a message; that of a ``ChatMessage`` is whatever its writer chose."""
+    return role_of(json_text(data.get("role"))) or "user" if type_name == "chat" else _ROLES.get(type_name)
+
+
+def _is_message(value: Json) -> bool:
+    type_name, data = _undressed(value)
+    return (type_name in _ROLES or type_name == "chat") and "content" in data
+
+
+def _is_spoken(value: Json) -> bool:
+    """Tell a message of a type that LangChain alone has; others have «system» and «tool» too."""
+    return _undressed(value)[0] in {"human", "ai", "chat"} and _is_message(value)
+
+
+langchain = LangChain()

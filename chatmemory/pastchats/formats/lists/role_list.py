@@ -1,0 +1,126 @@
+"""Generic lists of messages: objects with a role and a text under whatever names, bare, in an object, or line by line."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, final
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.json_values import json_items, json_object, json_text
+from chatmemory.pastchats.formats.reading.role_names import (
+    ROLE_FIELDS,
+    named,
+    role_field,
+    role_of,
+    text_field,
+)
+from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
+from chatmemory.pastchats.formats.shapes.message_lists import Listed, listed_messages, looked_at, pattern_of
+from chatmemory.pastchats.prompt import TurnKind
+
+_LISTS: Final = (
+    *("messages", "conversation", "conversations", "history", "chat", "chats", "turns", "dialog", "dialogue"),
+    *("chat_history", "items", "data", "log", "transcript", "entries", "sessions", "threads"),
+    *("responses", "chunks", "contents"),
+)
+_ID_FIELDS: Final = ("id", "message_id", "messageId", "uuid", "msg_id")
+
+
+@final
+class RoleList:
+    """Reads messages of a role and a text that no known tool wrote."""
+
+    name: Final = "role_list"
+    version: Final = 1
+    has_global_ids: Final = False
+    known_roots: Sequence[KnownRoot] = ()
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Claim lists in which both sides of a chat speak, by names that are known; what else has one, knows better."""
+        if head.shape == "text":
+            return None
+        pattern = pattern_of(looked_at(head), _LISTS, _is_message)
+        if pattern is None:
+            return None
+        seen = sorted(_names(looked_at(head), pattern))
+        roles = {role_of(name) for name in seen}
+        if "user" in roles and "assistant" in roles:
+            return Claim(55, f"messages of {', '.join(seen)}")
+        if roles & {"user", "assistant"} and '"role"' in head.text and '"content"' in head.text:
+            return Claim(50, f"messages of {', '.join(seen)} alone")
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns."""
+        for listed in listed_messages(reader, _LISTS, _is_message):
+            if isinstance(listed, HistoryIssue):
+                yield listed
+            else:
+                yield from self._turns(listed, reader.path)
+
+    def _turns(self, listed: Listed, path: str) -> Iterator[Parsed]:
+        message = _unwrapped(listed.value)
+        text = text_field(message)
+        field = role_field(message) or next((name for name in ROLE_FIELDS if named(message.get(name))), "")
+        if not text or not field:
+            yield UnknownRecord(json_text(message.get("type")) or "no message")
+            return
+        name = named(message.get(field))
+        # A name that is no role is a person's.
+        role = role_of(name) or "user"
+        parts = content_in(message.get(text))
+        note_calls(parts, message)
+        ids = (message.get(name) for name in _ID_FIELDS)
+        yield from listed_turns(
+            parts,
+            message,
+            listed.holder,
+            conversation_id=listed.holder.conversation_id(self.name, path),
+            role=role,
+            kind=_kind(message, role),
+            native_id=next((native for native in ids if isinstance(native, str) and native), None),
+            speaker=_speaker(message, name),
+        )
+
+
+def _kind(message: JsonObject, role: Role) -> TurnKind:
+    if message.get("isThought") is True:
+        return "thinking"
+    return "tool_result" if role == "tool" else "typed"
+
+
+def _unwrapped(value: Json) -> JsonObject:
+    """Return the message in *value*, which Grok, Pi and Droid put one object deeper."""
+    record = json_object(value)
+    message = json_object(record.get("message"))
+    # What stands around it is its id and its time.
+    return json_object(record.get("response")) or ({**record, **message} if "role" in message else record)
+
+
+def _speaker(message: JsonObject, name: str) -> str | None:
+    """Return the name of who speaks, where it says more than the role."""
+    if role_of(name) is None:
+        return name or None
+    said = json_text(message.get("name"))
+    return said if said and role_of(said) is None else None
+
+
+def _is_message(value: Json) -> bool:
+    message = _unwrapped(value)
+    return bool(role_field(message)) and bool(text_field(message))
+
+
+def _names(document: Json, pattern: tuple[str, ...]) -> set[str]:
+    """Return the names of roles in the head."""
+    if not pattern:
+        messages = [_unwrapped(value) for value in json_items(document)]
+        return {named(message[role_field(message)]).casefold() for message in messages if role_field(message)}
+    if isinstance(document, list):
+        return set[str]().union(*(_names(member, pattern[1:]) for member in json_items(document)))
+    fields = json_object(document)
+    members = fields.values() if pattern[0] == "*" else [fields.get(pattern[0])]
+    return set[str]().union(*(_names(member, pattern[1:]) for member in members))
+
+
+role_list = RoleList()

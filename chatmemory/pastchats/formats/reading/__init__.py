@@ -1,0 +1,1 @@
+"""What formats read with: bytes, lines, JSON, instants, text."""

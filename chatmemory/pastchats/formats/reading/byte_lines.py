@@ -1,0 +1,65 @@
+r"""Lines of bytes, parted at ``\n`` alone: what ``str.splitlines`` parts besides is text of chats (U+2028, U+0085)."""
+
+import codecs
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from chatmemory.pastchats.formats.history_format import HistoryReader
+
+MAX_RECORD_BYTES: Final = 32 * 1024 * 1024
+"""A record that is longer holds a file rather than words; reading it would take more memory than a reader may."""
+
+LineEnd = Literal["newline", "end_of_file", "too_long"]
+
+_LONGEST_CHARACTER: Final = 4  # bytes in UTF-8
+
+
+def byte_lines(reader: HistoryReader, *, cut: bool = False) -> Iterator[tuple[bytes, int, int, LineEnd]]:
+    r"""Yield each line without its ``\n``, its number from 1, where it begins in bytes, and what ended it.
+
+    Of a line beyond ``MAX_RECORD_BYTES`` the beginning is yielded as ``too_long``, and the rest is passed over;
+    or, with *cut*, is yielded in further pieces under the same number.
+    """
+    number, offset = 1, 0
+    pieces: list[bytes] = []
+    held = 0
+    is_passed_over = False
+    for block in reader.blocks():
+        *whole, last = block.split(b"\n")
+        for piece in whole:
+            line = b"".join((*pieces, piece)) if pieces else piece
+            if not is_passed_over:
+                yield line, number, offset, "newline"
+            offset += (held if is_passed_over else 0) + len(line) + 1
+            number += 1
+            pieces.clear()
+            held = 0
+            is_passed_over = False
+        if is_passed_over:
+            held += len(last)
+            continue
+        if last:
+            pieces.append(last)
+            held += len(last)
+        if held > MAX_RECORD_BYTES:
+            line = b"".join(pieces)
+            pieces.clear()
+            if cut:
+                end = _end_of_character(line)
+                yield line[:end], number, offset, "too_long"
+                offset += end
+                pieces.append(line[end:])
+                held = len(line) - end
+            else:
+                yield line, number, offset, "too_long"
+                is_passed_over = True
+    if pieces and held:
+        yield b"".join(pieces), number, offset, "end_of_file"
+
+
+def _end_of_character(line: bytes) -> int:
+    """Return where *line* may be cut without parting a character of UTF-8."""
+    last = line[-_LONGEST_CHARACTER:]
+    # What the decoder takes for the beginning of a character is left for the next piece.
+    _, taken = codecs.utf_8_decode(last, "surrogateescape", False)
+    return len(line) - len(last) + taken

@@ -1,0 +1,173 @@
+"""``Content``: what the content of a message holds, a text or a list of blocks, sorted by what it is for a reader.
+
+The blocks are those of Anthropic's and OpenAI's interfaces, which most tools write down as they are.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final, final
+
+from attrs import define, field
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.histories import PromptTurn
+from chatmemory.pastchats.formats.reading.json_values import (
+    first_said,
+    json_items,
+    json_object,
+    json_text,
+    without_blanks,
+)
+from chatmemory.pastchats.prompt import TurnKind
+
+_TEXT: Final = frozenset({"text", "input_text", "output_text", "markdown", "refusal", "voice_note"})
+_THINKING: Final = frozenset({"thinking", "reasoning", "think"})
+_TOOL_USE: Final = frozenset(
+    {"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "tool-call", "tool_call"}
+)
+_ATTACHED: Final = frozenset(
+    {
+        "image",
+        "image_url",
+        "imageUrl",
+        "input_image",
+        "image_file",
+        "document",
+        "file",
+        "input_file",
+        "audio",
+        "video",
+    }
+)
+
+
+@final
+@define
+class Content:
+    """The parts of one message.
+
+    Attributes:
+        texts: what a person reads.
+        thinking: what a model said to itself.
+        results: what tools gave back.
+        attached: texts that came with the message without being written in it.
+        tool_calls: ``{name, id}`` of each.
+        attachments: ``{type, name}`` of each.
+    """
+
+    texts: list[str] = field(factory=list[str])
+    thinking: list[str] = field(factory=list[str])
+    results: list[str] = field(factory=list[str])
+    attached: list[str] = field(factory=list[str])
+    tool_calls: list[JsonObject] = field(factory=list[JsonObject])
+    attachments: list[JsonObject] = field(factory=list[JsonObject])
+
+    @property
+    def text(self) -> str:
+        """What a person reads, one block after the other."""
+        return joined(self.texts)
+
+    @property
+    def turn_count(self) -> int:
+        """How many turns ``content_turns`` makes of it."""
+        kinds = (self.texts, self.thinking, self.results, self.attached)
+        return sum(any(text.strip() for text in texts) for texts in kinds if texts)
+
+    def add(self, content: Json) -> None:
+        """Sort *content* in: a text, a block, or a list of them."""
+        for block in json_items(content) if isinstance(content, list) else (content,):
+            if isinstance(block, str):
+                self.texts.append(block)
+            else:
+                self._add_block(json_object(block))
+
+    def _add_block(self, block: JsonObject) -> None:
+        kind = json_text(block.get("type"))
+        if kind in _TEXT:
+            text = block.get("text")
+            self.texts.append(first_said(text, json_object(text).get("value"), block.get("refusal")))
+        elif kind in _THINKING:
+            self.thinking.append(first_said(block.get("thinking"), block.get("text"), block.get("think")))
+        elif kind in _TOOL_USE:
+            call = json_object(block.get("tool_call")) or block
+            self.called(call.get("name"), first_said(call.get("id"), call.get("call_id")))
+            self.results.append(json_text(call.get("output")))
+        elif kind.endswith("tool_result") or kind in {"function_call_output", "tool-result"}:
+            self.results.append(plain_text(block.get("content") or block.get("output")))
+        elif kind in _ATTACHED:
+            name = first_said(block.get("name"), block.get("filename"), block.get("path"), block.get("title"))
+            self.attachments.append(without_blanks({"type": kind, "name": name}))
+            # An image's text would be its description, a file's is its content: neither was written by the speaker.
+            self.attached.append(json_text(block.get("content")))
+
+    def called(self, name: Json, native_id: Json = None) -> None:
+        """Note the call of a tool."""
+        self.tool_calls.append(without_blanks({"name": json_text(name), "id": json_text(native_id)}))
+
+
+def content_of(content: Json) -> Content:
+    """Return the parts of *content*."""
+    parts = Content()
+    parts.add(content)
+    return parts
+
+
+def plain_text(content: Json) -> str:
+    """Return whatever text is in *content*: a text, a block, or a list of them; no list lies in a list."""
+    blocks = json_items(content) if isinstance(content, list) else (content,)
+    return joined([block if isinstance(block, str) else _plain(json_object(block)) for block in blocks])
+
+
+def _plain(block: JsonObject) -> str:
+    return first_said(block.get("text"), block.get("content"), block.get("value"), block.get("output"))
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Return *texts* with a blank line between each two, without those that say nothing."""
+    if len(texts) == 1:
+        return texts[0].strip()
+    kept = [text.strip() for text in texts]
+    return "\n\n".join(text for text in kept if text)
+
+
+def content_turns(
+    content: Content,
+    *,
+    conversation_id: str,
+    role: Role,
+    kind: TurnKind = "typed",
+    native_id: str | None = None,
+    first_index: int | None = None,
+    timestamp: datetime | None = None,
+    project: str = "",
+    metadata: JsonObject | None = None,
+) -> Iterator[PromptTurn]:
+    """Yield the turns of one message, in the order in which they came about: thinking, text, attached, results.
+
+    What tools were called stands with the text, or with the thinking where there is no text.  *first_index* is the
+    ``turn_index`` of the first one.
+    """
+    calls = without_blanks({"tool_calls": content.tool_calls, "attachments": content.attachments})
+    text = content.text
+    said: list[tuple[str, Role, TurnKind, str]] = [(text, role, kind, "")]
+    if content.thinking:
+        said.insert(0, (joined(content.thinking), "assistant", "thinking", "#thinking"))
+    if content.attached:
+        said.append((joined(content.attached), role, "harness", "#attached"))
+    if content.results:
+        said.append((joined(content.results), "tool", "tool_result", "#result"))
+    bearer = "" if text else "#thinking"
+    spoken = [one for one in said if one[0]]
+    for place, (words, speaker, text_kind, suffix) in enumerate(spoken):
+        yield PromptTurn(
+            conversation_id=conversation_id,
+            role=speaker,
+            content=words,
+            kind=text_kind,
+            native_id=native_id and native_id + suffix,
+            turn_index=None if first_index is None else first_index + place,
+            timestamp=timestamp,
+            project=project,
+            metadata={**(metadata or {}), **(calls if suffix == bearer else {})},
+        )

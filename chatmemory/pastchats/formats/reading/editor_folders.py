@@ -1,0 +1,47 @@
+"""Where Visual Studio Code, its kin and their extensions keep the files of a user, on each system."""
+
+import re
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from chatmemory.pastchats.formats.history_format import KnownRoot
+
+_EDITORS: Final = (
+    "Code",
+    "Code - Insiders",
+    "VSCodium",
+    "VSCodium - Insiders",
+    "Cursor",
+    "Windsurf",
+    "Trae",
+    "Positron",
+    "code-server",
+)
+_CONFIGURATIONS: Final = ("~/.config", "~/Library/Application Support", "$APPDATA")
+_SERVERS: Final = (
+    "~/.vscode-server/data",
+    "~/.vscode-server-insiders/data",
+    "~/.cursor-server/data",
+    "~/.vscode-remote/data",
+    "~/.local/share/code-server",
+)
+
+USER_FOLDERS: Final = (
+    *(f"{configuration}/{editor}/User" for configuration in _CONFIGURATIONS for editor in _EDITORS),
+    *(f"{server}/User" for server in _SERVERS),
+)
+
+
+def roots_of_editors(*files: str) -> tuple[KnownRoot, ...]:
+    """Return the roots of *files*, globs below the folder of a user."""
+    return tuple(KnownRoot(folder, files) for folder in USER_FOLDERS)
+
+
+def folder_of(uri: str) -> str:
+    """Return the folder that an editor names as a URI; another text as it is."""
+    try:
+        path = unquote(urlsplit(uri).path) if "://" in uri else uri
+    except ValueError:  # no URI after all: half an address of IPv6
+        return uri
+    # "/c:/work" of a file on Windows.
+    return path[1:] if re.match(r"/[A-Za-z]:", path) else path

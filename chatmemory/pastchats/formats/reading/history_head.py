@@ -1,0 +1,121 @@
+"""``read_head``: look at the beginning of a file once, for all formats."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Final, cast
+
+from attrs import evolve
+
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.history_format import HEAD_BYTES, Head, HistoryReader
+from chatmemory.pastchats.formats.reading.byte_lines import MAX_RECORD_BYTES
+from chatmemory.pastchats.formats.reading.json_lines import DECODER
+from chatmemory.pastchats.formats.reading.partial_json import partial_json
+
+# A document, and not a text that begins with a bracket: [2024-01-01], [[a link]], {{a template}} ...
+_DOCUMENT: Final = re.compile(r'[\[\s]*(?:\{\s*(?:["}]|\Z)|["\]]|\Z)')
+# ... or [ ] to do.
+_EMPTY_AND_MORE: Final = re.compile(r"(?:\[\s*\]|\{\s*\})\s*\S")
+
+
+def read_head(reader: HistoryReader) -> Head:
+    """Return what the first 64 KiB of *reader* say.
+
+    One whole JSON object and nothing else is both: its shape is ``json_lines``, and ``document`` is that object too;
+    ``readings`` says so.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    blocks = reader.blocks()
+    start, rest = _first(blocks)
+    is_whole = not rest
+    text = _text(start, is_whole=is_whole)
+    lines = text.split("\n")
+    cut = "" if is_whole else lines.pop()
+    values = [_value(line) for line in lines if line.strip()]
+    records = [value for value in values if value is not None]
+    if _is_json_lines(text, values):
+        tail = partial_json(cut) if cut.lstrip()[:1] in ("{", "[") else None
+        head = Head(reader.path, "json_lines", tuple(records + ([] if tail is None else [tail])), None, text)
+        return evolve(head, document=records[0]) if is_whole and len(values) == 1 else head
+    if (
+        not is_whole
+        and not values
+        and text.lstrip().startswith("{")
+        and _another_follows(chain([rest], blocks))
+    ):
+        return Head(reader.path, "json_lines", (partial_json(text),), None, text)
+    stripped = text.lstrip()
+    if stripped[:1] in ("{", "[") and _DOCUMENT.match(stripped) and not _EMPTY_AND_MORE.match(stripped):
+        return Head(reader.path, "json", (), partial_json(stripped), text)
+    return Head(reader.path, "text", (), None, text)
+
+
+def readings(head: Head) -> tuple[Head, ...]:
+    """Return *head* as each shape that it may have: a single object is a document, or one line of a file that grows."""
+    if head.shape == "json_lines" and head.document is not None:
+        return head, evolve(head, shape="json", records=())
+    if head.shape == "json" and "\n" not in head.text.strip() and isinstance(head.document, dict):
+        return head, evolve(head, shape="json_lines", records=(head.document,), document=None)
+    return (head,)
+
+
+def _first(blocks: Iterator[bytes]) -> tuple[bytes, bytes]:
+    """Return the head's bytes, and what was read beyond it."""
+    start = b""
+    for block in blocks:
+        start += block
+        if len(start) > HEAD_BYTES:
+            break
+    return start[:HEAD_BYTES], start[HEAD_BYTES:]
+
+
+def _text(start: bytes, *, is_whole: bool) -> str:
+    text = start.decode("utf-8", "replace").removeprefix("\ufeff")
+    if not is_whole:
+        # A character that the end of the head parts.
+        text = text.removesuffix("\ufffd")
+    return text.replace("\r\n", "\n")
+
+
+def _value(line: str) -> Json:
+    """Return the object or list that *line* is, None for anything else."""
+    if line[:1] not in ("{", "["):
+        return None
+    try:
+        value = DECODER.decode(line)
+    except (ValueError, RecursionError):
+        return None
+    return cast("Json", value)
+
+
+def _is_json_lines(text: str, values: list[Json]) -> bool:
+    """Tell lines of records, some of which may be damaged, from a document that is spread over lines."""
+    if not values:
+        return False
+    if values[0] is not None:
+        # A list alone is a document.
+        return isinstance(values[0], dict) or len([value for value in values if value is not None]) > 1
+    whole = sum(isinstance(value, dict) and bool(value) for value in values)
+    is_spread = text.lstrip().startswith("[") or text.lstrip().split("\n", 1)[0].strip() == "{"
+    return not is_spread and whole * 2 > len(values)
+
+
+def _another_follows(blocks: Iterable[bytes]) -> bool:
+    """Tell whether another record follows behind the first line, which is longer than the head."""
+    seen = 0
+    is_behind = False
+    for block in blocks:
+        rest = block
+        if not is_behind:
+            seen += len(block)
+            _, newline, rest = block.partition(b"\n")
+            is_behind = bool(newline)
+        rest = rest.lstrip()
+        if is_behind and rest:
+            return rest.startswith(b"{")
+        if seen > MAX_RECORD_BYTES:
+            return False
+    return False

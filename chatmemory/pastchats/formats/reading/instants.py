@@ -1,0 +1,53 @@
+"""When something was said, in the many ways in which histories write it; UTC, or None where it cannot be known."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from chatmemory.input.json_value import Json
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+_UNITS: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
+"""From which number on a count since 1970 is in nanoseconds, microseconds, milliseconds, seconds: the same 5,000 years
+cannot be meant by two of them.  Less than 1e8 seconds (1973) is a counter, not an instant."""
+
+
+def instant_of(value: Json) -> datetime | None:
+    """Return the instant that *value* names.
+
+    ISO 8601 with or without a zone (then UTC), and seconds, milliseconds, microseconds or nanoseconds since 1970, as a
+    number or as digits in a string.  Text that is neither, such as a localised date, is None rather than a guess.
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            return _since_1970(float(text)) if _is_number(text) else _from_iso(text)
+        except ValueError:
+            return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _since_1970(value)
+    return None
+
+
+def _is_number(text: str) -> bool:
+    # As many digits as 1e8 has; "20250919" is a date of ISO 8601.
+    return text.replace(".", "", 1).isdecimal() and len(text) > len("20250919")
+
+
+def _from_iso(text: str) -> datetime | None:
+    try:
+        instant = datetime.fromisoformat(text)
+        return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+    except OverflowError:  # the year 1 or 9999, and a zone that leads out of it
+        return None
+
+
+def _since_1970(number: float) -> datetime | None:
+    try:
+        for least, per_second in _UNITS:
+            if number >= least:
+                # Whole microseconds: a float of seconds has about as many digits.
+                return _EPOCH + timedelta(microseconds=round(number / per_second * 1_000_000))
+    except (OverflowError, ValueError):  # beyond the year 9999, infinite, or an integer of 400 digits
+        return None
+    return None

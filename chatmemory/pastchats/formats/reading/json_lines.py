@@ -1,0 +1,92 @@
+"""The records of a history with one JSON value in each line."""
+
+from collections.abc import Iterator
+from json import JSONDecodeError, JSONDecoder
+from typing import Final, cast, final
+
+from attrs import frozen
+
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
+from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.reading.byte_lines import MAX_RECORD_BYTES, byte_lines
+
+DECODER: Final = JSONDecoder(strict=False)  # control characters within strings are damage that loses nothing
+
+NOT_IN_JSON: Final = "\ufeff\x00 \t\r"
+"""What other writers leave around a record: a mark, blocks that a crash left empty, white space."""
+
+
+@final
+@frozen
+class JsonLine:
+    """A record.
+
+    Attributes:
+        line: its number, from 1.
+        offset: where its line begins, in bytes.
+    """
+
+    value: Json
+    line: int
+    offset: int
+
+
+def json_lines(reader: HistoryReader) -> Iterator[JsonLine | HistoryIssue]:
+    """Yield the records of *reader*, and an issue for each line that holds none; blank lines are passed over.
+
+    The end of a file that is being written is a ``truncated_tail``.  Two records that two writers left in one line
+    are two records.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    decode = DECODER.decode
+    for content, line, offset, ending in byte_lines(reader):
+        if ending == "too_long":
+            limit = f"a record of more than {MAX_RECORD_BYTES // 1024**2} MiB"
+            yield HistoryIssue("too_large", reader.path, limit, line, offset)
+            continue
+        if not content or content.isspace():
+            continue
+        text = content.decode("utf-8", "surrogateescape")
+        try:
+            yield JsonLine(cast("Json", decode(text)), line, offset)
+        except (ValueError, RecursionError) as reason:
+            found, damage = _mended(text, reason)
+            for value in found:
+                yield JsonLine(value, line, offset)
+            if damage is not None:
+                code: IssueCode = "malformed_record" if ending == "newline" else "truncated_tail"
+                yield HistoryIssue(code, reader.path, damage, line, offset)
+
+
+def _mended(text: str, reason: Exception) -> tuple[list[Json], str | None]:
+    """Return the values that *text* begins with, and what is wrong with the rest."""
+    found: list[Json] = []
+    rest = text.strip(NOT_IN_JSON)
+    while rest:
+        try:
+            value, end = DECODER.raw_decode(rest)
+        except (ValueError, RecursionError) as damage:
+            return found, why(damage)
+        if not isinstance(value, dict | list):
+            # A bare word or number besides records is debris.
+            return found, why(reason)
+        found.append(cast("Json", value))
+        rest = rest[end:].lstrip(NOT_IN_JSON)
+    return found, None if found else why(reason)
+
+
+def why(damage: Exception) -> str:
+    """Say in a few words what is wrong with a JSON value."""
+    if isinstance(damage, RecursionError):
+        return "nested too deeply"
+    if isinstance(damage, JSONDecodeError):
+        return f"{why_no_json(damage)} at character {damage.pos + 1}"
+    return f"no JSON: {damage}"  # an integer of more than 4,300 digits
+
+
+def why_no_json(damage: JSONDecodeError) -> str:
+    """Say the same without a place: some messages of the standard library end in "at", others do not."""
+    return f"no JSON: {damage.msg.lower().removesuffix(' at').removesuffix(' starting')}"

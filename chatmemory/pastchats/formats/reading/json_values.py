@@ -1,0 +1,49 @@
+"""Fields of JSON that somebody else wrote: what is not of the kind that is asked for counts as not there."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from chatmemory.input.json_value import Json, JsonObject
+
+EMPTY: Final[JsonObject] = {}
+
+
+def json_object(value: Json) -> JsonObject:
+    """Return *value* where it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else EMPTY
+
+
+def json_items(value: Json) -> Sequence[Json]:
+    """Return *value* where it is an array, else an empty one."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def json_objects(value: Json) -> Iterator[JsonObject]:
+    """Yield the objects among the items of *value*."""
+    for item in json_items(value):
+        if isinstance(item, Mapping):
+            yield item
+
+
+def json_text(value: Json) -> str:
+    """Return *value* where it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def first_text(record: JsonObject, *keys: str) -> str:
+    """Return the first of *keys* that holds a string that is not empty; "" for none."""
+    for key in keys:
+        value = record.get(key)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def without_blanks(fields: JsonObject) -> JsonObject:
+    """Leave out of *fields* what says nothing: None, and empty strings, arrays and objects."""
+    return {key: value for key, value in fields.items() if value not in (None, "", [], {}, ())}
+
+
+def first_said(*values: Json) -> str:
+    """Return the first of *values* that is a string and not blank; "" for none."""
+    return next((value for value in values if isinstance(value, str) and value.strip()), "")

@@ -1,0 +1,316 @@
+"""A walk over one JSON document of any size that holds no more of it in memory than its largest yielded value.
+
+The standard library's decoder reads values out of a buffer of text; this module moves the buffer along, goes into the
+containers that are asked for, and finds its way again behind damage.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+from enum import Enum
+from json import JSONDecodeError
+from typing import Final, TypeAlias, cast, final
+
+from attrs import define, frozen
+
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
+from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.reading.byte_lines import MAX_RECORD_BYTES
+from chatmemory.pastchats.formats.reading.json_lines import DECODER, why, why_no_json
+
+ANY: Final = "*"
+"""In a pattern: each index of a list, each key of an object."""
+
+
+class End(Enum):
+    """What is yielded in the place of a value when a container that was gone into ends."""
+
+    END = "end"
+
+
+END: Final = End.END
+
+WalkPath: TypeAlias = tuple[str | int, ...]
+Walked: TypeAlias = tuple[WalkPath, Json | End]
+_Patterns: TypeAlias = tuple[tuple[str, ...], ...]
+
+MAX_ISSUES: Final = 100
+"""Then the rest of a document is no JSON at all."""
+
+_BUFFER: Final = 1 << 18  # characters that are read at a time; larger is not faster
+_NEAR_END: Final = (
+    16  # an error this close to the end of the buffer may be a value that goes on: -Infinity, \\ud83e
+)
+_SPACE: Final = re.compile(r"[ \t\r\n\ufeff\x00]*")
+_STRUCTURE: Final = re.compile(r'["\[\]{},]')
+_NUMBER_GOES_ON: Final = re.compile(r"[-+.eE\d]*\Z")
+_IN_STRING: Final = re.compile(r'["\\]')
+
+
+def walk(reader: HistoryReader, *into: tuple[str, ...]) -> Iterator[Walked | HistoryIssue]:
+    """Yield the members of the containers that *into* names, each with its path, in the order of the file.
+
+    ``walk(reader, (ANY, "mapping"))`` over ``[{"title": "x", "mapping": {"n": {...}}}]`` yields ``((0, "title"), "x")``,
+    ``((0, "mapping", "n"), {...})``, ``((0, "mapping"), END)``, ``((0,), END)`` and ``((), END)``.  What leads to a
+    named container is gone into as well; every other value is decoded whole.  A path that turns out to be no container
+    is yielded as the value that it is.
+
+    Where the document is damaged, an issue is yielded and the walk goes on behind it; one that was cut off ends with an
+    issue and with the ``END`` of every container that was open.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    document = _Document(reader)
+    first = document.peek()
+    if not first:
+        return
+    if into and first in "[{":
+        document.at += 1
+        yield from _walk_into(document, _Container((), into, is_object=first == "{"))
+    else:
+        value = document.value()
+        if isinstance(value, _Damage):
+            yield document.issue(value)
+            return
+        yield (), value
+    if document.peek():
+        yield document.issue(_Damage("malformed_record", "text after the end of the JSON document"))
+
+
+@final
+@define
+class _Container:
+    """A list or an object that the walk is in."""
+
+    path: WalkPath
+    into: _Patterns
+    is_object: bool
+    members: int = 0
+
+    def below(self, key: str | int) -> _Patterns:
+        depth = len(self.path)
+        return tuple(
+            pattern
+            for pattern in self.into
+            if len(pattern) > depth and (pattern[depth] == ANY or pattern[depth] == key)
+        )
+
+
+def _walk_into(document: "_Document", root: _Container) -> Iterator[Walked | HistoryIssue]:
+    stack = [root]
+    issues = 0
+    while stack:
+        container = stack[-1]
+        for found in _members(document, container):
+            if isinstance(found, _Container):
+                stack.append(found)
+                break
+            if isinstance(found, _Damage):
+                yield document.issue(found)
+                issues += 1
+                if found.code == "truncated_tail" or issues >= MAX_ISSUES:
+                    document.leave()
+                    yield from ((one.path, END) for one in reversed(stack))
+                    return
+                document.skip()
+            else:
+                yield found
+        else:
+            yield container.path, END
+            stack.pop()
+
+
+def _members(document: "_Document", container: _Container) -> "Iterator[Walked | _Damage | _Container]":
+    """Yield what is left of *container*, up to a member that is to be gone into; its end is read too."""
+    closing = "}" if container.is_object else "]"
+    while True:
+        char = document.peek()
+        if container.members and char == ",":
+            document.at += 1
+            char = document.peek()
+        elif container.members and char and char not in "]}":
+            yield _Damage("malformed_record", "no comma between two values")
+            continue
+        if not char:
+            yield _Damage("truncated_tail", "the JSON document ends too early")
+            return
+        if char in "]}":
+            document.at += 1
+            if char != closing:
+                # Whoever reads on stands behind it: nothing is to be passed over.
+                yield _Damage("malformed_record", f"{char!r} where {closing!r} belongs", is_passed=True)
+            return
+        key: str | int = container.members
+        container.members += 1
+        if container.is_object:
+            name = document.key()
+            if isinstance(name, _Damage):
+                yield name
+                continue
+            key = name
+            char = document.peek()
+        below = container.below(key) if char and char in "[{" else ()
+        if below:
+            document.at += 1
+            yield _Container((*container.path, key), below, is_object=char == "{")
+        else:
+            value = document.value()
+            yield value if isinstance(value, _Damage) else ((*container.path, key), value)
+
+
+@final
+@frozen
+class _Damage:
+    """Why there is no value; ``is_passed``: the walk stands behind it already."""
+
+    code: IssueCode
+    detail: str
+    is_passed: bool = False
+
+
+@final
+class _Document:
+    """The text of a document as a buffer that moves along."""
+
+    def __init__(self, reader: HistoryReader) -> None:
+        self.at = 0
+        self._text = ""
+        self._bytes_before = 0
+        self._path = reader.path
+        self._blocks = reader.blocks()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._is_ended = False
+        self._is_passed = False
+
+    def peek(self) -> str:
+        """Return the next character that is no white space, without taking it; "" at the end."""
+        while True:
+            match = _SPACE.match(self._text, self.at)
+            self.at = match.end() if match else self.at
+            if self.at < len(self._text):
+                return self._text[self.at]
+            if not self._more():
+                return ""
+
+    def key(self) -> "str | _Damage":
+        """Take a key and its colon."""
+        name = self.value() if self.peek() == '"' else None
+        if isinstance(name, _Damage):
+            return name
+        if not isinstance(name, str) or self.peek() != ":":
+            code: IssueCode = "malformed_record" if self.peek() else "truncated_tail"
+            return _Damage(code, "no key where one belongs")
+        self.at += 1
+        return name
+
+    def value(self) -> "Json | _Damage":
+        """Take a value whole; where there is none, stay before it."""
+        self.peek()
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self._text, self.at)
+            except RecursionError as damage:
+                return _Damage("malformed_record", why(damage))
+            except JSONDecodeError as damage:
+                is_open = damage.msg.startswith("Unterminated") or damage.pos > len(self._text) - _NEAR_END
+                if not is_open:
+                    return _Damage("malformed_record", why_no_json(damage))
+                if self._held() > MAX_RECORD_BYTES:
+                    return _Damage("too_large", f"a value of more than {MAX_RECORD_BYTES // 1024**2} MiB")
+                if not self._more():
+                    # What nothing follows was going to be something.
+                    is_cut = damage.msg.startswith("Unterminated") or not _STRUCTURE.search(
+                        self._text, damage.pos
+                    )
+                    code: IssueCode = "truncated_tail" if is_cut else "malformed_record"
+                    return _Damage(code, why_no_json(damage))
+            except ValueError as damage:
+                return _Damage("malformed_record", why(damage))
+            else:
+                # A number that touches the end of the buffer may go on behind it.
+                if type(value) in (int, float) and _NUMBER_GOES_ON.match(self._text, end):
+                    if self._more():
+                        continue
+                    if end < len(self._text):
+                        return _Damage("truncated_tail", "the JSON document ends within a number")
+                self.at = end
+                return cast("Json", value)
+
+    def skip(self) -> None:
+        """Pass over what is damaged, up to the comma or bracket behind it, by counting brackets alone."""
+        if self._is_passed:
+            self._is_passed = False
+            return
+        depth = 0
+        while True:
+            match = _STRUCTURE.search(self._text, self.at)
+            if match is None:
+                self.at = len(self._text)
+                if not self._more():
+                    return
+                continue
+            char = match.group()
+            self.at = match.start()
+            if not depth and char in ",]}":
+                return
+            self.at += 1
+            if char == '"':
+                self._skip_string()
+            elif char in "[{":
+                depth += 1
+            elif char in "]}":
+                depth -= 1
+
+    def _skip_string(self) -> None:
+        while True:
+            match = _IN_STRING.search(self._text, self.at)
+            if match is None:
+                self.at = len(self._text)
+                if not self._more():
+                    return
+                continue
+            self.at = match.end()
+            if match.group() == '"':
+                return
+            if self.at == len(self._text):
+                self._more()
+            self.at += 1
+
+    def leave(self) -> None:
+        """Read no further."""
+        self._text, self.at, self._is_ended = "", 0, True
+
+    def issue(self, damage: _Damage) -> HistoryIssue:
+        """Return *damage* with its place."""
+        self._is_passed = damage.is_passed
+        offset = self._bytes_before + _length(self._text[: self.at])
+        return HistoryIssue(damage.code, self._path, damage.detail, offset=offset)
+
+    def _held(self) -> int:
+        return _length(self._text[self.at :])
+
+    def _more(self) -> bool:
+        """Forget what was taken and read on, at least as much as is held: so a long value is tried a few times only."""
+        if self._is_ended:
+            return False
+        self._bytes_before += _length(self._text[: self.at])
+        parts = [self._text[self.at :]]
+        wanted = max(min(len(parts[0]), MAX_RECORD_BYTES - len(parts[0])), _BUFFER)
+        self._text, self.at = "", 0
+        while wanted > 0:
+            block = next(self._blocks, None)
+            if block is None:
+                self._is_ended = True
+                parts.append(self._decoder.decode(b"", final=True))
+                break
+            parts.append(self._decoder.decode(block))
+            wanted -= len(parts[-1])
+        self._text = "".join(parts)
+        return True
+
+
+def _length(text: str) -> int:
+    """Return how many bytes of the file *text* was."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))

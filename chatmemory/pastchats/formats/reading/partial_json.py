@@ -1,0 +1,81 @@
+"""What the beginning of a JSON document says: the values that it holds before it is cut off or damaged."""
+
+import re
+from json import JSONDecodeError
+from typing import Final, cast
+
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.formats.reading.json_lines import DECODER
+
+# A string that does not end goes to the end of the text.
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
+_STRING_SO_FAR: Final = re.compile(r'"(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*', re.DOTALL)
+_MAX_DEPTH: Final = 100
+_CLOSING: Final = {"[": "]", "{": "}"}
+
+
+def partial_json(text: str) -> Json:
+    """Return the value that *text* begins with, without what is cut off; None where there is none.
+
+    A string that is cut off is as long as it goes; a key without a value is left out.
+    """
+    text = text.lstrip()
+    closed = _closed(text, is_cut_off=True)
+    try:
+        return _first_value(closed)
+    except JSONDecodeError as damage:
+        before = _closed(closed[: damage.pos], is_cut_off=False)
+    except RecursionError:
+        before = _closed(closed[: _deepest(closed)], is_cut_off=False)
+    except ValueError:
+        return None
+    try:
+        return _first_value(before)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _deepest(text: str) -> int:
+    """Return where *text* begins to be nested more deeply than what says something."""
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        sign = match.group()
+        depth += (sign in _CLOSING) - (sign in _CLOSING.values())
+        if depth > _MAX_DEPTH:
+            return match.start()
+    return len(text)
+
+
+def _first_value(text: str) -> Json:
+    return cast("Json", DECODER.raw_decode(text)[0])
+
+
+def _closed(text: str, *, is_cut_off: bool) -> str:
+    """Return *text* up to its last whole member, and the brackets that are open there closed.
+
+    *is_cut_off*: a string that the text ends with is a member too.
+    """
+    brackets: list[str] = []
+    end = 0
+    before = ""
+    for match in _TOKEN.finditer(text):
+        sign = match.group()
+        if sign in _CLOSING:
+            brackets.append(sign)
+            end = match.end()
+        elif sign in _CLOSING.values():
+            if brackets:
+                brackets.pop()
+            end = match.end()
+            if not brackets:
+                break
+        elif sign == ",":
+            end = match.start()
+        elif is_cut_off and sign != ":" and match.end() == len(text):
+            is_value = before == ":" or (brackets[-1:] == ["["] and before in ("[", ","))
+            so_far = _STRING_SO_FAR.match(sign)
+            if is_value and so_far:
+                text = f'{text[: match.start()]}{so_far.group()}"'
+                end = len(text)
+        before = sign
+    return text[:end] + "".join(_CLOSING[bracket] for bracket in reversed(brackets))

@@ -1,0 +1,239 @@
+"""Conversations of a JSON document, and of each the messages on its current path, in memory that the text does not fill.
+
+They lie in a list, or one in each line.  The document is walked twice, side by side: the first walk learns the tree of ids of a conversation, the second one yields
+its messages.  So they come in the order of the file, each with its place on the path.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias, final
+
+from attrs import define, evolve, field, frozen
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.histories import HistoryIssue
+from chatmemory.pastchats.formats.history_format import Head, HistoryReader
+from chatmemory.pastchats.formats.reading.byte_lines import MAX_RECORD_BYTES, byte_lines
+from chatmemory.pastchats.formats.reading.history_head import read_head
+from chatmemory.pastchats.formats.reading.json_values import json_items, json_objects
+from chatmemory.pastchats.formats.reading.json_walk import ANY, END, End, Walked, WalkPath, walk
+from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.shapes.message_tree import Node, current_path
+
+WRAPPERS: Final = ("conversations", "chats", "items", "data", "history")
+"""Under which names a list of conversations lies in an object."""
+
+_HEADER_CHARACTERS: Final = 4096  # what is longer is no title and no id
+
+Place: TypeAlias = tuple[str, ...]
+"""Where in a conversation messages lie: the keys that lead there."""
+
+
+@final
+@define
+class Outline:
+    """A conversation without its messages.
+
+    Attributes:
+        root: where it lies in the document.
+        fields: its plain members by their path within, such as ``("chat", "title")``.
+        places: where it has room for messages, and which ones are there until their order is known.
+        order: of each message on the current path the index of its first turn.
+        place: where these messages lie.
+        is_wrapper: it is the document around the conversations.
+    """
+
+    root: WalkPath
+    fields: dict[WalkPath, Json] = field(factory=dict[WalkPath, Json])
+    places: dict[WalkPath, dict[str, Node]] = field(factory=dict[WalkPath, dict[str, Node]])
+    order: dict[str, int] = field(factory=dict[str, int])
+    place: WalkPath | None = None
+    is_wrapper: bool = False
+
+    def get(self, *path: str | int) -> Json:
+        """Return the plain member at *path*."""
+        return self.fields.get(path)
+
+    def native_id(self, path: str, *names: Place) -> str:
+        """Return the first id among *names*, and failing that *path*, with the number of the conversation in the file."""
+        for name in names:
+            value = self.fields.get(name)
+            if isinstance(value, str) and value.strip():
+                return value
+        return f"{path}#{self.root[-1]}" if self.root else path
+
+
+Walks: TypeAlias = Iterator[Walked | HistoryIssue]
+
+
+@final
+@frozen
+class TreeShape:
+    """How a format lays its conversations out.
+
+    Attributes:
+        places: where the messages of a conversation may lie; the first one with messages counts.
+        identify: the id of a message, given its key and itself.
+        node: what the path needs to know of a message, given itself and the id of the one before it in the file.
+        leaf: where the current path ends; None or an unknown id: at the latest leaf.
+        nested: where to go in instead of *places*, for messages that lie within messages.
+        flatten: brings those to their place; it is given the path of the file.
+    """
+
+    places: tuple[Place, ...]
+    identify: Callable[[str | int, JsonObject], str]
+    node: Callable[[JsonObject, str | None], Node]
+    leaf: Callable[[Outline, Mapping[str, Node]], str | None]
+    nested: tuple[Place, ...] = ()
+    flatten: Callable[[str, Walks], Walks] | None = None
+
+
+@final
+@frozen
+class PlacedMessage:
+    """A message on the current path of its conversation."""
+
+    conversation: Outline
+    native_id: str
+    message: JsonObject
+    turn_index: int
+
+
+def conversations_in(head: Head) -> list[JsonObject]:
+    """Return the objects that may be conversations: in a list, a wrapped list, one to each line, or one alone."""
+    document = head.document
+    if _has_lines(head):
+        return list(json_objects(list(head.records)))
+    if isinstance(document, Mapping):
+        for wrapper in WRAPPERS:
+            if json_items(document.get(wrapper)):
+                return list(json_objects(document.get(wrapper)))
+        return [document]
+    return list(json_objects(document))
+
+
+def _has_lines(head: Head) -> bool:
+    return head.shape == "json_lines" and head.document is None
+
+
+def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedMessage | HistoryIssue]:
+    """Yield the messages on the current path of each conversation of *reader*, and what could not be read.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    ahead = _outlines(reader, shape)
+    outline: Outline | None = None
+    for found in _walked(reader, shape):
+        if isinstance(found, HistoryIssue):
+            yield found
+            continue
+        path, value = found
+        root, within = parted(path)
+        place = _place(shape, within[:-1])
+        if place is None and within:
+            continue
+        if place is None and value is not End.END:
+            yield _malformed(reader, path, "no conversation")
+            continue
+        if outline is None or outline.root != root:
+            # Both walks meet the same conversations, unless the file changed in between: then it is read again.
+            outline = next((one for one in ahead if one.root == root), Outline(root))
+        if place is None:
+            yield from _complaint(reader, shape, outline)
+        elif place == outline.place:
+            if not isinstance(value, Mapping):
+                yield _malformed(reader, path, "a message that is no object")
+                continue
+            native_id = shape.identify(within[-1], value)
+            if native_id in outline.order:
+                yield PlacedMessage(outline, native_id, value, outline.order[native_id])
+
+
+def _outlines(reader: HistoryReader, shape: TreeShape) -> Iterator[Outline]:
+    """Yield the outline of each conversation when it ends."""
+    document = Outline(())
+    outline = document
+    for found in _walked(reader, shape):
+        if isinstance(found, HistoryIssue):
+            continue
+        path, value = found
+        root, within = parted(path)
+        if outline.root != root:
+            outline = Outline(root) if root else document
+            document.is_wrapper = True
+        if not within:
+            if isinstance(value, End):
+                yield _ordered(outline, shape)
+        elif isinstance(value, End):
+            if within in shape.places:
+                outline.places.setdefault(within, {})
+        elif (place := _place(shape, within[:-1])) is None:
+            if not isinstance(value, str) or len(value) <= _HEADER_CHARACTERS:
+                outline.fields[within] = value if isinstance(value, str | int | float | None) else None
+        elif isinstance(value, Mapping):
+            nodes = outline.places.setdefault(place, {})
+            before = next(reversed(nodes), None)
+            nodes[shape.identify(within[-1], value)] = shape.node(value, before)
+
+
+def _ordered(outline: Outline, shape: TreeShape) -> Outline:
+    """Return *outline* with the order of the messages on its path, instead of all of them."""
+    outline.place = next((place for place in shape.places if outline.places.get(place)), None)
+    if outline.place is not None:
+        nodes = outline.places[outline.place]
+        turns = 0
+        for native_id in current_path(nodes, shape.leaf(outline, nodes)):
+            outline.order[native_id] = turns
+            turns += nodes[native_id].turns
+    outline.places = {place: {} for place in outline.places}
+    return outline
+
+
+def _complaint(reader: HistoryReader, shape: TreeShape, outline: Outline) -> Iterator[HistoryIssue]:
+    if not outline.places and not outline.is_wrapper:
+        name = ".".join(shape.places[0])
+        yield _malformed(reader, outline.root, f"a conversation without {name!r}")
+
+
+def _malformed(reader: HistoryReader, path: WalkPath, detail: str) -> HistoryIssue:
+    where = ".".join(map(str, path))
+    return HistoryIssue("malformed_record", reader.path, f"{detail}, at {where}" if where else detail)
+
+
+def _walked(reader: HistoryReader, shape: TreeShape) -> Walks:
+    roots: tuple[Place, ...] = ((), (ANY,), *((wrapper, ANY) for wrapper in WRAPPERS))
+    places = shape.nested or shape.places
+    if _has_lines(read_head(reader)):
+        walked = _walked_lines(reader, places)
+    else:
+        walked = walk(reader, *(root + place for root in roots for place in places))
+    return walked if shape.flatten is None else shape.flatten(reader.path, walked)
+
+
+def _walked_lines(reader: HistoryReader, places: tuple[Place, ...]) -> Walks:
+    """Walk over the conversations of lines as if they were the members of a list."""
+    for line, number, offset, ending in byte_lines(reader):
+        if ending == "too_long":
+            limit = f"a record of more than {MAX_RECORD_BYTES // 1024**2} MiB"
+            yield HistoryIssue("too_large", reader.path, limit, number, offset)
+        elif line.strip():
+            for found in walk(TextReader(reader.path, {reader.path: line}), *places):
+                if isinstance(found, HistoryIssue):
+                    code = "malformed_record" if ending == "newline" else found.code
+                    yield evolve(found, code=code, line=number, offset=offset)
+                else:
+                    yield (number - 1, *found[0]), found[1]
+    yield (), END
+
+
+def parted(path: WalkPath) -> tuple[WalkPath, WalkPath]:
+    """Return where the conversation lies, and what lies where within it."""
+    if path and isinstance(path[0], int):
+        return path[:1], path[1:]
+    if len(path) > 1 and path[0] in WRAPPERS and isinstance(path[1], int):
+        return path[:2], path[2:]
+    return (), path
+
+
+def _place(shape: TreeShape, within: WalkPath) -> WalkPath | None:
+    return within if within in shape.places else None

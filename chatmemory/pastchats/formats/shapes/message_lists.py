@@ -1,0 +1,259 @@
+"""Lists of messages, wherever they lie in JSON: bare, in an object, in a list of objects, or one to each line.
+
+Formats that are nothing but a list of messages share this walk; what a message is, they say themselves.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.histories import HistoryIssue
+from chatmemory.pastchats.formats.history_format import Head, HistoryReader
+from chatmemory.pastchats.formats.reading.history_head import read_head
+from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_values import EMPTY, json_items, json_object
+from chatmemory.pastchats.formats.reading.json_walk import ANY, END, WalkPath, walk
+
+Pattern: TypeAlias = tuple[str, ...]
+"""Where lists of messages lie in a document, as ``walk`` takes it."""
+
+IsMessage: TypeAlias = Callable[[Json], bool]
+
+ID_FIELDS: Final = (
+    *("conversation_id", "conversationId", "conv_id", "session_id", "sessionId", "thread_id", "threadId"),
+    *(
+        "chat_id",
+        "chatId",
+        "dialog_id",
+        "dialogue_id",
+        "custom_id",
+        "conversation_hash",
+        "prompt_id",
+        "uuid",
+        "id",
+    ),
+)
+"""What a conversation's own id is called, the surest first."""
+
+_NOTED: Final = frozenset(
+    {
+        *ID_FIELDS,
+        *("title", "name", "topic", "model", "model_name", "source", "category", "language", "lang"),
+        *("created_at", "createdAt", "create_time", "timestamp", "date", "system", "system_prompt"),
+    }
+)
+_MAX_NOTED_CHARACTERS: Final = 100_000
+_MAX_DEPTH: Final = 3
+_TRIED: Final = 10
+"""Members of a container that are looked at, since the first conversations may be empty."""
+
+
+@final
+@frozen
+class Holder:
+    """What a list of messages lies in.
+
+    Attributes:
+        place: where in the file, ``#L3`` or ``#3``; "" for the whole file.
+        fields: what stands beside the list, without other containers.
+    """
+
+    place: str
+    fields: JsonObject
+
+    @property
+    def native_id(self) -> str:
+        """Return the id that the history gives; a mere number counts rows, and is unique in the file alone."""
+        for name in ID_FIELDS:
+            value = self.fields.get(name)
+            if isinstance(value, str) and value.strip() and not value.strip().isdecimal():
+                return value.strip()
+        return ""
+
+    def conversation_id(self, format_name: str, path: str) -> str:
+        """Return the id under which the conversation is kept."""
+        return f"{format_name}:{self.native_id or path + self.place}"
+
+
+@final
+@frozen
+class Listed:
+    """A member of a list of messages."""
+
+    value: Json
+    holder: Holder
+
+
+def pattern_of(
+    document: Json, keys: Sequence[str], is_message: IsMessage, *, depth: int = 0
+) -> Pattern | None:
+    """Return where in *document* the first list of messages lies; None where there is none.
+
+    *keys* is what such a list is called, the surest first; others are entered without being told apart.
+    """
+    if isinstance(document, list):
+        members = json_items(document)[:_TRIED]
+        if any(isinstance(member, dict) and is_message(member) for member in members):
+            return ()
+        below = _first_below(members, keys, is_message, depth=depth)
+        return None if below is None else (ANY, *below)
+    if not isinstance(document, dict):
+        return None
+    fields = json_object(document)
+    for key in keys:
+        if key in fields:
+            below = _first_below([fields[key]], keys, is_message, depth=depth)
+            if below is not None:
+                return (key, *below)
+    others = [value for key, value in fields.items() if key not in keys and isinstance(value, dict)]
+    below = _first_below(others[:_TRIED], keys, is_message, depth=depth)
+    return None if below is None else (ANY, *below)
+
+
+def _first_below(
+    members: Sequence[Json], keys: Sequence[str], is_message: IsMessage, *, depth: int
+) -> Pattern | None:
+    if depth == _MAX_DEPTH:
+        return None
+    for member in members:
+        if isinstance(member, list | dict):
+            pattern = pattern_of(member, keys, is_message, depth=depth + 1)
+            if pattern is not None:
+                return pattern
+    return None
+
+
+def looked_at(head: Head) -> Json:
+    """Return what of *head* shows the shape: the document, or the records as a list."""
+    return list(head.records[:_TRIED]) if head.shape == "json_lines" else head.document
+
+
+def listed_messages(
+    reader: HistoryReader, keys: Sequence[str], is_message: IsMessage
+) -> Iterator[Listed | HistoryIssue]:
+    """Yield the members of every list of messages in *reader*, each with what it lies in."""
+    head = read_head(reader)
+    if head.shape == "json_lines" and head.document is None:
+        yield from _in_lines(reader, keys, is_message)
+        return
+    pattern = pattern_of(head.document, keys, is_message)
+    if pattern is None:
+        yield HistoryIssue("not_a_transcript", reader.path, "no list of messages")
+        return
+    ahead = None if _is_named_first(head.document, pattern) else _Ahead(reader, pattern)
+    yield from _in_document(reader, pattern, ahead)
+
+
+def _in_lines(
+    reader: HistoryReader, keys: Sequence[str], is_message: IsMessage
+) -> Iterator[Listed | HistoryIssue]:
+    whole = Holder("", EMPTY)
+    for line in json_lines(reader):
+        if isinstance(line, HistoryIssue):
+            yield line
+        elif is_message(line.value):
+            yield Listed(line.value, whole)
+        else:
+            pattern = pattern_of(line.value, keys, is_message)
+            if pattern is None:
+                yield Listed(line.value, whole)
+            else:
+                yield from _within(line.value, pattern, Holder(f"#L{line.line}", EMPTY))
+
+
+def _within(value: Json, pattern: Pattern, holder: Holder) -> Iterator[Listed]:
+    """Yield the messages in a value that lies in memory."""
+    if not pattern:
+        for member in json_items(value):
+            yield Listed(member, holder)
+    elif isinstance(value, list):
+        for index, member in enumerate(json_items(value)):
+            yield from _within(member, pattern[1:], Holder(f"{holder.place}#{index + 1}", EMPTY))
+    else:
+        fields = json_object(value)
+        below = Holder(holder.place, _noted(fields))
+        for key in fields if pattern[0] == ANY else (pattern[0],):
+            yield from _within(fields.get(key), pattern[1:], below)
+
+
+def _in_document(
+    reader: HistoryReader, pattern: Pattern, ahead: "_Ahead | None"
+) -> Iterator[Listed | HistoryIssue]:
+    depth = len(pattern)
+    holder_depth = depth - 1 if pattern and pattern[-1] != ANY else depth
+    holder, holder_path = Holder("", EMPTY), None
+    fields: dict[str, Json] = {}
+    for walked in walk(reader, *_prefixes(pattern)):
+        if isinstance(walked, HistoryIssue):
+            yield walked
+            continue
+        path, value = walked
+        if value is END:
+            continue
+        here = path[:holder_depth]
+        if here != holder_path and len(path) > holder_depth:
+            fields = {} if ahead is None else ahead.fields(here)
+            holder, holder_path = Holder(_place(here, pattern), fields), here
+        if len(path) == depth + 1 and (depth or isinstance(path[0], int)):
+            yield Listed(value, holder)
+        elif len(path) == holder_depth + 1:
+            fields.update(_noted({str(path[-1]): value}))
+
+
+@final
+class _Ahead:
+    """A second walk, which goes ahead to the end of each conversation for what stands behind its messages: its id."""
+
+    def __init__(self, reader: HistoryReader, pattern: Pattern) -> None:
+        self._walk = walk(reader, *_prefixes(pattern))
+
+    def fields(self, holder: WalkPath) -> dict[str, Json]:
+        """Return what stands beside the messages of *holder*; to be asked for in the order of the file."""
+        found: dict[str, Json] = {}
+        for walked in self._walk:
+            if isinstance(walked, HistoryIssue):
+                continue  # the other walk comes upon it too
+            path, value = walked
+            if value is END:
+                if path == holder:
+                    break
+            elif path[:-1] == holder:
+                found.update(_noted({str(path[-1]): value}))
+        return found
+
+
+def _is_named_first(document: Json, pattern: Pattern) -> bool:
+    """Tell whether nothing is to be known of the conversations that stands behind their messages."""
+    if not pattern or pattern[-1] == ANY:
+        return True
+    value = document
+    for step in pattern[:-1]:
+        members = list(json_object(value).values()) if isinstance(value, dict) else json_items(value)
+        value = next(iter(members), None) if step == ANY else json_object(value).get(step)
+    fields = json_object(value)
+    before = list(fields)[: list(fields).index(pattern[-1])] if pattern[-1] in fields else []
+    return any(name in ID_FIELDS for name in before)
+
+
+def _prefixes(pattern: Pattern) -> tuple[Pattern, ...]:
+    return tuple(pattern[:length] for length in range(len(pattern) + 1))
+
+
+def _place(path: WalkPath, pattern: Pattern) -> str:
+    steps = [step for step, named in zip(path, pattern, strict=False) if named == ANY]
+    return "".join(f"#{step + 1 if isinstance(step, int) else step}" for step in steps)
+
+
+def _noted(fields: JsonObject) -> dict[str, Json]:
+    """Return of *fields* what is worth knowing of a conversation; Grok keeps it one object deeper."""
+    fields = {**json_object(fields.get("conversation")), **fields}
+    return {
+        name: value
+        for name, value in fields.items()
+        if name in _NOTED
+        and (
+            isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MAX_NOTED_CHARACTERS)
+        )
+    }

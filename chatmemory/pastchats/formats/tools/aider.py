@@ -1,0 +1,186 @@
+"""Aider: ``.aider.chat.history.md``, one file for all sessions in a repository.
+
+A header opens a session, ``#### `` marks each line that a person typed, ``> `` each line that the tool printed, and
+all else is the answer.  Aider ends its own marked lines in two spaces, and a model's headings and quotations have
+none: so they are told apart, unless an editor took the spaces away.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, TypeAlias, final
+
+from attrs import define, field
+
+from chatmemory.input.json_value import Json
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.passage import Passage
+from chatmemory.pastchats.formats.reading.text_lines import TextLine, text_lines
+from chatmemory.pastchats.prompt import TurnKind
+
+FILE_NAME: Final = ".aider.chat.history.md"
+
+_Voice: TypeAlias = Literal["typed", "printed", "answer"]
+
+_HEADER: Final = re.compile(r"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$")
+_TYPED: Final = re.compile(r"^####(?: (.*))?$")
+_PRINTED: Final = re.compile(r"^>(?: (.*))?$")
+_MARKS: Final[tuple[tuple[_Voice, re.Pattern[str]], ...]] = (("typed", _TYPED), ("printed", _PRINTED))
+_MODEL: Final = re.compile(r"^(?:Main model|Models?): (\S+?),?(?: with |$)")
+
+_STUFFED: Final = "# Announcement lines from when this session of aider was launched:"
+"""In the middle of the prompt that ``/help`` makes of the manual."""
+
+_BLANK: Final = "<blank>"
+"""What aider writes for an empty prompt."""
+
+_ROLES: Final[dict[_Voice, Role]] = {"typed": "user", "printed": "tool", "answer": "assistant"}
+
+
+@final
+class Aider:
+    """Reads the chat history of aider."""
+
+    name: Final = "aider"
+    version: Final = 1
+    has_global_ids: Final = False
+    known_roots: Sequence[KnownRoot] = (KnownRoot("~", (FILE_NAME,)), KnownRoot(".", (FILE_NAME,)))
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Claim a text with the header of a session."""
+        if "# aider chat started at " not in head.text:
+            return None
+        lines = head.text.split("\n")
+        headers = sum(1 for line in lines if _HEADER.match(line))
+        if not headers:
+            return None
+        marked = any(line.startswith(("#### ", "> ")) for line in lines)
+        # Alone it may be quoted: a page about aider.
+        is_first = any(line for line in lines[:3] if _HEADER.match(line))
+        named = head.path.endswith(FILE_NAME)
+        confidence = 95 if named or (marked and is_first) else 80 if marked else 60
+        return Claim(confidence, "a line «# aider chat started at» with a time")
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns session by session."""
+        session, number = _Session(reader.path, ""), 0
+        for line, is_last in _with_last(text_lines(reader)):
+            if line.line == number:  # a further piece of a line that is too long to be given at once
+                session.passage.add(line.text, line.line)
+                continue
+            number = line.line
+            header = _HEADER.match(line.text)
+            if header is not None:
+                yield from session.turn()
+                session = _Session(reader.path, header.group(1))
+                continue
+            voice, text = session.heard(line.text, is_last=is_last)
+            if voice != session.voice:
+                yield from session.turn()
+                session.voice = voice
+            session.passage.add(text, line.line)
+        yield from session.turn()
+
+
+@final
+@define
+class _Session:
+    """What is being read.
+
+    Attributes:
+        started_at: the header's time, of an unknown zone; "" before the first header.
+        has_spaces: whether marked lines still end in two spaces; None until the first one.
+        answer: the last one, without white space.
+    """
+
+    path: str
+    started_at: str
+    voice: _Voice = "answer"
+    has_spaces: bool | None = None
+    is_begun: bool = False
+    model: str = ""
+    answer: str = ""
+    passage: Passage = field(factory=Passage)
+
+    def heard(self, line: str, *, is_last: bool) -> tuple[_Voice, str]:
+        """Return who speaks in *line*, and the line without its mark."""
+        if is_last and self.voice != "answer" and not line.isspace():
+            # It may be half written, and then it has no spaces yet.
+            sign = "#### " if self.voice == "typed" else "> "
+            if line.startswith(sign) or sign.startswith(line):
+                return self.voice, line.removeprefix(sign).rstrip() if line.startswith(sign) else ""
+        for voice, mark in _MARKS:
+            match = mark.match(line)
+            if match is not None:
+                is_ended = line.endswith("  ")
+                if self.has_spaces is None:
+                    self.has_spaces = is_ended
+                if is_ended or not self.has_spaces:
+                    return voice, (match.group(1) or "").rstrip()
+        return "answer", line
+
+    def turn(self) -> Iterator[Parsed]:
+        """Yield what was read last, and begin anew."""
+        is_blank, is_cut, line = self.passage.is_blank, self.passage.is_cut, self.passage.line
+        text = self.passage.take()
+        if self.voice == "printed" and not self.model:
+            self.model = next((found.group(1) for found in map(_MODEL.match, text.split("\n")) if found), "")
+        if is_blank:
+            return
+        kind = self._kind(text)
+        if is_cut:
+            yield HistoryIssue("too_large", self.path, "a turn of more than 8 MiB was cut off", line)
+        yield PromptTurn(
+            conversation_id="aider:" + " ".join(filter(None, (self.started_at, self.path))),
+            role=_ROLES[self.voice],
+            content=text,
+            kind=kind,
+            project=_folder(self.path),
+            lossy=("truncated",) if is_cut else (),
+            metadata=self._metadata(line),
+        )
+        if self.voice == "answer":
+            self.answer = "".join(text.split())
+        elif self.voice == "typed":
+            self.is_begun = True
+
+    def _kind(self, text: str) -> TurnKind:
+        if self.voice == "typed":
+            # The architect's plan is handed to the editor as if a person had typed it.
+            is_handed_on = bool(self.answer) and "".join(text.split()) == self.answer
+            if text == _BLANK or is_handed_on or _STUFFED in text:
+                return "harness"
+            return "command" if text.startswith(("/", "!")) else "typed"
+        if not self.is_begun:
+            return "harness"  # the banner, or the map of the repository that was asked for with a switch
+        return "tool_result" if self.voice == "printed" else "typed"
+
+    def _metadata(self, line: int) -> dict[str, Json]:
+        found: dict[str, Json] = {"line": line}
+        if self.started_at:
+            found["started_at_local"] = self.started_at
+        if self.model and self.voice == "answer":
+            found["model"] = self.model
+        return found
+
+
+def _with_last(lines: Iterator[TextLine]) -> Iterator[tuple[TextLine, bool]]:
+    """Yield each line, and whether it is the last one."""
+    before = next(lines, None)
+    for line in lines:
+        if before is not None:
+            yield before, False
+        before = line
+    if before is not None:
+        yield before, True
+
+
+def _folder(path: str) -> str:
+    """Return the repository in whose root the history lies; a copy under another name may lie anywhere."""
+    folder, name = posixpath.split(path.replace("\\", "/"))
+    return folder if name == FILE_NAME else ""
+
+
+aider = Aider()

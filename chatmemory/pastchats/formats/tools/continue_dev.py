@@ -1,0 +1,110 @@
+"""``continue``: the sessions of Continue, one file each under ``~/.continue/sessions``.
+
+Continue says when a session began, in an index beside it, but of no turn when it was written: turns have no time.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, final
+
+from chatmemory.input.json_value import JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns
+from chatmemory.pastchats.formats.reading.editor_folders import folder_of
+from chatmemory.pastchats.formats.reading.json_values import (
+    EMPTY,
+    first_said,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
+from chatmemory.pastchats.formats.reading.json_walk import END, walk
+from chatmemory.pastchats.prompt import TurnKind
+
+_ROLES: Final[Mapping[str, tuple[Role, TurnKind]]] = {
+    "user": ("user", "typed"),
+    "assistant": ("assistant", "typed"),
+    "thinking": ("assistant", "thinking"),
+    "tool": ("tool", "tool_result"),
+    "system": ("system", "harness"),
+}
+
+
+@final
+class Continue:
+    """Reads Continue's sessions."""
+
+    name = "continue"
+    version = 1
+    has_global_ids = False
+    known_roots: Sequence[KnownRoot] = (KnownRoot("~/.continue/sessions", ("*.json",)),)
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Claim a session with a ``history`` of ``message`` objects; its index is none."""
+        session = json_object(head.document)
+        history = list(json_objects(session.get("history")))
+        if any("role" in json_object(item.get("message")) for item in history):
+            is_told = {"workspaceDirectory", "sessionId"} & session.keys() or any(
+                {"contextItems", "promptLogs", "editorState"} & item.keys() for item in history
+            )
+            return Claim(96 if is_told else 60, "a history of messages with context items")
+        if {"sessionId", "workspaceDirectory", "history"} <= session.keys():
+            return Claim(92, "sessionId, workspaceDirectory and history")
+        first = next(json_objects(head.document), EMPTY)
+        if {"sessionId", "dateCreated", "workspaceDirectory"} <= first.keys():
+            return Claim(92, "the index of Continue's sessions", is_transcript=False)
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the session."""
+        session = _session(reader)
+        native_id = json_text(session.get("sessionId")) or reader.path
+        fields = {"title": session.get("title"), "model": session.get("chatModelTitle")}
+        for found in walk(reader, ("history",)):
+            if isinstance(found, HistoryIssue):
+                yield found
+                continue
+            path, item = found
+            if path[:1] != ("history",) or path == ("history",) or item is END:
+                continue
+            message = json_object(json_object(item).get("message"))
+            role = json_text(message.get("role"))
+            if role not in _ROLES:
+                yield UnknownRecord(f"role {role}")
+                continue
+            speaker, kind = _ROLES[role]
+            yield from content_turns(
+                _content(json_object(item), message),
+                conversation_id=f"continue:{native_id}",
+                role=speaker,
+                kind=kind,
+                native_id=json_text(message.get("id")) or None,
+                project=folder_of(json_text(session.get("workspaceDirectory"))),
+                metadata=without_blanks(fields if role == "assistant" else {"title": session.get("title")}),
+            )
+
+
+def _session(reader: HistoryReader) -> JsonObject:
+    """Return what the file says of the session as a whole, wherever it says it."""
+    return {
+        str(found[0][0]): found[1]
+        for found in walk(reader, ("history",))
+        if not isinstance(found, HistoryIssue) and len(found[0]) == 1 and isinstance(found[1], str)
+    }
+
+
+def _content(item: JsonObject, message: JsonObject) -> Content:
+    content = content_of(message.get("content"))
+    content.thinking.append(json_text(json_object(item.get("reasoning")).get("text")))
+    for call in json_objects(message.get("toolCalls")):
+        content.called(json_object(call.get("function")).get("name"), call.get("id"))
+    for context in json_objects(item.get("contextItems")):
+        name = first_said(context.get("description"), context.get("name"))
+        content.attachments.append(without_blanks({"name": name, "type": "context"}))
+        content.attached.append(json_text(context.get("content")))
+    return content
+
+
+continue_dev = Continue()

@@ -1,0 +1,258 @@
+"""``opencode``: sessions of opencode, as it stores them in many small files, and as ``opencode export`` writes one.
+
+A stored session is read from its own file, ``session/<project>/<id>.json``; its messages and their parts lie in folders
+of the same store.  Memory holds the messages of one session without their parts.  Since version 1.2 a SQLite database,
+``opencode.db``, takes the place of these files: that is read by exporting its sessions.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_values import (
+    first_said,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
+from chatmemory.pastchats.formats.reading.json_walk import END, walk
+from chatmemory.pastchats.prompt import TurnKind
+
+_ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
+
+_SILENT: Final = frozenset(
+    {"step-start", "step-finish", "snapshot", "patch", "compaction", "agent", "retry", "subtask"}
+)
+"""Parts that are no words."""
+
+# From the file of a session to the folders of messages and of parts: as today, and as before version 0.6.
+_LAYOUTS: Final = (
+    ("../../message/{session}", "../../part/{message}"),
+    ("../message/{session}", "../part/{session}/{message}"),
+)
+
+_PLAIN_ID: Final = re.compile(r"[\w.-]+")
+
+_STORE_PART: Final = re.compile(r"[/\\](message|part)[/\\][^/\\]+[/\\](?:[^/\\]+[/\\])?[^/\\]+\.json\Z")
+
+# Other files of the store, and the keys that tell them.
+_NO_TRANSCRIPTS: Final = (
+    ({"id", "worktree", "time"}, "a project of opencode"),
+    ({"file", "additions", "deletions"}, "what a session of opencode changed"),
+)
+
+
+@final
+class OpenCode:
+    """Reads sessions of opencode."""
+
+    name = "opencode"
+    version = 1
+    has_global_ids = False
+    known_roots: Sequence[KnownRoot] = tuple(
+        KnownRoot(f"{data}/opencode", ("storage/session/*/*.json", "project/*/storage/session/info/*.json"))
+        for data in ("$XDG_DATA_HOME", "~/.local/share", "$LOCALAPPDATA", "~/Library/Application Support")
+    )
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Claim a session, stored or exported; messages and parts of the store are read with their session."""
+        document = json_object(head.document)
+        if "messages" in document and _is_session(json_object(document.get("info"))):
+            return Claim(95, "an exported session: info and messages")
+        if _is_session(document):
+            return Claim(93, "a session with id, title, version and time.created")
+        native_id = json_text(document.get("id"))
+        if {"sessionID", "messageID", "type"} <= document.keys() and native_id:
+            return Claim(90, "a part of a message, which is read with its session", is_transcript=False)
+        if {"sessionID", "role", "time"} <= document.keys() and native_id:
+            return Claim(90, "a message, which is read with its session", is_transcript=False)
+        for keys, what in _NO_TRANSCRIPTS:
+            if keys <= next(json_objects(head.document), document).keys():
+                return Claim(75, what, is_transcript=False)
+        if native_id and {"type", "role"} & document.keys() and _STORE_PART.search(head.path):
+            return Claim(60, "a message or part, which is read with its session", is_transcript=False)
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the session."""
+        session: dict[str, Json] = {}
+        is_export = False
+        for found in walk(reader, ("messages",)):
+            if isinstance(found, HistoryIssue):
+                yield found
+            elif found[0][:1] == ("messages",):
+                is_export = True
+            elif len(found[0]) == 1 and found[1] is not END:
+                session[str(found[0][0])] = found[1]
+            elif isinstance(found[1], Mapping):
+                session = dict(found[1])
+        about = json_object(session.get("info")) if is_export else session
+        native_id = json_text(about.get("id")) or reader.path
+        yield from _turns(_exported(reader) if is_export else _stored(reader, native_id), about, native_id)
+
+
+def _is_session(document: JsonObject) -> bool:
+    time = json_object(document.get("time"))
+    is_told = {"projectID", "directory", "version"} & document.keys()
+    return bool(json_text(document.get("id")) and "title" in document and "created" in time and is_told)
+
+
+@final
+@frozen
+class _Message:
+    """A message with its parts."""
+
+    info: JsonObject
+    parts: Sequence[JsonObject]
+
+
+def _exported(reader: HistoryReader) -> Iterator[_Message | HistoryIssue]:
+    for found in walk(reader, ("messages",)):
+        # Damage was reported by the walk before this one.
+        if (
+            not isinstance(found, HistoryIssue)
+            and found[0][:1] == ("messages",)
+            and isinstance(found[1], Mapping)
+        ):
+            yield _Message(json_object(found[1].get("info")), list(json_objects(found[1].get("parts"))))
+
+
+def _stored(reader: HistoryReader, native_id: str) -> Iterator[_Message | HistoryIssue]:
+    """Yield the messages that the store holds, in the order in which they were begun."""
+    if not _PLAIN_ID.fullmatch(native_id):
+        return
+    for messages, parts in _LAYOUTS:
+        folder = messages.format(session=native_id)
+        names = [name for name in reader.entries(folder) if name.endswith(".json")]
+        if not names:
+            continue
+        began: list[tuple[float, str]] = []
+        for name in names:
+            info = _one(reader, f"{folder}/{name}")
+            if isinstance(info, HistoryIssue):
+                yield info
+            else:
+                at = instant_of(json_object(info.get("time")).get("created"))
+                began.append((at.timestamp() if at else 0.0, name))
+        for _, name in sorted(began):
+            info = _one(reader, f"{folder}/{name}")
+            if not isinstance(info, HistoryIssue):
+                yield from _with_parts(reader, info, parts, native_id)
+        return
+
+
+def _with_parts(
+    reader: HistoryReader, info: JsonObject, parts: str, session: str
+) -> Iterator[_Message | HistoryIssue]:
+    message = json_text(info.get("id"))
+    found: list[JsonObject] = []
+    if _PLAIN_ID.fullmatch(message):
+        folder = parts.format(session=session, message=message)
+        for name in reader.entries(folder):
+            if name.endswith(".json"):
+                part = _one(reader, f"{folder}/{name}")
+                if isinstance(part, HistoryIssue):
+                    yield part
+                else:
+                    found.append(part)
+    # The oldest versions kept the parts in the message.
+    yield _Message(info, found or list(json_objects(info.get("parts"))))
+
+
+def _one(reader: HistoryReader, relative: str) -> JsonObject | HistoryIssue:
+    """Return the object that the file at *relative* holds."""
+    beside = reader.sibling(relative)
+    if beside is None:
+        return HistoryIssue("unreadable", reader.path, f"{relative} is gone")
+    for found in walk(beside):
+        if isinstance(found, HistoryIssue):
+            return found
+        if isinstance(found[1], Mapping):
+            return found[1]
+    return HistoryIssue("malformed_record", beside.path, "no JSON object")
+
+
+def _turns(
+    messages: Iterator[_Message | HistoryIssue], about: JsonObject, native_id: str
+) -> Iterator[Parsed]:
+    for message in messages:
+        if isinstance(message, HistoryIssue):
+            yield message
+            continue
+        info = message.info
+        role = _ROLES.get(json_text(info.get("role")))
+        if role is None:
+            yield UnknownRecord(f"role {info.get('role')}")
+            continue
+        is_summary = role == "assistant" and info.get("summary") is True
+        kind: TurnKind = "summary" if is_summary else "typed"
+        content, unknown = _content(message, role)
+        model = json_object(info.get("model"))
+        yield from content_turns(
+            content,
+            conversation_id=f"opencode:{native_id}",
+            role="summary" if is_summary else role,
+            kind=kind,
+            native_id=json_text(info.get("id")) or None,
+            timestamp=instant_of(json_object(info.get("time")).get("created")),
+            project=json_text(about.get("directory")),
+            metadata=without_blanks(
+                {
+                    "title": about.get("title"),
+                    "cwd": about.get("directory"),
+                    "parent_session": about.get("parentID"),
+                    "model": first_said(info.get("modelID"), model.get("modelID"))
+                    if role == "assistant"
+                    else "",
+                    "error": json_object(json_object(info.get("error")).get("data")).get("message"),
+                }
+            ),
+        )
+        yield from (UnknownRecord(f"part {one}") for one in unknown)
+
+
+def _content(message: _Message, role: Role) -> tuple[Content, list[str]]:
+    """Return the parts of *message*, sorted, and the types of those that nobody knows."""
+    content = Content()
+    unknown: list[str] = []
+    for part in message.parts:
+        kind = json_text(part.get("type"))
+        if kind == "text":
+            # In a question that is the text of a file; in an answer, what was said in the model's place.
+            is_added = role == "user" and bool(part.get("synthetic") or part.get("ignored"))
+            (content.attached if is_added else content.texts).append(json_text(part.get("text")))
+        elif kind == "reasoning":
+            content.thinking.append(json_text(part.get("text")))
+        elif kind in {"tool", "tool-invocation"}:
+            _add_tool(content, part)
+        elif kind == "file":
+            name = first_said(part.get("filename"), part.get("url"))
+            content.attachments.append(without_blanks({"name": name, "type": part.get("mime")}))
+        elif kind not in _SILENT:
+            unknown.append(kind)
+    if role == "user" and not content.text:
+        content.texts.append(json_text(json_object(message.info.get("summary")).get("body")))
+    return content, unknown
+
+
+def _add_tool(content: Content, part: JsonObject) -> None:
+    # Before version 0.2 the call lay one level deeper.
+    call = json_object(part.get("toolInvocation"))
+    state = json_object(part.get("state"))
+    content.called(
+        first_said(part.get("tool"), call.get("toolName")),
+        first_said(part.get("callID"), call.get("toolCallId")),
+    )
+    content.results.append(first_said(state.get("output"), state.get("error"), call.get("result")))
+
+
+opencode = OpenCode()

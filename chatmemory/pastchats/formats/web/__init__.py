@@ -1,0 +1,1 @@
+"""Exports of web applications, one file each."""

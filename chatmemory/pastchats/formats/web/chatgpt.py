@@ -1,0 +1,225 @@
+"""``chatgpt``: the export of ChatGPT, ``conversations.json`` or, since 2026, many ``conversations-000.json``.
+
+A conversation is a tree of nodes under ``mapping``; what is read is the path that ends at ``current_node``.  One that
+was fetched alone is read too.  Memory holds the ids of one conversation, not its text.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, final
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import joined
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_values import (
+    first_said,
+    json_items,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
+from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
+from chatmemory.pastchats.formats.shapes.conversation_trees import (
+    Outline,
+    PlacedMessage,
+    TreeShape,
+    conversations_in,
+    placed_messages,
+)
+from chatmemory.pastchats.formats.shapes.message_tree import Node, parent_of
+from chatmemory.pastchats.prompt import TurnKind
+
+# Marks of the private use area: "\ue200cite\ue202turn0search1\ue201" is a link, "\ue200entity\ue202[...]\ue201" a name.
+_MARK: Final = re.compile("\ue200([^\ue200\ue201\ue202]*)(?:\ue202([^\ue200\ue201]*))?\ue201")
+_LOOSE_MARKS: Final = re.compile("[\ue200-\ue206]")
+_ENTITY_NAME: Final = re.compile(r'\[\s*"[^"]*"\s*,\s*"([^"]*)"')
+
+# Other files of the same export, and the keys that tell them.
+_NO_TRANSCRIPTS: Final = (
+    ({"chatgpt_plus_user", "email"}, "the account (user.json)"),
+    ({"conversation_id", "rating"}, "ratings (message_feedback.json)"),
+    ({"conversation_id", "is_anonymous"}, "links (shared_conversations.json)"),
+    ({"export_id", "files"}, "the list of the files (export_manifest.json)"),
+)
+
+
+@final
+class ChatGpt:
+    """Reads ChatGPT's export."""
+
+    name = "chatgpt"
+    version = 1
+    has_global_ids = False
+    known_roots: Sequence[KnownRoot] = ()
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Claim documents with a ``mapping`` of nodes that hold messages and name their parents."""
+        for conversation in conversations_in(head):
+            nodes = list(json_objects(list(json_object(conversation.get("mapping")).values())))
+            # DeepSeek's messages hold fragments instead, and no author.
+            is_deepseek = any("fragments" in json_object(node.get("message")) for node in nodes)
+            is_linked = any("message" in node and ("parent" in node or "children" in node) for node in nodes)
+            if is_linked and not is_deepseek:
+                return Claim(97, "conversations with a mapping of nodes, each with message and parent")
+        for entry in conversations_in(head) if head.document is not None else ():
+            for keys, what in _NO_TRANSCRIPTS:
+                if keys <= entry.keys():
+                    return Claim(80, f"{what} of a ChatGPT export", is_transcript=False)
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the current path of each conversation."""
+        calls: list[JsonObject] = []
+        conversation: Outline | None = None
+        for found in placed_messages(reader, _SHAPE):
+            if isinstance(found, HistoryIssue):
+                yield found
+                continue
+            if found.conversation is not conversation:
+                conversation, calls = found.conversation, []
+            said = _said(json_object(found.message.get("message")))
+            if isinstance(said, UnknownRecord):
+                yield said
+            elif isinstance(said, str):
+                calls.append({"name": said, "id": found.native_id})
+            elif said is not None:
+                is_answer = said[0] == "assistant" and said[1] == "typed"
+                yield _turn(reader, found, said, calls if is_answer else [])
+                calls = [] if is_answer else calls
+
+
+def _identify(key: str | int, _node: JsonObject) -> str:
+    return str(key)
+
+
+def _node(node: JsonObject, _before: str | None) -> Node:
+    message = json_object(node.get("message"))
+    at = instant_of(message.get("create_time"))
+    turns = 1 if isinstance(_said(message), tuple) else 0
+    return Node(parent_of(node.get("parent")), at.timestamp() if at else 0.0, turns)
+
+
+def _leaf(conversation: Outline, _nodes: Mapping[str, Node]) -> str | None:
+    return json_text(conversation.get("current_node"))
+
+
+_SHAPE: Final = TreeShape((("mapping",),), _identify, _node, _leaf)
+
+
+def _turn(
+    reader: HistoryReader, found: PlacedMessage, said: tuple[Role, TurnKind, str], calls: list[JsonObject]
+) -> PromptTurn:
+    message = json_object(found.message.get("message"))
+    details = json_object(message.get("metadata"))
+    role, kind, text = said
+    conversation = found.conversation
+    model = first_said(details.get("model_slug"), conversation.get("default_model_slug"))
+    return PromptTurn(
+        conversation_id=f"chatgpt:{conversation.native_id(reader.path, ('conversation_id',), ('id',))}",
+        role=role,
+        content=text,
+        kind=kind,
+        native_id=found.native_id,
+        turn_index=found.turn_index,
+        timestamp=instant_of(message.get("create_time")),
+        metadata=without_blanks(
+            {
+                "title": conversation.get("title"),
+                "model": model if role == "assistant" else "",
+                "tool": json_object(message.get("author")).get("name") if role == "tool" else "",
+                "gizmo_id": conversation.get("gizmo_id"),
+                "tool_calls": calls,
+                "attachments": _attachments(message),
+            }
+        ),
+    )
+
+
+def _said(message: JsonObject) -> tuple[Role, TurnKind, str] | str | UnknownRecord | None:
+    """Return who said what; the name of a tool that was called; or None where nothing was said."""
+    content = json_object(message.get("content"))
+    content_type = json_text(content.get("content_type"))
+    details = json_object(message.get("metadata"))
+    role = PLAIN_ROLES.get(json_text(json_object(message.get("author")).get("role")))
+    if role is None:
+        return UnknownRecord(f"author {json_object(message.get('author')).get('role')}") if content else None
+    text = _text(content)
+    if text is None:
+        return UnknownRecord(f"content {content_type}")
+    recipient = json_text(message.get("recipient")) or "all"
+    if role == "assistant" and recipient != "all":
+        return recipient
+    if not text:
+        return None
+    if details.get("is_visually_hidden_from_conversation") or role == "system" or content_type in _CONTEXT:
+        return role, "harness", text
+    if role == "tool" or content_type in _RESULTS:
+        return "tool", "tool_result", text
+    return role, "thinking" if content_type in _THINKING else "typed", text
+
+
+_CONTEXT: Final = frozenset({"user_editable_context", "model_editable_context"})
+_RESULTS: Final = frozenset(
+    {"tether_browsing_display", "tether_quote", "execution_output", "system_error", "sonic_webpage"}
+)
+_THINKING: Final = frozenset({"thoughts", "reasoning_recap"})
+_PARTS: Final = frozenset({"text", "multimodal_text", "code"})
+
+
+def _text(content: JsonObject) -> str | None:
+    """Return the text of *content*, "" for none; None where its type is unknown."""
+    content_type = json_text(content.get("content_type"))
+    if content_type in _PARTS:
+        parts = [_part(part) for part in json_items(content.get("parts"))] or [json_text(content.get("text"))]
+        return _without_marks(joined(parts))
+    if content_type in _RESULTS:
+        return joined([first_said(content.get("result"), content.get("text"))])
+    if content_type in _CONTEXT:
+        names = ("user_profile", "user_instructions", "model_set_context")
+        return joined([json_text(content.get(name)) for name in names])
+    if content_type in _THINKING:
+        thoughts = [
+            first_said(one.get("content"), one.get("summary"))
+            for one in json_objects(content.get("thoughts"))
+        ]
+        return joined([*thoughts, json_text(content.get("content"))])
+    return None if content_type else ""
+
+
+def _part(part: Json) -> str:
+    if isinstance(part, str):
+        return part
+    # What was spoken, in writing.
+    is_spoken = json_object(part).get("content_type") == "audio_transcription"
+    return json_text(json_object(part).get("text")) if is_spoken else ""
+
+
+def _attachments(message: JsonObject) -> list[JsonObject]:
+    content = json_object(message.get("content"))
+    named: list[JsonObject] = [
+        without_blanks(
+            {"name": one.get("name"), "type": first_said(one.get("mime_type"), one.get("mimeType"))}
+        )
+        for one in json_objects(json_object(message.get("metadata")).get("attachments"))
+    ]
+    if named:
+        return named
+    types = [json_text(part.get("content_type")) for part in json_objects(content.get("parts"))]
+    return [{"type": one.removesuffix("_asset_pointer")} for one in types if one.endswith("_asset_pointer")]
+
+
+def _without_marks(text: str) -> str:
+    return _LOOSE_MARKS.sub("", _MARK.sub(_shown, text)) if "\ue200" in text else text
+
+
+def _shown(mark: re.Match[str]) -> str:
+    """Return what a person sees in the place of *mark*: the name of an entity; of a link no more than its place."""
+    name = _ENTITY_NAME.match(mark[2] or "") if mark[1] == "entity" else None
+    return name[1] if name else ""
+
+
+chatgpt = ChatGpt()

@@ -1,0 +1,226 @@
+"""``librechat``: conversations exported from LibreChat, flat or with each answer within its question; and Chatbot UI's.
+
+LibreChat does not say which branch was shown last, so the last answer is taken at every fork.  Memory holds the ids of
+one conversation, not its text, however deep its messages are nested.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, final
+
+from attrs import define, field
+
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_values import (
+    first_said,
+    json_objects,
+    json_text,
+    without_blanks,
+)
+from chatmemory.pastchats.formats.reading.json_walk import ANY, END, End, WalkPath
+from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
+from chatmemory.pastchats.formats.shapes.conversation_trees import (
+    Outline,
+    TreeShape,
+    Walks,
+    conversations_in,
+    parted,
+    placed_messages,
+)
+from chatmemory.pastchats.formats.shapes.message_tree import Node, last_child_leaf, parent_of
+
+_MAX_DEPTH: Final = 3000  # of answers within answers; the longest chats that were seen have hundreds
+_THINKING: Final = re.compile(r":::thinking\s*\n(.*?)\n:::\s*", re.DOTALL)
+
+
+@final
+class LibreChat:
+    """Reads LibreChat's exports."""
+
+    name = "librechat"
+    version = 1
+    has_global_ids = False
+    known_roots: Sequence[KnownRoot] = ()
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Claim conversations with ``conversationId`` and messages that say ``isCreatedByUser``, or Chatbot UI's file."""
+        for entry in conversations_in(head):
+            messages = list(json_objects(entry.get("messages")))
+            if any("messageId" in message and "isCreatedByUser" in message for message in messages):
+                return Claim(97, "messages with messageId and isCreatedByUser")
+            if "conversationId" in entry and {"exportAt", "recursive"} & entry.keys():
+                return Claim(92, "a conversationId with exportAt and recursive")
+            is_chatbot_ui = {"id", "name", "messages", "folderId"} <= entry.keys()
+            if is_chatbot_ui and any("role" in message for message in messages):
+                return Claim(90, "a history of Chatbot UI: id, name, messages and folderId")
+        return None
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of each conversation along its last answers."""
+        for found in placed_messages(reader, _NESTED if _is_nested(reader) else _FLAT):
+            if isinstance(found, HistoryIssue):
+                yield found
+                continue
+            conversation = found.conversation
+            native_id = conversation.native_id(reader.path, ("conversationId",), ("id",))
+            yield from _turns(
+                found.message,
+                f"librechat:{native_id}",
+                native_id=first_said(found.message.get("messageId")) or None,
+                first_index=found.turn_index,
+                title=first_said(conversation.get("title"), conversation.get("name")),
+            )
+
+
+def _identify(key: str | int, message: JsonObject) -> str:
+    return first_said(message.get("messageId")) or f"#{key}"
+
+
+def _node(message: JsonObject, before: str | None) -> Node:
+    parent = parent_of(message.get("parentMessageId")) if "parentMessageId" in message else before
+    turns = _content(message).turn_count
+    return Node(parent, turns=turns)
+
+
+def _leaf(_conversation: Outline, nodes: Mapping[str, Node]) -> str | None:
+    return last_child_leaf(nodes)
+
+
+@final
+@define
+class _Open:
+    """A message that is being read."""
+
+    fields: dict[str, Json] = field(factory=dict[str, Json])
+    is_given: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that matters of it is known, though it has not ended, and it was not given yet."""
+        return (
+            not self.is_given
+            and "messageId" in self.fields
+            and bool({"text", "content"} & self.fields.keys())
+        )
+
+    def put(self, name: str, value: Json | End) -> None:
+        """Take a member, unless the message is gone already."""
+        if not self.is_given and not isinstance(value, End):
+            self.fields[name] = value
+
+
+def _flattened(source: str, walked: Walks) -> Walks:
+    """Bring messages that lie within their parents to one list, each as soon as it is known, without its children."""
+    opened: list[_Open] = []
+    given = 0
+    for found in walked:
+        if isinstance(found, HistoryIssue):
+            yield found
+            continue
+        path, value = found
+        root, within = parted(path)
+        if within[:1] != ("messages",) or not _is_of_lists(within):
+            yield found
+            continue
+        depth = len(within) // 2
+        if 0 < len(opened) == depth - 1 and opened[-1].is_complete:
+            given += 1
+            yield _give(root, given, opened)
+        opened.extend(_Open() for _ in range(depth - len(opened)))
+        name = within[-1]
+        if isinstance(name, str):
+            if name == "children" and isinstance(value, list) and value:
+                yield HistoryIssue("malformed_record", source, f"messages nested more than {_MAX_DEPTH} deep")
+            opened[-1].put(name, value)
+            continue
+        if value is not END:
+            yield (*root, "messages", "?"), value
+        elif not opened[-1].is_given:
+            given += 1
+            yield _give(root, given, opened)
+        opened.pop()
+
+
+def _is_of_lists(within: WalkPath) -> bool:
+    """Tell whether *within* leads to a message or to a member of one, through lists alone."""
+    return len(within) > 1 and str not in set(map(type, within[1::2]))
+
+
+def _give(root: WalkPath, number: int, opened: list[_Open]) -> tuple[WalkPath, Json]:
+    """Return the innermost message with a number of its own, and forget all but its id."""
+    one = opened[-1]
+    message, one.is_given = one.fields, True
+    one.fields = {"messageId": message.get("messageId", f"#{number}")}
+    above = opened[-2].fields.get("messageId") if opened[:-1] else None
+    if above is not None:
+        message["parentMessageId"] = above
+    return (*root, "messages", number), message
+
+
+def _is_nested(reader: HistoryReader) -> bool:
+    """Tell whether any message holds its answers; it costs a fiftieth of reading as if it did."""
+    end = b""
+    for block in reader.blocks():
+        if b'"children"' in end + block:
+            return True
+        end = block[-len('"children"') :]
+    return False
+
+
+_FLAT: Final = TreeShape((("messages",),), _identify, _node, _leaf)
+_NESTED: Final = TreeShape(
+    (("messages",),),
+    _identify,
+    _node,
+    _leaf,
+    nested=(("messages", ANY) + ("children", ANY) * _MAX_DEPTH,),
+    flatten=_flattened,
+)
+
+
+def _turns(
+    message: JsonObject,
+    conversation_id: str,
+    *,
+    native_id: str | None,
+    first_index: int,
+    title: str,
+) -> Iterator[PromptTurn]:
+    is_user = message.get("isCreatedByUser") or json_text(message.get("sender")).lower() == "user"
+    role = PLAIN_ROLES.get(json_text(message.get("role"))) or ("user" if is_user else "assistant")
+    return content_turns(
+        _content(message),
+        conversation_id=conversation_id,
+        role=role,
+        kind="harness" if role == "system" else "tool_result" if role == "tool" else "typed",
+        native_id=native_id,
+        first_index=first_index,
+        timestamp=instant_of(message.get("createdAt")),
+        metadata=without_blanks(
+            {
+                "title": title,
+                "model": message.get("model"),
+                "sender": "" if role == "user" else message.get("sender"),
+                "is_error": True if message.get("error") else None,
+            }
+        ),
+    )
+
+
+def _content(message: JsonObject) -> Content:
+    content = content_of(message.get("content"))
+    text = json_text(message.get("text"))
+    if text.strip():
+        content.thinking.extend(_THINKING.findall(text))
+        content.texts = [_THINKING.sub("", text)]
+    for attached in json_objects(message.get("files")):
+        fields: JsonObject = {"name": attached.get("filename"), "type": attached.get("type")}
+        content.attachments.append(without_blanks(fields))
+    return content
+
+
+librechat = LibreChat()

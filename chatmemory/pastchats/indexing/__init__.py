@@ -1,0 +1,1 @@
+"""Indexing past chats: what is read, cleaned, numbered, embedded and stored."""

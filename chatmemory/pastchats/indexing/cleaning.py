@@ -1,0 +1,136 @@
+"""Cleaning: what a store cannot keep is replaced, in this one place, and the turn says so (spec, point 16).
+
+Histories hold NUL, halves of surrogate pairs, bytes that are no UTF-8 (which arrive as lone surrogates, by
+``surrogateescape``), numbers that are none, and text without end.  Everything else comes through exactly.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from math import isfinite
+from typing import Final, final
+
+from attrs import define, field
+
+from chatmemory.input.json_value import Json
+from chatmemory.input.rules import is_encodable
+from chatmemory.pastchats.formats.histories import Lossy
+
+LONGEST_TEXT: Final = 1_000_000  # characters: more than any model reads at once, less than a batch may hold
+LONGEST_ID: Final = 4_096  # characters: paths are ids too
+LONGEST_NOTE: Final = 16_384  # characters of one text within metadata
+DEEPEST: Final = 16  # levels of metadata
+MOST_MEMBERS: Final = 1_000  # of one object or array within metadata
+MOST_PARTS: Final = 5_000  # of all metadata of a turn
+GREATEST_INTEGER: Final = 2**63  # what every JSON reader and SQLite can hold
+
+REPLACEMENT: Final = "\ufffd"
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_BYTE: Final = re.compile("[\udc80-\udcff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+@final
+@define
+class Cleaning:
+    """Cleans the texts of one turn, and gathers what was lost."""
+
+    _lost: dict[Lossy, None] = field(factory=dict[Lossy, None])
+
+    @property
+    def lost(self) -> tuple[Lossy, ...]:
+        """What could not be kept, each kind once."""
+        return tuple(self._lost)
+
+    def text(self, text: str, *, longest: int = LONGEST_TEXT) -> str:
+        r"""Return *text* as it can be kept.
+
+        >>> cleaning = Cleaning()
+        >>> cleaning.text("a\0b\ud83ec \ud83e\udd23 d\udcff"), cleaning.lost
+        ('a\ufffdb\ufffdc 🤣 d\ufffd', ('nul', 'bad_utf8', 'surrogate'))
+        """
+        if len(text) > longest:
+            text = text[:longest]
+            self._lost["truncated"] = None
+        if "\0" in text:
+            text = text.replace("\0", REPLACEMENT)
+            self._lost["nul"] = None
+        return text if is_encodable(text) else self._without_surrogates(text)
+
+    def _without_surrogates(self, text: str) -> str:
+        # Two halves that were written apart, as streams do, are one character.
+        text = _PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+        for kind, pattern in (("bad_utf8", _BYTE), ("surrogate", _SURROGATE)):
+            text, replaced = pattern.subn(REPLACEMENT, text)
+            if replaced:
+                self._lost["bad_utf8" if kind == "bad_utf8" else "surrogate"] = None
+        return text
+
+    def id(self, text: str) -> str:
+        """Return an id as it can be kept; a long one keeps its beginning and is told apart by a hash."""
+        if len(text) <= LONGEST_ID:
+            return self.text(text)
+        whole = sha256(text.encode(errors="surrogatepass")).hexdigest()
+        return f"{self.text(text, longest=LONGEST_ID - len(whole) - 1)}~{whole}"
+
+    def metadata(self, given: Mapping[str, Json]) -> dict[str, Json]:
+        """Return metadata as JSON that every reader understands.
+
+        >>> Cleaning().metadata({"cost": float("nan"), "big": 10**30, "ok": [1, None]})
+        {'cost': 'nan', 'big': '1000000000000000000000000000000', 'ok': [1, None]}
+        """
+        return self._object(given, _Room(MOST_PARTS), DEEPEST)
+
+    def _object(self, given: Mapping[str, Json], room: "_Room", depth: int) -> dict[str, Json]:
+        kept: dict[str, Json] = {}
+        for index, (name, value) in enumerate(given.items()):
+            if index >= MOST_MEMBERS or not room.take():
+                self._lost["truncated"] = None
+                break
+            kept[self.text(str(name), longest=LONGEST_NOTE)] = self._value(value, room, depth)
+        return kept
+
+    def _value(self, value: Json, room: "_Room", depth: int) -> Json:
+        if isinstance(value, str):
+            return self.text(value, longest=LONGEST_NOTE)
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, float):
+            return value if isfinite(value) else str(value)
+        if isinstance(value, int):
+            return value if -GREATEST_INTEGER <= value < GREATEST_INTEGER else self._digits(value)
+        if depth == 0:
+            self._lost["truncated"] = None
+            return None
+        if isinstance(value, Mapping):
+            return self._object(value, room, depth - 1)
+        if isinstance(value, list | tuple):
+            return self._array(value, room, depth - 1)
+        return self.text(str(value), longest=LONGEST_NOTE)  # no JSON: a reader's slip, kept as it reads
+
+    def _array(self, given: Sequence[Json], room: "_Room", depth: int) -> list[Json]:
+        kept: list[Json] = []
+        for value in given:
+            if len(kept) >= MOST_MEMBERS or not room.take():
+                self._lost["truncated"] = None
+                break
+            kept.append(self._value(value, room, depth))
+        return kept
+
+    def _digits(self, value: int) -> str:
+        try:
+            return str(value)
+        except ValueError:  # Python writes no more than 4,300 digits
+            self._lost["truncated"] = None
+            return hex(value)[:LONGEST_NOTE]
+
+
+@define
+class _Room:
+    """How many more parts metadata may have."""
+
+    left: int
+
+    def take(self) -> bool:
+        self.left -= 1
+        return self.left >= 0

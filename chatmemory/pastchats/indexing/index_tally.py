@@ -1,0 +1,78 @@
+"""The tally of an index run: counts on the way, the report at the end."""
+
+from datetime import datetime
+from typing import Final, final
+
+from attrs import define, field
+
+from chatmemory.pastchats.formats.histories import HistoryIssue
+from chatmemory.pastchats.indexing.issue_log import IssueLog
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
+from chatmemory.pastchats.past_chats import IndexReport
+
+MOST_ISSUES: Final = 100  # of one kind that are told one by one
+MOST_UNKNOWN_TYPES: Final = 1_000  # of a run that are counted apart
+
+
+@final
+@define
+class IndexTally:
+    """What has become of files and turns so far."""
+
+    files: int = 0
+    read: dict[str, int] = field(factory=dict[str, int])
+    unchanged: int = 0
+    not_histories: int = 0
+    failed: int = 0
+    missing: int = 0
+    turns: int = 0
+    changes: SourceChanges = field(factory=SourceChanges)
+    unknown: dict[str, int] = field(factory=dict[str, int])
+    _issues: IssueLog = field(factory=lambda: IssueLog(MOST_ISSUES))
+
+    def add_issues(self, *issues: HistoryIssue) -> None:
+        """Keep *issues*, as long as somebody may read so many."""
+        self._issues.add(*issues)
+
+    def add_read(self, format_name: str) -> None:
+        """Count a file that a format has read to its end."""
+        self.read[format_name] = self.read.get(format_name, 0) + 1
+
+    def add_unknown(self, unknown: dict[str, int]) -> None:
+        """Count records of unknown types."""
+        for type_, count in unknown.items():
+            known = (
+                type_ if type_ in self.unknown or len(self.unknown) < MOST_UNKNOWN_TYPES else "(other types)"
+            )
+            self.unknown[known] = self.unknown.get(known, 0) + count
+
+    def add_changes(self, changes: SourceChanges) -> None:
+        """Count what committing a source did."""
+        known = self.changes
+        self.changes = SourceChanges(
+            new=known.new + changes.new,
+            updated=known.updated + changes.updated,
+            unchanged=known.unchanged + changes.unchanged,
+            duplicates=known.duplicates + changes.duplicates,
+            superseded=known.superseded + changes.superseded,
+        )
+
+    def report(
+        self, *, redacted: int, started_at: datetime, seconds: float, is_dry_run: bool = False
+    ) -> IndexReport:
+        """Return the report of the run."""
+        return IndexReport(
+            files=self.files,
+            read=dict(sorted(self.read.items())),
+            unchanged=self.unchanged,
+            not_histories=self.not_histories,
+            failed=self.failed,
+            missing=self.missing,
+            turns=self.changes,
+            redacted=redacted,
+            unknown_records=dict(sorted(self.unknown.items())),
+            issues=self._issues.told("other files"),
+            started_at=started_at,
+            seconds=seconds,
+            is_dry_run=is_dry_run,
+        )

@@ -1,0 +1,285 @@
+"""``Ingest``: one index run.  Finds files, reads those that are new or changed, and commits each as one transaction.
+
+What a file holds is the business of its format; what a turn becomes, of ``turn_drafting.py``.  One bad file, one reader
+that raises, one folder without permission is an issue of the report; only the store and the embedder can fail the run.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, final
+
+from attrs import define, field
+
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import GenericMemoryError
+from chatmemory.pastchats.formats.detection import Detection, detect
+from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
+from chatmemory.pastchats.formats.history_format import HistoryFormat
+from chatmemory.pastchats.indexing.history_files import FoundFiles, HistoryFiles, TrackedReader
+from chatmemory.pastchats.indexing.index_tally import IndexTally
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
+from chatmemory.pastchats.indexing.source_options import SourceOptions
+from chatmemory.pastchats.indexing.source_reading import SourceReading
+from chatmemory.pastchats.indexing.turn_drafting import Drafting
+from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
+from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
+from chatmemory.pastchats.prompt_repository import PromptRepository
+from chatmemory.pastchats.redaction.redaction import Redaction
+
+CUT_OFF: Final = "truncated_tail: "
+"""How the issue of a source begins whose last record was still being written when it was read."""
+
+AT_REST_SECONDS: Final = 60
+"""Since its last change: no tool writes on a record for so long."""
+
+
+@final
+@define
+class Ingest:
+    """One run over the files of *request*, begun at *started_at*."""
+
+    request: IndexRequest
+    started_at: datetime
+    options: SourceOptions
+    formats: tuple[HistoryFormat, ...]
+    files: HistoryFiles
+    repository: PromptRepository
+    embedding: TurnEmbedding
+    named: HistoryFormat | None
+    exclude: tuple[str, ...]
+    on_progress: Callable[[IndexProgress], None]
+    redaction: Redaction = field(factory=Redaction)
+    tally: IndexTally = field(factory=IndexTally)
+    _has_redacted_anew: bool = False
+
+    @Effect.gen
+    async def run(self, do: Do[GenericMemoryError]) -> IndexTally:
+        """Bring the index up to date, and count."""
+        known = await do(self.repository.sources().alt(GenericMemoryError))
+        await do(self._discard())  # of a run in this process that did not end
+        found = await do(self._find())
+        self.tally.files = len(found.files)
+        self.tally.add_issues(*found.issues)
+        seen: set[str] = set()
+        for number, file in enumerate(found.files):
+            source = kept_name(file.source)
+            seen.add(source)
+            state = known.get(source)
+            self._tell(number, source)
+            if state is not None and self._is_unchanged(file, state):
+                self._pass_by(state)
+            else:
+                await do(self._read(file, number, state))
+        await do(self._mark_missing({**known}, seen, found.roots))
+        if self._has_redacted_anew and not self.request.is_dry_run:
+            # The words of what was taken out stay in their index until its parts are merged.
+            await do(self.repository.reindex_words().alt(GenericMemoryError))
+        self._tell(len(found.files), "")
+        return self.tally
+
+    def _find(self) -> Effect[FoundFiles]:
+        if self.request.inputs:
+            return self.files.find(self.request.inputs, exclude=self.exclude)
+        wanted = self.formats if self.named is None else (self.named,)
+        return self.files.find_known(
+            [root for one in wanted for root in one.known_roots], exclude=self.exclude
+        )
+
+    def _tell(self, files_done: int, source: str, turns: int = 0) -> None:
+        progress = IndexProgress(
+            files_done=files_done, files=self.tally.files, turns=self.tally.turns + turns, source=source
+        )
+        self.on_progress(progress)
+
+    # --- files that need not be read ---
+
+    def _is_unchanged(self, file: HistoryFile, state: SourceState) -> bool:
+        return (
+            not self.request.is_anew
+            and state.size == file.size
+            and state.modified_ns == file.modified_ns
+            and state.status not in ("missing", "imported")
+            and self._would_be_read_alike(state)
+            and not (state.also and self.files.has_changed(dict(state.also)))
+        )
+
+    def _would_be_read_alike(self, state: SourceState) -> bool:
+        if not state.format:
+            return state.options == self.options.claiming
+        version = next((one.version for one in self.formats if one.name == state.format), None)
+        return state.options == self.options.reading and state.format_version == version
+
+    def _pass_by(self, state: SourceState) -> None:
+        if state.format:
+            self.tally.unchanged += 1
+        else:
+            self.tally.not_histories += 1
+        if state.issue is not None and state.issue.startswith(CUT_OFF):
+            # Nobody has written on since the last run: it will stay as it is.
+            detail = state.issue.removeprefix(CUT_OFF)
+            self.tally.add_issues(HistoryIssue("truncated_tail", state.source, detail))
+
+    # --- files that are read ---
+
+    @Effect.gen
+    async def _read(
+        self, do: Do[GenericMemoryError], file: HistoryFile, number: int, state: SourceState | None
+    ) -> None:
+        reader = self.files.reader(file)
+        detection = detect(reader, self.formats, named=self.named)
+        self.tally.add_issues(*detection.failures)
+        if detection.format is None:
+            await do(self._leave_out(file, state, reader, detection))
+        else:
+            await do(self._take_in(file, number, state, reader, detection.format))
+
+    @Effect.gen
+    async def _leave_out(
+        self,
+        do: Do[GenericMemoryError],
+        file: HistoryFile,
+        state: SourceState | None,
+        reader: TrackedReader,
+        detection: Detection,
+    ) -> None:
+        issue = detection.issue
+        former = "" if state is None else state.format
+        if former and all(one.name != former for one in self.formats):
+            issue = HistoryIssue("unreadable", file.source, f"its format {former} is not installed")
+        if issue is not None:
+            self.tally.add_issues(issue)
+        # It may be a history all the same: then the next run looks again.
+        if detection.failures or (issue is not None and issue.code == "unreadable"):
+            self.tally.failed += 1
+            return
+        self.tally.not_histories += 1
+        new = SourceState(
+            source=kept_name(file.source),
+            size=file.size,
+            modified_ns=file.modified_ns,
+            format="",
+            format_version=0,
+            options=self.options.claiming,
+            status="skipped",
+            issue=None if issue is None else issue.code,
+            also=reader.also,
+        )
+        await do(self._commit(new))
+
+    @Effect.gen
+    async def _take_in(
+        self,
+        do: Do[GenericMemoryError],
+        file: HistoryFile,
+        number: int,
+        state: SourceState | None,
+        reader: TrackedReader,
+        read_by: HistoryFormat,
+    ) -> None:
+        reading = SourceReading(
+            Drafting(kept_name(file.source), read_by, self.options, self.redaction), reader
+        )
+        unchanged = 0
+        for batch in reading.batches():
+            unchanged += await do(self._stage(batch))
+            self._tell(number, kept_name(file.source), reading.turns)
+        self.tally.add_issues(*reading.issues())
+        if reading.ending == "failed":
+            self.tally.failed += 1
+            await do(self._discard())
+            return
+        self.tally.turns += reading.turns
+        self.tally.add_read(read_by.name)
+        self.tally.add_unknown(reading.unknown)
+        issue = None if reading.tail is None else f"{CUT_OFF}{reading.tail.detail}"
+        if reading.tail is not None and (self._is_at_rest(file) or _is_still_cut_off(file, state)):
+            self.tally.add_issues(reading.tail)
+        new = SourceState(
+            source=kept_name(file.source),
+            size=file.size,
+            modified_ns=file.modified_ns,
+            format=read_by.name,
+            format_version=read_by.version,
+            options=self.options.reading,
+            status="indexed" if reading.ending == "whole" else "damaged",
+            issue=issue,
+            also=reader.also,
+        )
+        redacts_more = (
+            state is not None and bool(state.format) and self.options.redacts_more_than(state.options)
+        )
+        self._has_redacted_anew |= redacts_more
+        if self.request.is_dry_run:
+            self.tally.add_changes(SourceChanges(new=reading.turns - unchanged, unchanged=unchanged))
+        # What was superseded was read by former rules, and may hold what is taken out now.
+        await do(self._commit(new, keeps_superseded=not redacts_more))
+
+    def _is_at_rest(self, file: HistoryFile) -> bool:
+        return file.modified_ns < (self.started_at.timestamp() - AT_REST_SECONDS) * 1e9
+
+    @Effect.gen
+    async def _stage(self, do: Do[GenericMemoryError], batch: list[PromptDraft]) -> int:
+        """Put a batch aside, with the vectors that it needs, and return how many turns are there already."""
+        hashes = {draft.content_hash: draft.text_hash for draft in batch}
+        unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
+        if not self.request.is_dry_run:
+            # A failing embedder ends the run; what was staged is never seen, and the next run begins with this file.
+            vectors = await do(self.embedding.missing(batch, unchanged))
+            staged = self.repository.stage(batch, vectors, model=self.embedding.model)
+            await do(staged.alt(GenericMemoryError))
+        return len(unchanged)
+
+    def _discard(self) -> Effect[None, GenericMemoryError]:
+        """Forget what was put aside; a rehearsal puts nothing aside, and its store may be one that is only read."""
+        if self.request.is_dry_run:
+            return Effect.succeed(None)
+        return self.repository.discard().alt(GenericMemoryError)
+
+    @Effect.gen
+    async def _commit(
+        self, do: Do[GenericMemoryError], state: SourceState, *, keeps_superseded: bool = True
+    ) -> None:
+        if self.request.is_dry_run:
+            return
+        committed = self.repository.commit_source(
+            state,
+            roles=self.options.roles,
+            kinds=self.options.kinds,
+            keeps_superseded=keeps_superseded,
+        )
+        self.tally.add_changes(await do(committed.alt(GenericMemoryError)))
+
+    # --- files that are gone ---
+
+    @Effect.gen
+    async def _mark_missing(
+        self,
+        do: Do[GenericMemoryError],
+        known: dict[str, SourceState],
+        seen: set[str],
+        roots: tuple[str, ...],
+    ) -> None:
+        below = tuple(f"{root.rstrip(separator)}{separator}" for root in roots for separator in "/\\!")
+        gone = [
+            source
+            for source, state in known.items()
+            if state.status not in ("missing", "imported")
+            and source not in seen
+            and (source in roots or source.startswith(below))
+            and self.files.is_gone(source)  # one that is excluded now, or forbidden, is still there
+        ]
+        self.tally.missing = len(gone)
+        if gone and not self.request.is_dry_run:
+            await do(self.repository.mark_missing(gone).alt(GenericMemoryError))
+
+
+def kept_name(source: str) -> str:
+    r"""Return *source* as it is kept: names of files may hold bytes that are no text, which are written ``\udc80``."""
+    return source if source.isascii() else source.encode("utf-8", "backslashreplace").decode()
+
+
+def _is_still_cut_off(file: HistoryFile, state: SourceState | None) -> bool:
+    if state is None:
+        return False
+    is_same = state.size == file.size and state.modified_ns == file.modified_ns
+    return is_same and state.issue is not None and state.issue.startswith(CUT_OFF)

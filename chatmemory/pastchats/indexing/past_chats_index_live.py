@@ -1,0 +1,123 @@
+"""``PastChatsIndexService``: the service that keeps the index true, over any store, embedder and file system.
+
+Its operations stand in ``ingest.py``, ``record_import.py`` and ``index_tending.py``.  None of them waits for anything but
+the store and the embedder, so that a command can run them without an event loop.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Never, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.effect import Do, Effect, Failure, Layer, Outcome
+from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
+from chatmemory.pastchats.contract import PastChatsIndex, PastChatsIndexService
+from chatmemory.pastchats.formats.history_format import HistoryFormat
+from chatmemory.pastchats.formats.registry import Formats, installed_formats
+from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
+from chatmemory.pastchats.indexing.index_maintenance import IndexTending
+from chatmemory.pastchats.indexing.ingest import Ingest
+from chatmemory.pastchats.indexing.record_import import RecordImport
+from chatmemory.pastchats.indexing.source_options import source_options
+from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
+from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
+from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
+
+
+@final
+@frozen
+class PastChatsIndexLive(IndexTending):
+    """The service; its promises stand in ``PastChatsIndex``.
+
+    Attributes:
+        formats: where the formats come from; asked at each run.
+    """
+
+    files: HistoryFiles
+    settings: PastChatsSettings
+    clock: Clock
+    formats: Callable[[], Outcome[Formats, DataValidationError]] = installed_formats
+
+    @Effect.gen
+    async def index(
+        self,
+        do: Do[PastChatsError],
+        request: IndexRequest,
+        /,
+        *,
+        on_progress: Callable[[IndexProgress], None] = lambda _: None,
+    ) -> IndexReport:
+        """See ``PastChatsIndex.index``."""
+        started_at, started = self.clock.now(), self.clock.monotonic()
+        loaded = self.formats()
+        if isinstance(loaded, Failure):
+            do.fail(loaded.failure())
+        known = loaded.unwrap()
+        named = await do(_named(request.format, known))
+        formats = tuple(known.by_name.values())
+        ingest = Ingest(
+            request=request,
+            started_at=started_at,
+            options=source_options(request, formats, is_redacted=self.settings.redact_secrets),
+            formats=formats,
+            files=self.files,
+            repository=self.repository,
+            embedding=TurnEmbedding(self.repository, self.embedder),
+            named=named,
+            exclude=(*_globs(self.settings.exclude), *request.exclude),
+            on_progress=on_progress,
+        )
+        ingest.tally.add_issues(*known.issues)
+        tally = await do(ingest.run())
+        report = tally.report(
+            redacted=ingest.redaction.total,
+            started_at=started_at,
+            seconds=self.clock.monotonic() - started,
+            is_dry_run=request.is_dry_run,
+        )
+        if not request.is_dry_run:
+            await do(self.repository.record_run(report).alt(GenericMemoryError))
+        return report
+
+    def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
+        """See ``PastChatsIndex.import_records``."""
+        return RecordImport(self.repository, self.embedder, self.clock).run(lines)
+
+
+def _named(name: str | None, known: Formats) -> Effect[HistoryFormat | None, DataValidationError]:
+    if name is None:
+        return Effect.succeed(None)
+    found = known.by_name.get(name)
+    if found is not None:
+        return Effect.succeed(found)
+    message = f"no format {name!r}; there are {', '.join(known.by_name)}"
+    return Effect.fail(DataValidationError((Problem("$.format", message),)))
+
+
+def _globs(exclude: str) -> tuple[str, ...]:
+    return tuple(glob.strip() for glob in exclude.split(",") if glob.strip())
+
+
+Requirements: TypeAlias = PromptRepositoryTag | EmbedderTag | HistoryFilesTag | PastChatsSettingsTag
+
+
+@Effect.gen
+async def _assemble(do: Do[Never, Requirements]) -> PastChatsIndex:
+    return PastChatsIndexLive(
+        repository=do.service(PromptRepositoryTag),
+        embedder=do.service(EmbedderTag),
+        files=do.service(HistoryFilesTag),
+        settings=do.service(PastChatsSettingsTag),
+        clock=do.service(ClockTag),
+    )
+
+
+past_chats_index = Layer.effect(
+    PastChatsIndexService,
+    _assemble(),
+    needs=[PromptRepositoryTag, EmbedderTag, HistoryFilesTag, PastChatsSettingsTag],
+)
+"""The service over what is at hand, with the formats of all installed distributions."""

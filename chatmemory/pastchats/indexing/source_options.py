@@ -1,0 +1,69 @@
+"""What decides, beside a file's own bytes, which turns of it are kept and how: a short text that is kept with the source.
+
+Another text reads the file anew, although it has not changed.
+"""
+
+from hashlib import sha256
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.formats.history_format import HistoryFormat
+from chatmemory.pastchats.past_chats import IndexRequest
+from chatmemory.pastchats.prompt import TurnKind
+from chatmemory.pastchats.redaction import redaction
+
+VERSION: Final = 1  # of cleaning, numbering and drafting
+REDACTION: Final = "redaction="
+
+
+@final
+@frozen
+class SourceOptions:
+    """Which turns of a source are kept, and how.
+
+    Attributes:
+        roles: none: everybody's.
+        format: what reads every file; None: its content decides.
+        redaction: by which rules secrets are taken out.
+        reading: of a file that a format has read.
+        claiming: of a file that no format has claimed: another set of formats may.
+    """
+
+    roles: frozenset[Role]
+    kinds: frozenset[TurnKind]
+    is_redacted: bool
+    format: str | None
+    redaction: str
+    reading: str
+    claiming: str
+
+    def redacts_more_than(self, options: str) -> bool:
+        """Tell whether turns that were read with other *options* may hold secrets that are taken out now."""
+        return bool(self.redaction) and self.redaction not in options.split(";")
+
+
+def source_options(
+    request: IndexRequest, formats: tuple[HistoryFormat, ...], *, is_redacted: bool
+) -> SourceOptions:
+    """Return the options of a run."""
+    parts = [str(VERSION), f"kinds={','.join(sorted(request.kinds))}"]
+    if request.roles:
+        parts.append(f"roles={','.join(sorted(request.roles))}")
+    rules = f"{REDACTION}{redaction.VERSION}" if is_redacted else ""
+    if rules:
+        parts.append(rules)
+    if request.format is not None:
+        parts.append(f"format={request.format}")
+    reading = ";".join(parts)
+    known = ",".join(sorted(f"{one.name}/{one.version}" for one in formats))
+    return SourceOptions(
+        roles=frozenset(request.roles),
+        kinds=request.kinds,
+        is_redacted=is_redacted,
+        format=request.format,
+        redaction=rules,
+        reading=reading,
+        claiming=f"{reading};formats={sha256(known.encode()).hexdigest()[:16]}",
+    )

@@ -1,0 +1,202 @@
+"""Drafting: from a turn as a reader found it to a row of the store: filtered, cleaned, redacted, numbered and hashed."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final, cast, final, get_args
+
+from attrs import define, field
+
+from chatmemory.input.json_value import Json
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.finding.prompt_terms import search_terms_of
+from chatmemory.pastchats.finding.recall_echo import without_recall_blocks
+from chatmemory.pastchats.formats.histories import Lossy, PromptTurn
+from chatmemory.pastchats.formats.history_format import HistoryFormat
+from chatmemory.pastchats.indexing.cleaning import Cleaning
+from chatmemory.pastchats.indexing.identity import Occurrences, native_hash, text_hash
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+from chatmemory.pastchats.indexing.source_options import SourceOptions
+from chatmemory.pastchats.indexing.turn_numbering import Numbering
+from chatmemory.pastchats.redaction.redaction import Redaction
+
+ROLES: Final[frozenset[str]] = frozenset(get_args(Role))
+PLAIN_METADATA: Final = 8_192  # characters of JSON that need no closer look
+MOST_REMEMBERED: Final = 64  # metadata that were found harmless
+DEEP_METADATA: Final = 64  # objects and arrays: fewer cannot be nested too deeply
+
+_WRITE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_LONG_NUMBER: Final = re.compile(r"\d{18}")
+_NAME_OF_A_FOLDER: Final = re.compile(r"[^/\\]+(?=[/\\]*\Z)")
+
+
+class BadTurnError(ValueError):
+    """A reader yielded a turn that breaks the contract; the argument says how."""
+
+
+@final
+@define
+class Drafting:
+    """Drafts the turns of one source, in their order.
+
+    Attributes:
+        lossy: how many turns lost something, by what they lost.
+        echoes: turns that were nothing but our own recall.
+    """
+
+    source: str
+    format: HistoryFormat
+    options: SourceOptions
+    redaction: Redaction
+    lossy: dict[Lossy, int] = field(factory=dict[Lossy, int])
+    echoes: int = 0
+    _harmless_metadata: set[str] = field(factory=set[str])
+    _last_project: tuple[str, str, str] = ("", "", "")
+    _numbering: Numbering = field(factory=Numbering)
+    _occurrences: Occurrences = field(factory=Occurrences)
+
+    def draft(self, turn: PromptTurn) -> PromptDraft | None:
+        """Return the row of *turn*; None when it is not to be kept.
+
+        Raises:
+            BadTurnError: the reader broke its contract.
+        """
+        if turn.role not in ROLES:
+            msg = f"a turn has the role {turn.role!r}"
+            raise BadTurnError(msg)
+        if turn.kind not in self.options.kinds:
+            return None
+        cleaning = Cleaning()
+        content = without_recall_blocks(cleaning.text(turn.content))
+        if not content or content.isspace():
+            self.echoes += bool(turn.content)
+            return None
+        turn_index = self._numbering.place_of(turn)
+        if self.options.is_redacted:
+            content = self.redaction.text(content)
+        conversation_id = cleaning.id(turn.conversation_id)
+        hash_of_text = text_hash(content)
+        native_id = None if turn.native_id is None else cleaning.id(turn.native_id)
+        # Counted also when the role is not kept: a turn is the same one whatever was asked for.
+        content_hash = (
+            self._occurrences.hash_of(self.format.name, conversation_id, turn.role, hash_of_text)
+            if native_id is None
+            else native_hash(
+                self.format.name, conversation_id, native_id, is_global=self.format.has_global_ids
+            )
+        )
+        if self.options.roles and turn.role not in self.options.roles:
+            return None
+        speaker = None if turn.speaker is None else cleaning.id(turn.speaker) or None
+        timestamp = _in_utc(turn.timestamp)
+        project, folder = self._project(turn.project, cleaning)
+        metadata = self._metadata(turn, cleaning, native_id, folder)
+        if cleaning.lost:
+            for kind in cleaning.lost:
+                self.lossy[kind] = self.lossy.get(kind, 0) + 1
+        return PromptDraft(
+            source=self.source,
+            project=project,
+            format=self.format.name,
+            conversation_id=conversation_id,
+            session=cleaning.id(turn.session),
+            turn_index=turn_index,
+            role=turn.role,
+            kind=turn.kind,
+            speaker=speaker,
+            content=content,
+            timestamp=timestamp,
+            content_hash=content_hash,
+            text_hash=hash_of_text,
+            search_terms=search_terms_of(content, timestamp=timestamp, speaker=speaker),
+            metadata=metadata,
+        )
+
+    def _metadata(
+        self, turn: PromptTurn, cleaning: Cleaning, native_id: str | None, folder: str
+    ) -> dict[str, Json]:
+        metadata = self._harmless(dict(turn.metadata), cleaning)
+        if native_id is not None:
+            metadata.setdefault("native_id", native_id)
+        if folder:
+            metadata.setdefault("cwd", folder)
+        lossy = tuple(dict.fromkeys((*turn.lossy, *cleaning.lost)))
+        if lossy:
+            metadata["lossy"] = lossy
+        return metadata
+
+    def _project(self, given: str, cleaning: Cleaning) -> tuple[str, str]:
+        """Return the short name of a project, and the folder that it is the last part of, if it is."""
+        if given == self._last_project[0]:
+            return self._last_project[1:]
+        whole = cleaning.id(given)
+        if self.options.is_redacted:
+            whole = self.redaction.text(whole)
+        short = short_project(whole)
+        self._last_project = (given, short, whole if short != whole else "")
+        return self._last_project[1:]
+
+    def _harmless(self, metadata: dict[str, Json], cleaning: Cleaning) -> dict[str, Json]:
+        """Return *metadata* cleaned and redacted, as it is where there is nothing to do."""
+        written = _plainly_written(metadata)
+        if written in self._harmless_metadata:
+            return metadata
+        if written is None:
+            metadata = cleaning.metadata(metadata)
+            written = json.dumps(metadata, ensure_ascii=False)
+        if self.options.is_redacted:
+            redacted = self.redaction.text(written)
+            if redacted != written:
+                return _read_again(redacted) or self.redaction.metadata(metadata)
+        # The same model and branch stand in one turn after the other.
+        if len(self._harmless_metadata) >= MOST_REMEMBERED:
+            self._harmless_metadata.clear()
+        self._harmless_metadata.add(written)
+        return metadata
+
+
+def short_project(project: str) -> str:
+    r"""Return the last part of a folder; a name stays as it is.
+
+    >>> short_project("/home/me/shop/"), short_project("C:\\work\\shop"), short_project("shop"), short_project("/")
+    ('shop', 'shop', 'shop', '/')
+    """
+    found = _NAME_OF_A_FOLDER.search(project)
+    return found[0].rstrip("/\\") if found else project
+
+
+def _plainly_written(metadata: Mapping[str, Json]) -> str | None:
+    """Return *metadata* as JSON when nothing in it needs cleaning; None when something may."""
+    try:
+        written = _WRITE(metadata)
+        if not written.isascii():
+            written.encode()
+    except (ValueError, TypeError, RecursionError):  # UnicodeEncodeError is a ValueError
+        return None
+    is_plain = (
+        len(written) <= PLAIN_METADATA
+        and "\\u0000" not in written
+        and _LONG_NUMBER.search(written) is None
+        and written.count("{") + written.count("[") <= DEEP_METADATA
+    )
+    return written if is_plain else None
+
+
+def _read_again(written: str) -> dict[str, Json] | None:
+    try:
+        return cast("dict[str, Json]", json.loads(written))
+    except ValueError:
+        return None
+
+
+def _in_utc(timestamp: datetime | None) -> datetime | None:
+    """Return *timestamp* in UTC; without a time zone nobody knows when it was."""
+    if timestamp is None or timestamp.tzinfo is UTC:
+        return timestamp
+    if timestamp.tzinfo is None:
+        return None
+    try:
+        return timestamp.astimezone(UTC)
+    except (OverflowError, ValueError):  # the first or the last day of the calendar
+        return None

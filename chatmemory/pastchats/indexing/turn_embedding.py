@@ -1,0 +1,82 @@
+"""Embedding of turns on their way into the store: only texts of which no vector is there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, final
+
+from attrs import define
+
+from chatmemory.effect import Do, Effect
+from chatmemory.embedding.embedder import Embedder, Matrix, Vector
+from chatmemory.errors import EmbeddingError, GenericMemoryError
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+from chatmemory.pastchats.prompt_repository import PromptRepository
+
+NO_MODEL: Final = "none"  # what an embedder is called that makes no vectors
+BATCH_TEXTS: Final = 256
+LONGEST_EMBEDDED: Final = 10_000  # characters: a vector of more is a vector of everything
+
+
+@final
+@define
+class TurnEmbedding:
+    """Makes the vectors that a store lacks.
+
+    Attributes:
+        has_worked: whether vectors came back in this run: then a refusal is about a text, and not about all of them.
+    """
+
+    repository: PromptRepository
+    embedder: Embedder
+    has_worked: bool = False
+
+    @property
+    def model(self) -> str:
+        """Whose vectors they are."""
+        return self.embedder.model
+
+    @Effect.gen
+    async def missing(
+        self, do: Do[GenericMemoryError], drafts: Sequence[PromptDraft], unchanged: frozenset[str]
+    ) -> dict[str, Vector]:
+        """Return vectors of those *drafts* that need one, by the hash of their text.
+
+        A text that the embedder refuses has none: its words find it.
+        """
+        if self.model == NO_MODEL:
+            return {}
+        texts = {draft.text_hash: draft.content for draft in drafts if draft.content_hash not in unchanged}
+        if not texts:
+            return {}
+        lacking = await do(self.repository.unembedded(tuple(texts), self.model).alt(GenericMemoryError))
+        wanted = [hash_ for hash_ in texts if hash_ in lacking]
+        vectors: dict[str, Vector] = {}
+        for start in range(0, len(wanted), BATCH_TEXTS):
+            batch = wanted[start : start + BATCH_TEXTS]
+            rows = await do(self.rows([texts[hash_] for hash_ in batch]))
+            vectors |= {hash_: row for hash_, row in zip(batch, rows, strict=True) if row is not None}
+        return vectors
+
+    @Effect.gen
+    async def rows(self, do: Do[GenericMemoryError], texts: Sequence[str]) -> list[Vector | None]:
+        """Embed *texts*; where a batch is refused, each by itself, so that one of them does not keep out the others."""
+
+        def halve(error: EmbeddingError) -> Effect[list[Vector | None], GenericMemoryError]:
+            if error.problem != "refused" or not (self.has_worked or len(texts) > 1):
+                return Effect.fail(GenericMemoryError(error))
+            if len(texts) == 1:
+                return Effect.succeed([None])
+            middle = len(texts) // 2
+            halves = Effect.all([self.rows(texts[:middle]), self.rows(texts[middle:])])
+            return halves.map(lambda parts: [row for part in parts for row in part])
+
+        cut = [text[:LONGEST_EMBEDDED] for text in texts]
+        return await do(self.embedder.embed(cut).bind(lambda rows: self._checked(rows, len(cut))).lash(halve))
+
+    def _checked(self, rows: Matrix, count: int) -> Effect[list[Vector | None], EmbeddingError]:
+        if len(rows) != count:
+            detail = f"{len(rows)} vectors for {count} texts"
+            return Effect.fail(EmbeddingError(self.model, "wrong_count", detail))
+        self.has_worked = True
+        return Effect.succeed(list(rows))

@@ -1,0 +1,66 @@
+"""``Prompt``: a turn that is kept, and ``PromptFilter``: which of them are meant."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, Literal, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.input.json_value import JsonObject
+from chatmemory.input.roles import Role
+
+TurnKind: TypeAlias = Literal["typed", "command", "summary", "harness", "tool_result", "thinking"]
+"""``typed``: a person's or a model's own words.  ``command``: a command of the tool that a person gave (``/init``).
+``summary``: what a tool wrote in the place of older turns.  ``harness``: text that a tool put into the user's mouth."""
+
+KEPT_KINDS: Final[frozenset[TurnKind]] = frozenset({"typed", "command", "summary"})
+"""What is indexed unless the caller includes more."""
+
+
+@final
+@frozen(slots=False, kw_only=True)
+class Prompt:
+    """A kept turn.
+
+    Attributes:
+        id: its row.
+        is_superseded: its source no longer holds it: it was edited away, or its branch was left.
+    """
+
+    id: int
+    source: str
+    project: str
+    format: str
+    conversation_id: str
+    session: str
+    turn_index: int
+    role: Role
+    kind: TurnKind
+    speaker: str | None
+    content: str
+    timestamp: datetime | None
+    text_hash: str
+    metadata: JsonObject
+    is_superseded: bool = False
+
+
+@final
+@frozen
+class PromptFilter:
+    """Which turns are meant; an empty field means all of them.
+
+    Attributes:
+        projects: names, compared without regard to case.
+        since: inclusive, with a time zone.
+        until: exclusive, with a time zone.
+    """
+
+    projects: Sequence[str] = ()
+    roles: Sequence[Role] = ()
+    formats: Sequence[str] = ()
+    conversations: Sequence[str] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+EVERYTHING: Final = PromptFilter()

@@ -1,0 +1,1 @@
+"""Redaction: keys, tokens and passwords are taken out before anything is stored."""

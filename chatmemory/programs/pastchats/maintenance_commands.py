@@ -1,0 +1,169 @@
+"""``stats``, ``doctor``, ``export``, ``import``, ``forget`` and ``prune``: what is kept, and what no longer is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from chatmemory.programs.pastchats.as_json import findings_object, json_text, statistics_object
+from chatmemory.programs.pastchats.as_text import findings_text, issue_lines, report_text, statistics_text
+from chatmemory.programs.pastchats.exit_codes import FINDINGS
+from chatmemory.programs.pastchats.options import (
+    as_json_option,
+    dry_run_option,
+    filter_options,
+    is_narrow,
+    with_host,
+)
+from chatmemory.programs.pastchats.unknown_names import tell_unknown_names
+
+if TYPE_CHECKING:
+    from chatmemory.input.json_value import JsonObject
+    from chatmemory.pastchats.prompt import PromptFilter
+    from chatmemory.programs.pastchats.host import Host
+
+
+@click.command()
+@as_json_option
+@with_host
+def stats(host: Host, *, as_json: bool) -> None:
+    """Count what is kept, by format, role and project."""
+    statistics, path = host.read(lambda chats: chats.statistics()), host.path()
+    click.echo(
+        json_text(statistics_object(statistics, path)) if as_json else statistics_text(statistics, path)
+    )
+
+
+@click.command()
+@as_json_option
+@with_host
+def doctor(host: Host, *, as_json: bool) -> None:
+    """Look after the index without writing anything; each finding names its repair.
+
+    Exits with 1 when something is wrong.
+    """
+    findings = host.read(lambda chats: chats.check())
+    told = findings_object(findings)
+    click.echo(json_text(told) if as_json else findings_text(findings))
+    if not told["is_healthy"]:
+        raise click.exceptions.Exit(FINDINGS)
+
+
+@click.command()
+@filter_options
+@click.option(
+    "--output",
+    "-o",
+    type=click.File("w", encoding="utf-8", lazy=True),
+    default="-",
+    help="A file instead of stdout.",
+)
+@with_host
+def export(host: Host, which: PromptFilter, output: IO[str]) -> None:
+    """Write turns as JSON Lines, one object each; import takes them.
+
+    \b
+      pastchats-memory export --project api > api.jsonl
+      pastchats-memory export | gzip > everything.jsonl.gz
+    """
+
+    def write(record: JsonObject) -> None:
+        output.write(json_text(record) + "\n")
+
+    host.read(lambda chats: chats.export(which, to=write))
+
+
+@click.command("import")
+@click.argument("file", type=click.File("rb"), default="-")
+@as_json_option
+@with_host
+def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
+    """Take in what export wrote; what is there already stays as it is.
+
+    \b
+      pastchats-memory import api.jsonl
+      zcat everything.jsonl.gz | pastchats-memory import
+    """
+    report = host.write(lambda chats: chats.import_records(file))
+    for line in issue_lines(report, verbose=False, shows_all="--json"):
+        click.echo(line, err=True)
+    click.echo(json_text(report) if as_json else report_text(report))
+    if report.issues and not report.read:
+        click.echo("nothing there is a record that export wrote; histories are for index", err=True)
+        raise click.exceptions.Exit(FINDINGS)
+
+
+@click.command()
+@filter_options
+@click.option(
+    "--source",
+    "-s",
+    "sources",
+    multiple=True,
+    type=click.Path(resolve_path=True),
+    metavar="PATH",
+    help="Only from this file; may be repeated.",
+)
+@dry_run_option
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@as_json_option
+@with_host
+def forget(
+    host: Host, which: PromptFilter, sources: tuple[str, ...], *, dry_run: bool, yes: bool, as_json: bool
+) -> None:
+    """Delete turns from the index for good; the histories themselves are left alone.
+
+    \b
+      pastchats-memory forget --project secret-client --dry-run
+      pastchats-memory forget --conversation chatgpt:6f1c --yes
+    """
+    if not sources and not is_narrow(which):
+        msg = "say what to forget: --project, --conversation, --source, --since ..."
+        raise click.UsageError(msg)
+
+    def forgotten(*, is_dry_run: bool) -> int:
+        return host.write(lambda chats: chats.forget(which, sources=sources, is_dry_run=is_dry_run))
+
+    if not _delete(forgotten, "forgotten", dry_run=dry_run, yes=yes, as_json=as_json):
+        tell_unknown_names(host, which)
+
+
+@click.command()
+@dry_run_option
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@as_json_option
+@with_host
+def prune(host: Host, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Delete turns whose files are gone, and those that their files no longer hold."""
+
+    def pruned(*, is_dry_run: bool) -> int:
+        return host.write(lambda chats: chats.prune(is_dry_run=is_dry_run))
+
+    _delete(pruned, "pruned", dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, as_json: bool) -> int:
+    """Say how many turns are meant, ask, delete them, and return how many."""
+    count = delete(is_dry_run=True)
+    if count and not dry_run:
+        if not yes:
+            _ask(f"{count} turns will be {done} for good; go on?")
+        count = delete(is_dry_run=False)
+    if as_json:
+        click.echo(json_text({"turns": count, "is_dry_run": dry_run}))
+    elif dry_run:
+        click.echo(f"{count} turns would be {done}")
+    else:
+        click.echo(f"{count} turns {done}" if count else f"nothing to do: no turn is to be {done}")
+    return count
+
+
+def _ask(question: str) -> None:
+    """Go on when the answer is yes."""
+    try:
+        click.confirm(question, abort=True, err=True)
+    except click.Abort:
+        click.echo("nothing was deleted; --yes does not ask", err=True)
+        raise

@@ -1,0 +1,381 @@
+"""JSON Schemas of the values that others may read and write, made from the classes themselves.
+
+``python -m chatmemory.programs.schemas.json_schema FOLDER`` writes one file for each name in ``PUBLISHED`` and ``PRINTED``.  A schema says
+what ``structure.py`` accepts, or what a command prints: the same names, the same strictness; its prose is the docstring
+of the class.
+"""
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    final,
+    get_args,
+    get_origin,
+    is_typeddict,
+)
+
+import attrs
+
+from chatmemory.context.chat_context import ChatContext
+from chatmemory.conversation.messages import (
+    AddReport,
+    ChatMessage,
+    ClearReport,
+    Conversation,
+    ConversationPage,
+    MessagePage,
+    SummarizationMetadata,
+)
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.effect.config.structuring import key_of, named_tables_of
+from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding
+from chatmemory.errors import (
+    ConversationNotFoundError,
+    DataValidationError,
+    GenericMemoryError,
+    MemoryChangedError,
+    MemoryConflictError,
+    MemoryNotFoundError,
+    MessageConflictError,
+    PromptNotFoundError,
+    VersionConflictError,
+)
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
+from chatmemory.input.structure import (
+    STAYS_INSIDE,
+    is_any_json,
+    may_be_unchanged,
+    unstructure,
+    without_unchanged,
+)
+from chatmemory.input.unchanged import UNCHANGED
+from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, StatedFact
+from chatmemory.longterm.memories import (
+    ForgetReceipt,
+    Memory,
+    MemoryChanges,
+    MemoryPage,
+    NewMemory,
+    Provenance,
+    RememberReport,
+)
+from chatmemory.longterm.memory_rules import MAX_FACTS, MAX_TAGS
+from chatmemory.longterm.recall.recall import Recall
+from chatmemory.pastchats.past_chats import IndexReport
+from chatmemory.programs.pastchats.printed_past_chats import (
+    PrintedFindings,
+    PrintedRecall,
+    PrintedSearch,
+    PrintedStatistics,
+    PrintedTurns,
+)
+from chatmemory.settings.memory_settings import Settings
+from chatmemory.settings.setting_rules import OneOf
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+PUBLISHED: Final[Mapping[str, object]] = {
+    "add_report": AddReport,
+    "chat_context": ChatContext,
+    "chat_message": ChatMessage,
+    "clear_report": ClearReport,
+    "configuration": Settings,
+    "conversation": Conversation,
+    "conversation_page": ConversationPage,
+    "error": DataValidationError
+    | ConversationNotFoundError
+    | MessageConflictError
+    | VersionConflictError
+    | MemoryNotFoundError
+    | MemoryConflictError
+    | MemoryChangedError
+    | PromptNotFoundError
+    | GenericMemoryError,
+    "extraction": Extraction,
+    "forget_receipt": ForgetReceipt,
+    "memory": Memory,
+    "memory_page": MemoryPage,
+    "memory_update": MemoryUpdate,
+    "message_page": MessagePage,
+    "new_memory": NewMemory,
+    "new_message": NewMessage,
+    "recall": Recall,
+    "remember_report": RememberReport,
+    "summarization_metadata": SummarizationMetadata,
+}
+
+PRINTED: Final[Mapping[str, object]] = {
+    "pastchats_doctor": PrintedFindings,
+    "pastchats_index": IndexReport,
+    "pastchats_recall": PrintedRecall,
+    "pastchats_search": PrintedSearch,
+    "pastchats_show": PrintedTurns,
+    "pastchats_stats": PrintedStatistics,
+}
+"""What commands of ``pastchats-memory`` print, whose names are those of Python."""
+
+_SCALARS: Final[Mapping[object, JsonObject]] = {
+    NoneType: {"type": "null"},
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    datetime: {"type": "string", "format": "date-time"},
+}
+_KEYWORD_OF_COMPARISON: Final = {
+    ">=": "minimum",
+    ">": "exclusiveMinimum",
+    "<=": "maximum",
+    "<": "exclusiveMaximum",
+}
+_KEYWORD_OF_LISTS: Final = {"minLength": "minItems", "maxLength": "maxItems"}
+AN_ID: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_ID_CHARACTERS}
+TAGS: Final[JsonObject] = {"items": {"type": "string", **AN_ID}, "maxItems": MAX_TAGS, "uniqueItems": True}
+
+_MESSAGE_TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
+_NO_SPACE: Final = r"[^\s\x1c-\x1f\x85]"  # the last ones are spaces in Python and nowhere else
+_MEMORY_TEXT: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS, "pattern": _NO_SPACE}
+_CONFIDENCE: Final[JsonObject] = {"minimum": 0, "maximum": 1}
+
+_LARGEST: Final = 3.4e38  # that 32 bits hold, and the least that is more than zero for sure
+_LEAST: Final = 1.2e-38
+_VECTOR: Final[JsonObject] = {
+    "items": {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST},
+    "minItems": 1,
+    "maxItems": MAX_DIMENSIONS,
+    "contains": {"anyOf": [{"minimum": _LEAST}, {"maximum": -_LEAST}]},
+}
+
+Rules: TypeAlias = Mapping[tuple[object, str], JsonObject]
+"""What obeys them: a field of a class."""
+
+RULES: Final[Rules] = {
+    (NewMessage, "id"): AN_ID,
+    (NewMessage, "content"): _MESSAGE_TEXT,
+    (NewMemory, "id"): AN_ID,
+    (NewMemory, "content"): _MEMORY_TEXT,
+    (NewMemory, "key"): AN_ID,
+    (NewMemory, "session_id"): AN_ID,
+    (NewMemory, "confidence"): _CONFIDENCE,
+    (NewMemory, "tags"): TAGS,
+    (MemoryChanges, "content"): _MEMORY_TEXT,
+    (MemoryChanges, "key"): AN_ID,
+    (MemoryChanges, "confidence"): _CONFIDENCE,
+    (MemoryChanges, "tags"): TAGS,
+    (Provenance, "message_ids"): {"items": {"type": "string", **AN_ID}},
+    (Embedding, "model"): AN_ID,
+    (Embedding, "vector"): _VECTOR,
+    (MemoryUpdate, "memories"): {"maxItems": MAX_FACTS},
+    (StatedFact, "key"): AN_ID,
+    (StatedFact, "confidence"): _CONFIDENCE,
+}
+"""Rules that ``message_rules.py`` and ``memory_rules.py`` keep, and no attrs validator."""
+
+_RULES_OF_CLASSES: Final[Mapping[object, JsonObject]] = {
+    NewMessage: {
+        "if": {"properties": {"role": {"const": "summary"}}, "required": ["role"]},
+        "then": {
+            "properties": {
+                "metadata": {
+                    "type": "object",
+                    "properties": {"summaryMetadataId": {"type": "string"}},
+                    "required": ["summaryMetadataId"],
+                }
+            },
+            "required": ["metadata"],
+        },
+    }
+}
+"""Those that several fields obey together."""
+
+
+def json_schema(kind: object, *, key_of: Callable[[str], str] = key_of) -> JsonObject:
+    """Return the schema of *kind*: a class of ours, or a union of them; what it is made of stands under ``$defs``.
+
+    Args:
+        kind: what is described.
+        key_of: makes the key of a field's name.
+
+    Raises:
+        TypeError: a field has a type or a validator that has no words in JSON Schema yet.
+    """
+    description = Description(key_of=key_of)
+    described = description.of_class(kind) if isinstance(kind, type) else description.of_type(kind)
+    definitions = dict(sorted(description.definitions.items()))
+    return {"$schema": DIALECT, **described, **({"$defs": definitions} if definitions else {})}
+
+
+def schema_files() -> Mapping[str, str]:
+    """Return every published schema as the text of its file, by file name."""
+    schemas = {name: json_schema(kind) for name, kind in PUBLISHED.items()}
+    schemas |= {name: json_schema(kind, key_of=str) for name, kind in PRINTED.items()}
+    return {
+        f"{name}.schema.json": json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
+        for name, schema in schemas.items()
+    }
+
+
+@final
+class Description:
+    """Describes kinds, and gathers the *definitions* of what they are made of.
+
+    Args:
+        key_of: makes the key of a field's name.
+        place: of the definitions in the document.
+        rules: that no attrs validator keeps.
+    """
+
+    def __init__(
+        self, *, key_of: Callable[[str], str] = key_of, place: str = "#/$defs/", rules: Rules = RULES
+    ) -> None:
+        self._key_of = key_of
+        self._place = place
+        self._rules = rules
+        self.definitions: dict[str, Json] = {}
+
+    def of_type(self, kind: Any) -> JsonObject:
+        """Describe *kind*; a class of ours by naming its definition."""
+        if kind in _SCALARS:
+            return _SCALARS[kind]
+        if is_any_json(kind):
+            return {}
+        if attrs.has(kind) or is_typeddict(kind):
+            if kind.__name__ not in self.definitions:
+                self.definitions[kind.__name__] = {}  # taken, should the class contain itself
+                self.definitions[kind.__name__] = self.of_class(kind)
+            return {"$ref": f"{self._place}{kind.__name__}"}
+        if may_be_unchanged(kind):
+            return self.of_type(without_unchanged(kind))
+        arguments = get_args(kind)
+        match get_origin(kind):
+            case origin if origin in (Union, UnionType):
+                return {"anyOf": [self.of_type(member) for member in arguments]}
+            case origin if origin is Literal:
+                return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
+            case origin if origin in (tuple, Sequence):
+                return {"type": "array", "items": self.of_type(arguments[0])}
+            case origin if origin is Mapping:
+                inner = named_tables_of(kind)
+                return {
+                    "type": "object",
+                    **({"additionalProperties": self.of_type(inner)} if inner else {}),
+                }
+            case _:
+                msg = f"no JSON Schema for {kind!r}"
+                raise TypeError(msg)
+
+    def of_class(self, kind: type[Any]) -> JsonObject:
+        """Describe *kind* here."""
+        summary, notes = _docstring(kind)
+        # A dictionary is written as it is.
+        key_of = str if is_typeddict(kind) else self._key_of
+        members = _members_of_typed_dict(kind) if is_typeddict(kind) else _members_of_attrs(kind, self._rules)
+        return {
+            "title": kind.__name__,
+            "description": summary,
+            "type": "object",
+            "properties": {
+                key_of(member.name): {
+                    **({"description": notes[member.name]} if member.name in notes else {}),
+                    **self.of_type(member.type),
+                    **member.rules,
+                }
+                for member in members
+            },
+            "required": [key_of(member.name) for member in members if member.is_required],
+            "additionalProperties": False,
+            **_RULES_OF_CLASSES.get(kind, {}),
+        }
+
+
+class _Member(NamedTuple):
+    """What a class says of one of its fields."""
+
+    name: str
+    type: Any
+    rules: JsonObject
+    is_required: bool
+
+
+def _members_of_attrs(kind: type[Any], rules: Rules) -> Sequence[_Member]:
+    return [
+        _Member(
+            field.name,
+            field.type,
+            {**_rule(field), **rules.get((kind, field.name), {}), **_default(field)},
+            is_required=field.default is attrs.NOTHING or _is_tag(field),
+        )
+        for field in attrs.fields(kind)
+        if field.type not in STAYS_INSIDE
+    ]
+
+
+def _members_of_typed_dict(kind: type[Any]) -> Sequence[_Member]:
+    return [_Member(name, inner, {}, is_required=True) for name, inner in kind.__annotations__.items()]
+
+
+def _rule(field: "attrs.Attribute[Any]") -> JsonObject:
+    # The classes behind attrs.validators are private; their attributes are what their repr shows.
+    rule: JsonObject = {} if field.validator is None else _of_validator(field.validator)
+    is_list = get_origin(field.type) is tuple
+    return {_KEYWORD_OF_LISTS[word]: bound for word, bound in rule.items()} if is_list else rule
+
+
+def _of_validator(validator: Any) -> JsonObject:
+    if hasattr(validator, "_validators"):
+        return {word: bound for one in validator._validators for word, bound in _of_validator(one).items()}  # noqa: SLF001  as above
+    if hasattr(validator, "validator"):  # of what may be None
+        return _of_validator(validator.validator)
+    if hasattr(validator, "compare_op"):
+        return {_KEYWORD_OF_COMPARISON[validator.compare_op]: validator.bound}
+    if hasattr(validator, "min_length"):
+        return {"minLength": validator.min_length}
+    if hasattr(validator, "max_length"):
+        return {"maxLength": validator.max_length}
+    if isinstance(validator, OneOf):  # said by the type
+        return {}
+    msg = f"no JSON Schema for {validator!r}"
+    raise TypeError(msg)
+
+
+def _default(field: "attrs.Attribute[Any]") -> JsonObject:
+    default: Any = field.default
+    is_made = isinstance(default, attrs.Factory)  # type: ignore[arg-type]  # a class at run time, a function to the checker
+    if is_made or default is attrs.NOTHING or default is UNCHANGED or _is_tag(field):
+        return {}
+    return {"default": unstructure(default)}
+
+
+def _is_tag(field: "attrs.Attribute[Any]") -> bool:
+    """Tell whether *field* tells values apart: then it is always there, though Python fills it in."""
+    return field.name == "tag" and get_origin(field.type) is Literal
+
+
+def _docstring(kind: type[Any]) -> tuple[str, Mapping[str, str]]:
+    """Return the first paragraph of a class's docstring, and the words of its ``Attributes`` section by name."""
+    text = (inspect.getdoc(kind) or "").replace("``", "`")
+    prose, _, attributes = text.partition("\nAttributes:\n")
+    notes = re.findall(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", attributes, re.MULTILINE)
+    return _one_line(prose.partition("\n\n")[0]), {name: _one_line(note) for name, note in notes}
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+if __name__ == "__main__":
+    for file_name, schema in schema_files().items():
+        (Path(sys.argv[1]) / file_name).write_text(schema, encoding="utf-8")

@@ -1,0 +1,17 @@
+from chatmemory.effect.services.clock import TestClock as TestClock
+from chatmemory.effect.services.ids import SequentialIds as SequentialIds
+from chatmemory.testing.call import Call as Call, Calls as Calls
+from chatmemory.testing.script import ScriptUsedUpError as ScriptUsedUpError
+from chatmemory.testing.spy import Spy as Spy
+from chatmemory.testing.step import (
+    Step as Step,
+    after as after,
+    forever as forever,
+    hangs as hangs,
+    loses_answer as loses_answer,
+    passes as passes,
+    raises as raises,
+)
+from chatmemory.testing.stub import Stub as Stub
+from chatmemory.testing.table_embedder import TableEmbedder as TableEmbedder
+from chatmemory.testing.text_files import TextFiles as TextFiles

@@ -1,0 +1,1 @@
+"""Text: words, CJK, stop words, the fence, counting tokens."""

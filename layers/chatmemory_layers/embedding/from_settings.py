@@ -1,0 +1,32 @@
+"""Which embedder the settings name."""
+
+from typing import assert_never
+
+from chatmemory.effect import Layer
+from chatmemory.effect.config.config_error import ConfigError
+from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.none import none
+from chatmemory_layers.embedding.openai_compatible import openai_compatible
+from chatmemory_layers.embedding.sentence_transformers import sentence_transformers
+from chatmemory_layers.embedding.static import static
+
+
+def chosen_embedder(
+    settings: EmbeddingSettings,
+) -> Layer[EmbedderTag, ConfigError, EmbeddingSettingsTag]:
+    """Return the layer that ``memory.embedding.provider`` names, without a guard."""
+    match settings.provider:
+        case "static":
+            return static
+        case "openai_compatible":
+            return openai_compatible
+        case "sentence_transformers":
+            return sentence_transformers
+        case "hashed":
+            return hashed
+        case "none":
+            return none
+        case _:
+            assert_never(settings.provider)

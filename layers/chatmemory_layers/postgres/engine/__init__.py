@@ -1,0 +1,1 @@
+"""The PostgreSQL engine: connections, transactions, migrations, problems."""

@@ -1,0 +1,282 @@
+"""The schema, step by step: numbered, each in one transaction of its own, never changed once released.
+
+``schemas/postgres.sql`` shows the result; a test compares the two.  Tables are made where the address's
+``search_path`` points.  Every key of a conversation begins with ``conversation_id`` and nothing refers across
+conversations, so that a distributed engine can shard these tables by it.  What the server may lack is no step: the
+extension that compares vectors is the business of ``vector_extension.py``, and their indexes that of ``vector_index.py``.
+"""
+
+import hashlib
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.effect import EffectFailed
+from chatmemory.errors import RepositoryError
+from chatmemory_layers.postgres.engine.connection import Connection
+
+_LOCK_KEY: Final = 0x63686174_6D656D6F  # "chatmemo": this number means us in pg_locks
+
+
+@final
+@frozen
+class Migration:
+    """One step; *script* is plain SQL, several statements."""
+
+    number: int
+    name: str
+    script: str
+
+    @property
+    def checksum(self) -> str:
+        """Tell whether a store was made by this very step."""
+        return hashlib.sha256(self.script.encode()).hexdigest()
+
+
+CREATE_LEDGER: Final = """\
+CREATE TABLE IF NOT EXISTS chatmemory_migration (
+    number        BIGINT PRIMARY KEY,
+    name          TEXT NOT NULL,
+    checksum      TEXT NOT NULL,
+    applied_at_us BIGINT NOT NULL
+);
+"""
+
+_BEGIN: Final = f"""
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SELECT pg_advisory_xact_lock({_LOCK_KEY});
+{CREATE_LEDGER}
+"""
+
+_RECORD: Final = """
+INSERT INTO chatmemory_migration (number, name, checksum, applied_at_us)
+VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+"""
+
+# COLLATE "C" orders by code point, as SQLite does, and compares bytes, whatever the database's locale.
+# Ids are indexed by hash: two of 512 four-byte characters would exceed an index row (2704 bytes).
+MIGRATIONS: Final = (
+    Migration(
+        1,
+        "chat memory",
+        """\
+CREATE TABLE conversation (
+    conversation_id      TEXT COLLATE "C" PRIMARY KEY,
+    version              BIGINT NOT NULL,
+    next_seq             BIGINT NOT NULL,
+    rewritten_at_version BIGINT NOT NULL,
+    message_count        BIGINT NOT NULL,
+    view_count           BIGINT NOT NULL,
+    view_tokens          BIGINT NOT NULL,
+    open_count           BIGINT NOT NULL,
+    deleted_count        BIGINT NOT NULL,
+    created_at_us        BIGINT NOT NULL,
+    updated_at_us        BIGINT NOT NULL
+);
+CREATE TABLE chat_message (
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    seq             BIGINT NOT NULL,
+    place           BIGINT NOT NULL,
+    id              TEXT COLLATE "C" NOT NULL,
+    role            TEXT NOT NULL,
+    content         TEXT NOT NULL,
+    sent_at_us      BIGINT NOT NULL,
+    metadata        TEXT,
+    tokens          BIGINT NOT NULL,
+    covered_by      TEXT COLLATE "C",
+    PRIMARY KEY (conversation_id, seq)
+);
+CREATE UNIQUE INDEX chat_message_by_id ON chat_message (conversation_id, hashtextextended(id, 0));
+CREATE UNIQUE INDEX chat_message_in_view ON chat_message (conversation_id, place) WHERE covered_by IS NULL;
+CREATE TABLE summarization_metadata (
+    conversation_id    TEXT COLLATE "C" NOT NULL,
+    id                 TEXT COLLATE "C" NOT NULL,
+    summary_message_id TEXT COLLATE "C" NOT NULL,
+    starts_at_us       BIGINT NOT NULL,
+    ends_at_us         BIGINT NOT NULL,
+    skill_id           TEXT NOT NULL,
+    messages_deleted   BOOLEAN NOT NULL,
+    created_at_us      BIGINT NOT NULL,
+    PRIMARY KEY (conversation_id, id)
+);
+CREATE UNIQUE INDEX summarization_metadata_by_message
+    ON summarization_metadata (conversation_id, hashtextextended(summary_message_id, 0));
+CREATE TABLE summary_coverage (
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    message_id      TEXT COLLATE "C" NOT NULL,
+    metadata_id     TEXT COLLATE "C" NOT NULL,
+    ordinal         BIGINT NOT NULL,
+    PRIMARY KEY (conversation_id, metadata_id, ordinal)
+);
+CREATE UNIQUE INDEX summary_coverage_once
+    ON summary_coverage (conversation_id, hashtextextended(message_id, 0));
+CREATE TABLE history_work (
+    conversation_id TEXT COLLATE "C" PRIMARY KEY,
+    due_at_us       BIGINT NOT NULL,
+    attempts        BIGINT NOT NULL,
+    lease_id        TEXT,
+    lease_until_us  BIGINT
+);
+CREATE INDEX history_work_due ON history_work (due_at_us, conversation_id);
+""",
+    ),
+    # user_key: a small number in the place of a name; with a name, some index rows would be too long.
+    # term_keys: the words of long-term memories, hashed with user_key, so that no user's words lengthen another's search.
+    # vector: apart from the rows, so that lists stay quick, and real[], so that it is kept by a server without pgvector;
+    # toast_tuple_target keeps up to 2,000 dimensions in their row, where comparing them all takes half as long.
+    # memory_record: without a join, so that lists come out of an index in their order.
+    Migration(
+        2,
+        "long-term memory",
+        """\
+CREATE TABLE memory_user (
+    user_key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    user_id  TEXT COLLATE "C" NOT NULL UNIQUE
+);
+CREATE TABLE memory_space (
+    space_key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    model     TEXT COLLATE "C" NOT NULL,
+    dim       BIGINT NOT NULL,
+    UNIQUE (model, dim)
+);
+CREATE TABLE atomic_memory (
+    memory_key       BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    memory_id        TEXT COLLATE "C" NOT NULL UNIQUE,
+    user_key         BIGINT NOT NULL,
+    app_type         TEXT COLLATE "C" NOT NULL,
+    content          TEXT COLLATE "C" NOT NULL,
+    key              TEXT COLLATE "C",
+    value            TEXT,
+    category         TEXT,
+    tags             TEXT[] COLLATE "C" NOT NULL,
+    confidence       DOUBLE PRECISION NOT NULL,
+    source           TEXT NOT NULL,
+    role             TEXT NOT NULL,
+    session_id       TEXT COLLATE "C",
+    memory_type      TEXT NOT NULL,
+    pinned           BOOLEAN NOT NULL,
+    message_ids      TEXT[] COLLATE "C" NOT NULL,
+    extractor        TEXT,
+    path             TEXT COLLATE "C",
+    created_at_us    BIGINT NOT NULL,
+    last_used_at_us  BIGINT,
+    last_use_id      TEXT,
+    use_count        BIGINT NOT NULL DEFAULT 0,
+    superseded_at_us BIGINT,
+    superseded_by    TEXT COLLATE "C",
+    version          BIGINT NOT NULL DEFAULT 1,
+    space_key        BIGINT,
+    dedup_key        BYTEA,
+    search_terms     TEXT NOT NULL,
+    term_keys        BIGINT[] NOT NULL
+);
+CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id);
+CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key, superseded_at_us) WHERE key IS NOT NULL;
+CREATE INDEX atomic_memory_short_term ON atomic_memory (user_key, created_at_us) WHERE memory_type = 'short_term';
+CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
+    WHERE memory_type = 'long_term' AND superseded_at_us IS NULL;
+CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, dedup_key, app_type)
+    WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL;
+CREATE INDEX atomic_memory_terms ON atomic_memory USING gin (term_keys) WHERE memory_type = 'long_term';
+CREATE TABLE memory_embedding (
+    memory_key BIGINT PRIMARY KEY,
+    space_key  BIGINT NOT NULL,
+    vector     REAL[] NOT NULL
+) WITH (toast_tuple_target = 8160);
+CREATE TABLE memory_use (
+    memory_key BIGINT NOT NULL,
+    session_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (memory_key, session_id)
+);
+CREATE VIEW memory_record AS
+SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
+    pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, superseded_at_us, superseded_by,
+    version, search_terms, memory_key, user_key, space_key,
+    (SELECT model FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key),
+    (SELECT dim FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key)
+FROM atomic_memory;
+ALTER TABLE summarization_metadata ADD COLUMN is_stale BOOLEAN NOT NULL DEFAULT FALSE;
+""",
+    ),
+    # name_hash: of namespace and key, which may be longer than an index row; for the same reason, the beginning of a
+    # namespace alone is indexed for searches below a prefix.
+    Migration(
+        3,
+        "items",
+        """\
+CREATE TABLE stored_item (
+    item_key      BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name_hash     BYTEA NOT NULL UNIQUE,
+    namespace     TEXT COLLATE "C" NOT NULL,
+    key           TEXT COLLATE "C" NOT NULL,
+    value         TEXT NOT NULL,
+    search_terms  TEXT,
+    created_at_us BIGINT NOT NULL,
+    updated_at_us BIGINT NOT NULL,
+    lifetime_us   BIGINT,
+    expires_at_us BIGINT
+);
+CREATE INDEX stored_item_namespace ON stored_item (left(namespace, 256));
+CREATE INDEX stored_item_expiry ON stored_item (expires_at_us) WHERE expires_at_us IS NOT NULL;
+CREATE TABLE item_passage (
+    item_key BIGINT NOT NULL REFERENCES stored_item ON DELETE CASCADE,
+    number   BIGINT NOT NULL,
+    model    TEXT COLLATE "C" NOT NULL,
+    vector   BYTEA NOT NULL,
+    PRIMARY KEY (item_key, number)
+);
+""",
+    ),
+)
+
+
+def schema() -> str:
+    """Return the statements that lead to the newest schema, as ``schemas/postgres.sql`` shows them."""
+    steps = "".join(f"\n-- {step.number}: {step.name}\n\n{step.script}" for step in MIGRATIONS)
+    return f"-- What chatmemory makes in a PostgreSQL database; generated from the migrations.\n\n{CREATE_LEDGER}{steps}"
+
+
+async def migrate(connection: Connection) -> None:
+    """Bring the store up to date.  Any number of processes may do so at once, and each may be killed at any moment.
+
+    Whatever it raises, the connection has to be dropped: a step that did not end is still open on it.
+
+    Raises:
+        EffectFailed: with a ``RepositoryError``; the store was written by a newer version, or is none.
+    """
+    (server,) = await connection.fetch("SELECT current_setting('server_encoding') AS encoding")
+    if server["encoding"] != "UTF8":  # others lack characters, and order ids otherwise than by code point
+        detail = f"the database is {server['encoding']}, not UTF8"
+        raise EffectFailed(RepositoryError("open the store", "not_a_store", detail))
+    # Asked before anything is locked or created: a store that is up to date opens on a read-only server.
+    applied = await _applied(connection)
+    for migration in MIGRATIONS:
+        if migration.number not in applied:
+            await _apply(connection, migration)
+
+
+async def _apply(connection: Connection, migration: Migration) -> None:
+    await connection.execute(_BEGIN)
+    if migration.number not in await _applied(connection):  # asked again: another process held the lock
+        await connection.execute(migration.script)
+        await connection.execute(_RECORD, migration.number, migration.name, migration.checksum)
+    await connection.execute("COMMIT")
+
+
+async def _applied(connection: Connection) -> frozenset[int]:
+    """Return the numbers of the steps that the store has, once they are known to be ours."""
+    (ledger,) = await connection.fetch("SELECT to_regclass('chatmemory_migration') AS oid")
+    if ledger["oid"] is None:
+        return frozenset()
+    rows = await connection.fetch("SELECT number, checksum FROM chatmemory_migration")
+    known = {migration.number: migration.checksum for migration in MIGRATIONS}
+    for row in rows:
+        if row["number"] not in known:
+            detail = f"it has step {row['number']}, this program knows {len(MIGRATIONS)}"
+            raise EffectFailed(RepositoryError("open the store", "newer_schema", detail))
+        if row["checksum"] != known[row["number"]]:
+            detail = f"its step {row['number']} is not the one that this program knows"
+            raise EffectFailed(RepositoryError("open the store", "newer_schema", detail))
+    return frozenset(row["number"] for row in rows)

@@ -1,0 +1,34 @@
+"""``narrowed``: conditions on values of items as one JSON path, as far as PostgreSQL can be asked; see ``item_narrowing.py``."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from chatmemory.items.item_condition import Condition
+from chatmemory_layers.sql.item_narrowing import Stretch, narrowing
+
+# $4 is the path, $5 has its variables.  NaN and Infinity are no JSON to PostgreSQL, and \u0000 is no text.
+NARROWED: Final = r"""
+CASE WHEN $4::text IS NULL OR value ~ '\\u|NaN|Infinity' THEN true
+    ELSE jsonb_path_match(value::jsonb, $4::text::jsonpath, $5::text::jsonb, true) END
+"""
+
+
+def narrowed(conditions: Sequence[Condition]) -> tuple[str | None, str]:
+    """Return the path, None where nothing can be said, and its variables."""
+    variables: dict[str, float | str | bool] = {}
+    stretches = [each for each in narrowing(conditions) if (each.low, each.high) != (None, None)]
+    parts = [_condition(each, number, variables) for number, each in enumerate(stretches, start=1)]
+    return " && ".join(parts) or None, json.dumps(variables)
+
+
+def _condition(stretch: Stretch, number: int, variables: dict[str, float | str | bool]) -> str:
+    comparisons: list[str] = []
+    for sign, end, bound in ((">=", "low", stretch.low), ("<=", "high", stretch.high)):
+        if bound is not None:
+            name = f"{end}_{number}"
+            variables[name] = bound
+            # Of true and false PostgreSQL knows no order.
+            comparisons.append(f"{{0}} {'==' if isinstance(bound, bool) else sign} ${name}")
+    comparison = " && ".join(comparisons)
+    return "(" + " || ".join([f"({comparison.format(path)})" for path in stretch.paths]) + ")"

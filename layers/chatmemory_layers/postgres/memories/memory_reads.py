@@ -1,0 +1,99 @@
+"""What is read of memories without a query: get, value, list, unembedded.  Each function is one statement.
+
+How they are found for a recall stands in ``memory_search.py``.
+"""
+
+from typing import Final
+
+from chatmemory.input.page_cursor import Place
+from chatmemory.longterm.memories import Memory
+from chatmemory.longterm.memory_repository import MemoryListing
+from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, TRUE, seen_by, true_at
+from chatmemory_layers.postgres.memories.memory_row import memory_of
+from chatmemory_layers.sql.columns import END_US, folded, to_us
+from chatmemory_layers.sql.memory_requests import Keyed, Named, Unembedded
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+SELECT_MEMORY: Final = f"""
+SELECT * FROM memory_record WHERE {SEEN} AND memory_id = $3
+"""
+SELECT_VALUE: Final = f"""
+SELECT * FROM memory_record WHERE {OWNED} AND app_type = $2 AND key = $4 AND {TRUE}
+ORDER BY created_at_us DESC, memory_id DESC LIMIT 1
+"""
+# $12 is folded already.  By the collation C, lower() knows ASCII alone.
+CONTAINS: Final = """(
+    strpos(lower(content), $12) > 0 OR strpos(lower(key), $12) > 0
+    OR strpos(lower((CASE WHEN starts_with(value, '"') THEN value::json #>> '{}' ELSE value END) COLLATE "C"), $12) > 0
+)"""
+SELECT_LISTED: Final = f"""
+SELECT * FROM memory_record
+WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR app_type = $2)
+    AND ($7::text IS NULL OR memory_type = $7) AND ($8::text IS NULL OR category = $8)
+    AND ($9::text IS NULL OR session_id = $9) AND ($10::text IS NULL OR $10 = ANY (tags))
+    AND ($11::text IS NULL OR starts_with(key, $11)) AND ($12::text IS NULL OR {CONTAINS})
+ORDER BY created_at_us DESC, memory_id DESC LIMIT $13
+"""
+LACKING: Final = f"""
+{SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
+    AND (space_key = (SELECT space_key FROM memory_space WHERE model = $3 AND dim = $4)) IS NOT TRUE
+"""
+# A row at least: the page may be empty, and the number is told all the same.
+SELECT_UNEMBEDDED: Final = f"""
+SELECT counted.lacking, page.*
+FROM (SELECT count(*) AS lacking FROM atomic_memory WHERE {LACKING}) AS counted LEFT JOIN LATERAL (
+    SELECT * FROM memory_record WHERE {LACKING} AND (created_at_us, memory_id) < ($5, $6)
+    ORDER BY created_at_us DESC, memory_id DESC LIMIT $7
+) AS page ON TRUE
+ORDER BY page.created_at_us DESC, page.memory_id DESC
+"""
+
+
+async def get(connection: Connection, asked: Named) -> Memory | None:
+    """See ``MemoryRepository.get``."""
+    rows = await connection.fetch(SELECT_MEMORY, *seen_by(asked.namespace), asked.memory_id)
+    return memory_of(rows[0], asked.namespace.user) if rows else None
+
+
+async def value(connection: Connection, asked: Keyed) -> Memory | None:
+    """See ``MemoryRepository.value``."""
+    rows = await connection.fetch(SELECT_VALUE, *true_at(asked.namespace, asked.as_of), asked.key)
+    return memory_of(rows[0], asked.namespace.user) if rows else None
+
+
+async def listed(connection: Connection, listing: MemoryListing) -> tuple[Memory, ...]:
+    """See ``MemoryRepository.list``; the column's collation is the order of code points."""
+    rows = await connection.fetch(
+        SELECT_LISTED,
+        *true_at(listing.namespace, listing.as_of),
+        *_behind(listing.after),
+        listing.exact_app,
+        listing.memory_type,
+        listing.category,
+        listing.session_id,
+        listing.tag,
+        listing.key_prefix,
+        None if listing.containing is None else folded(listing.containing),
+        listing.limit,
+    )
+    return tuple([memory_of(row, listing.namespace.user) for row in rows])
+
+
+async def unembedded(connection: Connection, asked: Unembedded) -> tuple[tuple[Memory, ...], int]:
+    """See ``MemoryRepository.unembedded``."""
+    rows = await connection.fetch(
+        SELECT_UNEMBEDDED,
+        *seen_by(asked.namespace),
+        asked.space.model,
+        asked.space.dim,
+        *_behind(asked.after),
+        asked.limit,
+    )
+    found = [memory_of(row, asked.namespace.user) for row in rows if row["memory_id"] is not None]
+    return tuple(found), rows[0]["lacking"]
+
+
+def _behind(after: Place | None) -> tuple[int, str]:
+    return (END_US, "") if after is None else (to_us(after[0]), after[1])

@@ -1,0 +1,130 @@
+"""What removes memories: forget and expire.  Each runs in a transaction of the user.
+
+A deleted row is out of reach of every statement at once.  Its bytes stay in the files of the server until they are
+written over, also behind a VACUUM, which only makes room for others; in its log and its backups they stay for as long as
+it keeps those.  Who has to be sure lets the owner of the tables run ``VACUUM FULL`` on ``atomic_memory``,
+``memory_embedding``, ``memory_use`` and ``memory_user``, then a ``CHECKPOINT``, at an hour when they may be locked.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from chatmemory.effect import Success
+from chatmemory.longterm.memories import ForgetReceipt, Namespace
+from chatmemory.longterm.memory_repository import Forgetting
+from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, seen_by
+from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.memory_requests import Expiry
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+_FORGOTTEN: Final = f"""
+SELECT memory_key, memory_id, session_id, message_ids FROM {{source}}
+WHERE {SEEN} AND ($3::text IS NULL OR session_id = $3) AND ($4::text IS NULL OR $4 = ANY (message_ids))
+    AND ($5::text IS NULL OR path = $5)
+"""
+SELECT_FORGOTTEN: Final = _FORGOTTEN.format(source="atomic_memory")
+# A memory, if it is seen, and what it has superseded.
+SELECT_FORGOTTEN_CHAIN: Final = f"""
+WITH RECURSIVE chain AS (
+    SELECT memory_id FROM atomic_memory WHERE {SEEN} AND memory_id = $6
+    UNION
+    SELECT older.memory_id FROM chain JOIN atomic_memory AS older ON older.superseded_by = chain.memory_id
+)
+{_FORGOTTEN.format(source="chain JOIN atomic_memory USING (memory_id)")}
+"""
+SELECT_EXPIRED: Final = f"""
+SELECT memory_key, memory_id FROM atomic_memory
+WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned
+    AND ($3::text IS NULL OR session_id = $3) AND ($4::bigint IS NULL OR created_at_us < $4)
+"""
+
+DELETE_EMBEDDINGS: Final = """
+DELETE FROM memory_embedding WHERE memory_key = ANY ($1::text[]::bigint[]) RETURNING memory_key
+"""
+DELETE_USES: Final = """
+DELETE FROM memory_use WHERE memory_key = ANY ($1::text[]::bigint[])
+"""
+DELETE_MEMORIES: Final = """
+DELETE FROM atomic_memory WHERE memory_key = ANY ($1::text[]::bigint[])
+"""
+UPDATE_ORPHANS: Final = """
+UPDATE atomic_memory SET superseded_by = NULL WHERE superseded_by = ANY ($1::text[])
+"""
+DELETE_USER: Final = f"""
+DELETE FROM memory_user
+WHERE {OWNED} AND NOT EXISTS (SELECT FROM atomic_memory WHERE atomic_memory.user_key = memory_user.user_key)
+"""
+
+# From the summary that covers a message to the one that covers that summary, and so on.
+MARK_STALE: Final = """
+WITH RECURSIVE source (conversation_id, message_id) AS (
+    SELECT conversation_id COLLATE "C", message_id COLLATE "C"
+    FROM unnest($1::text[], $2::text[]) AS source (conversation_id, message_id)
+    UNION
+    SELECT summarization_metadata.conversation_id, summary_message_id
+    FROM source JOIN summary_coverage
+        ON summary_coverage.conversation_id = source.conversation_id
+        AND hashtextextended(summary_coverage.message_id, 0) = hashtextextended(source.message_id, 0)
+        AND summary_coverage.message_id = source.message_id
+    JOIN summarization_metadata
+        ON summarization_metadata.conversation_id = source.conversation_id AND summarization_metadata.id = metadata_id
+)
+UPDATE summarization_metadata SET is_stale = TRUE FROM source
+WHERE summarization_metadata.conversation_id = source.conversation_id
+    AND hashtextextended(summary_message_id, 0) = hashtextextended(source.message_id, 0)
+    AND summary_message_id = source.message_id
+RETURNING summary_message_id
+"""
+
+
+async def forget(connection: Connection, forgetting: Forgetting) -> Success[ForgetReceipt]:
+    """See ``MemoryRepository.forget``, and above for what a server keeps."""
+    source = (
+        *seen_by(forgetting.namespace),
+        forgetting.session_id,
+        forgetting.message_id,
+        forgetting.path,
+    )
+    if forgetting.memory_id is None:
+        gone = await connection.fetch(SELECT_FORGOTTEN, *source)
+    else:
+        gone = await connection.fetch(SELECT_FORGOTTEN_CHAIN, *source, forgetting.memory_id)
+    embeddings = await _remove(connection, forgetting.namespace, gone)
+    return Success(ForgetReceipt(len(gone), embeddings, await _mark_stale(connection, gone)))
+
+
+async def expire(connection: Connection, expiry: Expiry) -> Success[int]:
+    """See ``MemoryRepository.expire``."""
+    before_us = None if expiry.created_before is None else to_us(expiry.created_before)
+    gone = await connection.fetch(SELECT_EXPIRED, *seen_by(expiry.namespace), expiry.session_id, before_us)
+    await _remove(connection, expiry.namespace, gone)
+    return Success(len(gone))
+
+
+async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[Row]) -> int:
+    """Remove the memories *gone* and what hangs on them; return how many vectors there were."""
+    if not gone:
+        return 0
+    keys = [str(row["memory_key"]) for row in gone]
+    vectors = await connection.fetch(DELETE_EMBEDDINGS, keys)
+    await connection.execute(DELETE_USES, keys)
+    await connection.execute(DELETE_MEMORIES, keys)
+    await connection.execute(UPDATE_ORPHANS, [row["memory_id"] for row in gone])
+    await connection.execute(DELETE_USER, namespace.user)
+    return len(vectors)
+
+
+async def _mark_stale(connection: Connection, gone: Sequence[Row]) -> tuple[str, ...]:
+    """Mark the summaries that cover the messages which *gone* memories came from; return their ids."""
+    sources = [
+        (row["session_id"], message_id)
+        for row in gone
+        if row["session_id"] is not None
+        for message_id in row["message_ids"]
+    ]
+    if not sources:
+        return ()
+    stale = await connection.fetch(MARK_STALE, *map(list, zip(*sources, strict=True)))
+    return tuple(sorted({row["summary_message_id"] for row in stale}))

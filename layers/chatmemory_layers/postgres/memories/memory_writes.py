@@ -1,0 +1,132 @@
+"""What changes a memory that is stored: retire, rewrite, mark, attach.  Each runs in a transaction of the user.
+
+How memories come in, are used and go stands in ``memory_store.py``, ``memory_uses.py`` and ``memory_removal.py``.
+"""
+
+import json
+from typing import Final
+
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import MemoryChangedError
+from chatmemory.input.json_value import to_json
+from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memory_repository import Attachment
+from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, seen_by
+from chatmemory_layers.postgres.memories.memory_row import memory_of, vector_literal
+from chatmemory_layers.postgres.memories.memory_space import space_keys
+from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.memory_requests import Attaching, Marks, Retirement, Rewriting
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+END_KEY: Final = f"""
+UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $4)
+WHERE {OWNED} AND app_type = $2 AND key = $3 AND superseded_at_us IS NULL
+RETURNING memory_key
+"""
+
+SELECT_SEEN: Final = f"""
+SELECT * FROM memory_record WHERE {SEEN} AND memory_id = $3
+"""
+# None of the dedup key's: it would say that two memories are the same.
+UPDATE_SAID: Final = """
+UPDATE atomic_memory SET content = $2, key = $3, value = $4, category = $5, confidence = $6, source = $7, extractor = $8,
+    path = $9, tags = ARRAY(SELECT json_array_elements_text($10::text::json)),
+    message_ids = ARRAY(SELECT json_array_elements_text($11::text::json)), search_terms = $12, term_keys = ARRAY(
+        SELECT DISTINCT hashtextextended(term, user_key) FROM unnest(string_to_array($12, ' ')) AS term
+    ), dedup_key = (
+        SELECT $13::bytea WHERE NOT EXISTS (
+            SELECT FROM atomic_memory AS twin
+            WHERE twin.user_key = atomic_memory.user_key AND twin.app_type = atomic_memory.app_type
+                AND twin.dedup_key = $13 AND twin.superseded_at_us IS NULL AND twin.memory_key <> $1
+        )
+    ), version = version + 1
+WHERE memory_key = $1
+"""
+DELETE_EMBEDDING: Final = """
+WITH gone AS (DELETE FROM memory_embedding WHERE memory_key = $1)
+UPDATE atomic_memory SET space_key = NULL WHERE memory_key = $1
+"""
+
+UPDATE_MARKS: Final = f"""
+UPDATE atomic_memory SET memory_type = coalesce($4, memory_type), pinned = coalesce($5, pinned)
+WHERE {SEEN} AND memory_id = $3
+"""
+
+UPSERT_EMBEDDINGS: Final = f"""
+WITH read AS MATERIALIZED (
+    SELECT * FROM unnest($4::text[], $5::text[]::bigint[], $6::text[]) AS read (memory_id, version, vector)
+), embedded AS (
+    UPDATE atomic_memory SET space_key = $3 FROM read
+    WHERE {SEEN} AND atomic_memory.memory_id = read.memory_id AND atomic_memory.version = read.version
+    RETURNING memory_key, vector
+)
+INSERT INTO memory_embedding (memory_key, space_key, vector)
+SELECT memory_key, $3, vector::real[] FROM embedded
+ON CONFLICT (memory_key) DO UPDATE SET space_key = excluded.space_key, vector = excluded.vector
+RETURNING memory_key
+"""
+
+
+async def retire(connection: Connection, request: Retirement) -> Success[bool]:
+    """See ``MemoryRepository.retire``."""
+    ended = await connection.fetch(END_KEY, *seen_by(request.namespace), request.key, to_us(request.now))
+    return Success(bool(ended))
+
+
+async def rewrite(connection: Connection, request: Rewriting) -> Outcome[Memory | None, MemoryChangedError]:
+    """See ``MemoryRepository.rewrite``."""
+    draft = request.draft
+    found = await connection.fetch(SELECT_SEEN, *seen_by(draft.namespace), draft.id)
+    if not found:
+        return Success(None)
+    key, version = found[0]["memory_key"], found[0]["version"]
+    if version != request.expected_version:
+        return Failure(MemoryChangedError(draft.id, expected=request.expected_version, actual=version))
+    await connection.execute(
+        UPDATE_SAID,
+        key,
+        draft.content,
+        draft.key,
+        to_json(draft.value),
+        draft.category,
+        draft.confidence,
+        draft.source,
+        draft.provenance.extractor,
+        draft.provenance.path,
+        json.dumps(draft.tags),
+        json.dumps(draft.provenance.message_ids),
+        draft.terms,
+        draft.dedup_key,
+    )
+    if not request.keep_vector:
+        if draft.space is None or draft.vector is None:
+            await connection.execute(DELETE_EMBEDDING, key)
+        else:
+            attachment = Attachment(draft.id, version + 1, draft.vector)
+            await attach(connection, Attaching(draft.namespace, draft.space, (attachment,)))
+    return Success(await _seen(connection, draft.namespace, draft.id))
+
+
+async def mark(connection: Connection, marks: Marks) -> Success[Memory | None]:
+    """See ``MemoryRepository.mark``."""
+    seen = (*seen_by(marks.namespace), marks.memory_id)
+    await connection.execute(UPDATE_MARKS, *seen, marks.memory_type, marks.pinned)
+    return Success(await _seen(connection, marks.namespace, marks.memory_id))
+
+
+async def attach(connection: Connection, request: Attaching) -> Success[int]:
+    """See ``MemoryRepository.attach``."""
+    if not request.attachments:
+        return Success(0)
+    space_key = (await space_keys(connection, [request.space]))[request.space]
+    read = [(each.memory_id, str(each.version), vector_literal(each.vector)) for each in request.attachments]
+    columns = map(list, zip(*read, strict=True))
+    attached = await connection.fetch(UPSERT_EMBEDDINGS, *seen_by(request.namespace), space_key, *columns)
+    return Success(len(attached))
+
+
+async def _seen(connection: Connection, namespace: Namespace, memory_id: str) -> Memory | None:
+    found = await connection.fetch(SELECT_SEEN, *seen_by(namespace), memory_id)
+    return memory_of(found[0], namespace.user) if found else None

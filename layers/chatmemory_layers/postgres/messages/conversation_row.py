@@ -1,0 +1,158 @@
+"""Rows of ``conversation`` and ``chat_message``: how a state is read, and how messages and state are written together.
+
+What a change makes of the state is decided in ``chatmemory.conversation.changes``.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Self, final
+
+from attrs import astuple, fields, frozen
+
+from chatmemory.conversation.changes import ConversationState, InView, new_conversation
+from chatmemory.conversation.message_repository import MessageDraft
+from chatmemory.conversation.messages import Conversation
+from chatmemory.input.json_value import to_json
+from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.sql.columns import EPOCH, from_us, to_us
+
+SELECT_CONVERSATION: Final = """
+SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
+    created_at_us, updated_at_us,
+    EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work
+FROM conversation
+WHERE conversation_id = $1
+"""
+
+# One round trip for every change: messages ($12 to $19, arrays of one length) and the state that they lead to.
+# Numbers travel as text: text[] is the one array of which asyncpg need not ask the server, thrice on each connection.
+STORE_MESSAGES: Final = """
+WITH added AS (
+    INSERT INTO chat_message (conversation_id, seq, place, id, role, content, sent_at_us, metadata, tokens)
+    SELECT $1, message.*
+    FROM unnest($12::text[]::bigint[], $13::text[]::bigint[], $14::text[], $15::text[], $16::text[],
+        $17::text[]::bigint[], $18::text[], $19::text[]::bigint[]) AS message
+)
+INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
+    view_tokens, open_count, deleted_count, created_at_us, updated_at_us)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+ON CONFLICT (conversation_id) DO UPDATE SET
+    version = excluded.version,
+    next_seq = excluded.next_seq,
+    rewritten_at_version = excluded.rewritten_at_version,
+    message_count = excluded.message_count,
+    view_count = excluded.view_count,
+    view_tokens = excluded.view_tokens,
+    open_count = excluded.open_count,
+    deleted_count = excluded.deleted_count,
+    created_at_us = excluded.created_at_us,
+    updated_at_us = excluded.updated_at_us
+"""
+# Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
+INSERT_WORK: Final = """
+INSERT INTO history_work (conversation_id, due_at_us, attempts) VALUES ($1, $2, 0)
+ON CONFLICT (conversation_id) DO NOTHING
+"""
+DELETE_WORK: Final = """
+DELETE FROM history_work WHERE conversation_id = $1
+"""
+
+
+@final
+@frozen
+class MessageRow:
+    """A message on its way into ``chat_message``, in the order of the parameters of ``STORE_MESSAGES``."""
+
+    seq: int
+    place: int
+    id: str
+    role: str
+    content: str
+    sent_at_us: int
+    metadata: str | None
+    tokens: int
+
+    @classmethod
+    def of(cls, draft: MessageDraft, *, seq: int, place: int | None = None) -> Self:
+        """Write *draft*; its place is its number, unless it takes that of others."""
+        return cls(
+            seq=seq,
+            place=seq if place is None else place,
+            id=draft.id,
+            role=draft.role,
+            content=draft.content,
+            sent_at_us=to_us(draft.timestamp),
+            metadata=to_json(draft.metadata),
+            tokens=draft.tokens,
+        )
+
+    def texts(self) -> tuple[str | None, ...]:
+        """Return the values as they travel."""
+        return tuple(None if value is None else str(value) for value in astuple(self))
+
+
+def conversation_of(conversation_id: str, row: Row) -> Conversation:
+    """Read what readers see of a conversation."""
+    return Conversation(
+        conversation_id,
+        version=row["version"],
+        message_count=row["message_count"],
+        view_count=row["view_count"],
+        view_tokens=row["view_tokens"],
+        open_count=row["open_count"],
+        created_at=from_us(row["created_at_us"]),
+        updated_at=from_us(row["updated_at_us"]),
+    )
+
+
+def state_of(conversation_id: str, found: Sequence[Row]) -> ConversationState:
+    """Read the state from the first row that has its columns; without one nobody has written to the conversation."""
+    if not found:
+        return new_conversation(conversation_id, EPOCH)
+    row = found[0]
+    return ConversationState(
+        conversation_of(conversation_id, row),
+        next_seq=row["next_seq"],
+        rewritten_at_version=row["rewritten_at_version"],
+        deleted_count=row["deleted_count"],
+        has_work=row["has_work"],
+    )
+
+
+def in_view(rows: Sequence[Row]) -> list[InView]:
+    """Read what messages count for in the model's view."""
+    return [InView(row["place"], row["role"], row["tokens"]) for row in rows]
+
+
+async def load_conversation(connection: Connection, conversation_id: str) -> ConversationState:
+    """Read the state of a conversation."""
+    return state_of(conversation_id, await connection.fetch(SELECT_CONVERSATION, conversation_id))
+
+
+async def store_messages(
+    connection: Connection,
+    before: ConversationState,
+    after: ConversationState,
+    messages: Sequence[MessageRow] = (),
+) -> None:
+    """Write *messages* and the state *after* them; queue history work, or take it out of the queue, whoever holds it."""
+    conversation = after.conversation
+    columns = [list(column) for column in zip(*(message.texts() for message in messages), strict=True)]
+    await connection.execute(
+        STORE_MESSAGES,
+        conversation.conversation_id,
+        conversation.version,
+        after.next_seq,
+        after.rewritten_at_version,
+        conversation.message_count,
+        conversation.view_count,
+        conversation.view_tokens,
+        conversation.open_count,
+        after.deleted_count,
+        to_us(conversation.created_at),
+        to_us(conversation.updated_at),
+        *(columns or [[] for _ in fields(MessageRow)]),
+    )
+    if after.has_work and not before.has_work:
+        await connection.execute(INSERT_WORK, conversation.conversation_id, to_us(conversation.updated_at))
+    elif before.has_work and not after.has_work:
+        await connection.execute(DELETE_WORK, conversation.conversation_id)

@@ -1,0 +1,237 @@
+"""What is read of conversations.  Each function is one statement, hence one snapshot and one round trip."""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.conversation.message_repository import ConversationListing, PageQuery
+from chatmemory.conversation.messages import (
+    ChatMessage,
+    Conversation,
+    MessagePage,
+    SummarizationMetadata,
+    TimestampRange,
+    View,
+)
+from chatmemory.input.json_value import from_json
+from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.messages.conversation_row import conversation_of
+from chatmemory_layers.sql.columns import from_us, to_us
+
+# Newest first so that LIMIT keeps the tail; NULL is no limit.
+SELECT_FULL_OLDER: Final = """
+SELECT conversation.version, stretch.* FROM conversation LEFT JOIN LATERAL (
+    SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
+    WHERE conversation_id = $1 AND seq < $2 AND sent_at_us < $3
+    ORDER BY seq DESC LIMIT $4
+) AS stretch ON TRUE
+WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
+ORDER BY stretch.position
+"""
+SELECT_MODEL_OLDER: Final = """
+SELECT conversation.version, stretch.* FROM conversation LEFT JOIN LATERAL (
+    SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
+    WHERE conversation_id = $1 AND covered_by IS NULL AND place < $2 AND sent_at_us < $3
+    ORDER BY place DESC LIMIT $4
+) AS stretch ON TRUE
+WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
+ORDER BY stretch.position
+"""
+# The message at or before the cursor, if any, then those behind it.
+SELECT_FULL_NEWER: Final = """
+SELECT conversation.version, stretch.* FROM conversation LEFT JOIN LATERAL (
+    (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
+    WHERE conversation_id = $1 AND seq <= $2 AND sent_at_us < $3
+    ORDER BY seq DESC LIMIT 1)
+    UNION ALL
+    (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
+    WHERE conversation_id = $1 AND seq > $2 AND sent_at_us < $3
+    ORDER BY seq LIMIT $4)
+) AS stretch ON TRUE
+WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
+ORDER BY stretch.position
+"""
+SELECT_MODEL_NEWER: Final = """
+SELECT conversation.version, stretch.* FROM conversation LEFT JOIN LATERAL (
+    (SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
+    WHERE conversation_id = $1 AND covered_by IS NULL AND place <= $2 AND sent_at_us < $3
+    ORDER BY place DESC LIMIT 1)
+    UNION ALL
+    (SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
+    WHERE conversation_id = $1 AND covered_by IS NULL AND place > $2 AND sent_at_us < $3
+    ORDER BY place LIMIT $4)
+) AS stretch ON TRUE
+WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
+ORDER BY stretch.position
+"""
+SELECT_OLDER: Final[dict[View, str]] = {"full": SELECT_FULL_OLDER, "model": SELECT_MODEL_OLDER}
+SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELECT_MODEL_NEWER}
+
+SELECT_KNOWN_CONVERSATION: Final = """
+SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
+    deleted_count, created_at_us, updated_at_us
+FROM conversation
+WHERE conversation_id = $1 AND message_count > 0
+"""
+# Ids that begin alike stand together: from the prefix on, those that have it come first.
+SELECT_CONVERSATIONS_BY_ID: Final = """
+SELECT * FROM (
+    SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
+        deleted_count, created_at_us, updated_at_us
+    FROM conversation
+    WHERE conversation_id >= greatest($1, $2) AND conversation_id <> $2 AND message_count > 0
+    ORDER BY conversation_id LIMIT $3
+) AS from_prefix
+WHERE starts_with(conversation_id, $1)
+ORDER BY conversation_id
+"""
+# Reads every conversation: an index by updated_at_us would have to be written by every append.
+SELECT_RECENT_CONVERSATIONS: Final = """
+SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
+    deleted_count, created_at_us, updated_at_us
+FROM conversation
+WHERE starts_with(conversation_id, $1) AND (updated_at_us, conversation_id) < ($4, $2) AND message_count > 0
+ORDER BY updated_at_us DESC, conversation_id DESC LIMIT $3
+"""
+
+SELECT_SUMMARIZATION: Final = """
+SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us,
+    is_stale, ARRAY(
+    SELECT message_id FROM summary_coverage
+    WHERE summary_coverage.conversation_id = $1 AND metadata_id = summarization_metadata.id ORDER BY ordinal
+) AS covered_ids
+FROM summarization_metadata
+WHERE conversation_id = $1 AND hashtextextended(summary_message_id, 0) = hashtextextended($2, 0)
+    AND summary_message_id = $2
+"""
+# From the summary that covers the message to the one that covers that summary, and so on.  LIMIT makes the planner look
+# up one by one, where it would rather read all summaries of the conversation.
+SELECT_SUMMARIZATIONS_OF: Final = """
+WITH RECURSIVE chain (id, summary_message_id, height) AS (
+    SELECT NULL::text COLLATE "C", $2::text COLLATE "C", 0
+    UNION ALL
+    SELECT covering.id, covering.summary_message_id, height + 1
+    FROM chain CROSS JOIN LATERAL (
+        SELECT summarization_metadata.id, summarization_metadata.summary_message_id
+        FROM summary_coverage JOIN summarization_metadata
+            ON summarization_metadata.conversation_id = $1 AND summarization_metadata.id = metadata_id
+        WHERE summary_coverage.conversation_id = $1
+            AND hashtextextended(message_id, 0) = hashtextextended(chain.summary_message_id, 0)
+            AND message_id = chain.summary_message_id
+        LIMIT 1
+    ) AS covering
+)
+SELECT summarization.* FROM chain CROSS JOIN LATERAL (
+    SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us,
+        is_stale, ARRAY(
+            SELECT message_id FROM summary_coverage
+            WHERE summary_coverage.conversation_id = $1 AND metadata_id = chain.id ORDER BY ordinal
+        ) AS covered_ids
+    FROM summarization_metadata
+    WHERE conversation_id = $1 AND id = chain.id
+    LIMIT 1
+) AS summarization
+ORDER BY height
+"""
+
+_END: Final = 2**63 - 1  # behind every place and every instant
+
+
+async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
+    """See ``MessageRepository.page``."""
+    before_us = _END if query.before is None else to_us(query.before)
+    if query.newer_than is None:
+        end = _END if query.older_than is None else query.older_than
+        # One more, to learn whether there are older ones.
+        limit = None if query.limit is None else query.limit + 1
+        rows = await connection.fetch(SELECT_OLDER[query.view], query.conversation_id, end, before_us, limit)
+        has_older = query.limit is not None and len(_messages(rows)) > query.limit
+    else:
+        start, limit = query.newer_than, query.limit
+        rows = await connection.fetch(
+            SELECT_NEWER[query.view], query.conversation_id, start, before_us, limit
+        )
+        has_older = any(row["position"] <= start for row in _messages(rows))
+    return _page(rows, has_older=has_older) if rows else None
+
+
+def _messages(rows: Sequence[Row]) -> Sequence[Row]:
+    """Leave out the row that tells the version of a conversation in which there is nothing to be read."""
+    return [row for row in rows if row["position"] is not None]
+
+
+def _page(rows: Sequence[Row], *, has_older: bool) -> MessagePage:
+    """Make a page of *rows*, the first of which stands before it when it *has_older* ones."""
+    found = _messages(rows)
+    return MessagePage(
+        tuple(map(message_of, found[has_older:])),
+        version=rows[0]["version"],
+        older=found[0]["position"] + 1 if has_older else None,
+        newer=found[-1]["position"] if found else 0,
+    )
+
+
+def message_of(row: Row) -> ChatMessage:
+    """Read a row of ``chat_message``, whatever other columns it has."""
+    return ChatMessage(
+        row["id"],
+        row["seq"],
+        row["role"],
+        row["content"],
+        from_us(row["sent_at_us"]),
+        from_json(row["metadata"]),
+        row["covered_by"],
+    )
+
+
+async def conversation(connection: Connection, conversation_id: str) -> Conversation | None:
+    """See ``MessageRepository.conversation``."""
+    rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
+    return conversation_of(conversation_id, rows[0]) if rows else None
+
+
+async def conversations(connection: Connection, listing: ConversationListing) -> tuple[Conversation, ...]:
+    """See ``MessageRepository.conversations``; the column's collation is the order of code points."""
+    after_us, after_id = (_END, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
+    asked = (listing.prefix, after_id, listing.limit)
+    if listing.order == "recent":
+        rows = await connection.fetch(SELECT_RECENT_CONVERSATIONS, *asked, after_us)
+    else:
+        rows = await connection.fetch(SELECT_CONVERSATIONS_BY_ID, *asked)
+    return tuple(conversation_of(row["conversation_id"], row) for row in rows)
+
+
+@final
+@frozen
+class Provenance:
+    """A message whose summaries are asked for."""
+
+    conversation_id: str
+    message_id: str
+
+
+async def summarization(connection: Connection, asked: Provenance) -> SummarizationMetadata | None:
+    """See ``MessageRepository.summarization``."""
+    rows = await connection.fetch(SELECT_SUMMARIZATION, asked.conversation_id, asked.message_id)
+    return _summarization(rows[0]) if rows else None
+
+
+async def summarizations_of(connection: Connection, asked: Provenance) -> tuple[SummarizationMetadata, ...]:
+    """See ``MessageRepository.summarizations_of``."""
+    rows = await connection.fetch(SELECT_SUMMARIZATIONS_OF, asked.conversation_id, asked.message_id)
+    return tuple(map(_summarization, rows))
+
+
+def _summarization(row: Row) -> SummarizationMetadata:
+    return SummarizationMetadata(
+        id=row["id"],
+        conversation_id=row["conversation_id"],
+        summary_message_id=row["summary_message_id"],
+        summarized_message_ids=tuple(row["covered_ids"]),
+        timestamp_range=TimestampRange(from_us(row["starts_at_us"]), from_us(row["ends_at_us"])),
+        skill_id=row["skill_id"],
+        messages_deleted=row["messages_deleted"],
+        created_at=from_us(row["created_at_us"]),
+        is_stale=row["is_stale"],
+    )

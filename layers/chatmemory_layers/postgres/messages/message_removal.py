@@ -1,0 +1,85 @@
+"""How the newest message goes, and the summaries that stand in its way.  In a transaction, under the conversation's lock."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.conversation.changes import decide_removal
+from chatmemory.conversation.message_repository import WorkThreshold
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.effect import Success
+from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.messages.conversation_row import in_view, load_conversation, store_messages
+from chatmemory_layers.postgres.messages.message_reads import message_of
+
+DELETE_NEWEST: Final = """
+DELETE FROM chat_message WHERE conversation_id = $1 AND seq = (
+    SELECT seq FROM chat_message WHERE conversation_id = $1 AND covered_by IS NULL ORDER BY place DESC LIMIT 1
+)
+RETURNING seq, place, id, role, content, sent_at_us, metadata, covered_by, tokens
+"""
+DELETE_SUMMARIZATION: Final = """
+DELETE FROM summarization_metadata
+WHERE conversation_id = $1 AND hashtextextended(summary_message_id, 0) = hashtextextended($2, 0)
+    AND summary_message_id = $2
+RETURNING id, messages_deleted
+"""
+DELETE_COVERAGE: Final = """
+DELETE FROM summary_coverage WHERE conversation_id = $1 AND metadata_id = $2 RETURNING message_id
+"""
+UNCOVER_MESSAGES: Final = """
+UPDATE chat_message SET covered_by = NULL FROM unnest($2::text[]) AS wanted
+WHERE conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
+    AND covered_by = $3
+RETURNING place, role, tokens
+"""
+
+
+@final
+@frozen
+class Removal:
+    """A conversation that is to lose its newest message."""
+
+    conversation_id: str
+    now: datetime
+    threshold: WorkThreshold | None
+
+
+async def remove_newest(connection: Connection, removal: Removal) -> Success[ChatMessage | None]:
+    """See ``MessageRepository.remove_newest``."""
+    key = removal.conversation_id
+    state = await load_conversation(connection, key)
+    if state.conversation.view_count == 0:
+        return Success(None)
+    removed: list[Row] = []
+    restored: list[Row] = []
+    freed, is_newest = 0, False
+    while not is_newest:
+        removed += await connection.fetch(DELETE_NEWEST, key)
+        back, ids = await _uncover(connection, key, removed[-1]["id"])
+        restored += back
+        freed += ids
+        is_newest = not back
+    after = decide_removal(
+        state,
+        in_view(removed),
+        in_view(restored),
+        freed=freed,
+        now=removal.now,
+        threshold=removal.threshold,
+    )
+    await store_messages(connection, state, after)
+    return Success(message_of(removed[-1]))
+
+
+async def _uncover(connection: Connection, key: str, summary_id: str) -> tuple[Sequence[Row], int]:
+    """Undo a summary that is gone; return what came back into view, and how many ids are free again."""
+    undone = await connection.fetch(DELETE_SUMMARIZATION, key, summary_id)
+    if not undone:
+        return (), 0
+    freed = await connection.fetch(DELETE_COVERAGE, key, undone[0]["id"])
+    covered = [row["message_id"] for row in freed]
+    back = await connection.fetch(UNCOVER_MESSAGES, key, covered, summary_id)
+    return back, len(freed) if undone[0]["messages_deleted"] else 0

@@ -1,0 +1,177 @@
+"""What changes a conversation: append, summarize, clear.  Each runs in a transaction, under the conversation's lock.
+
+What a change is, the store executes; what it comes to, ``chatmemory.conversation.changes`` decides.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.conversation.changes import (
+    AppendDecision,
+    SummaryDecision,
+    Words,
+    decide_append,
+    decide_clear,
+    decide_summary,
+)
+from chatmemory.conversation.message_repository import Append, Appended, Summary
+from chatmemory.conversation.messages import ClearReport, Conversation
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.messages.conversation_row import (
+    MessageRow,
+    in_view,
+    load_conversation,
+    state_of,
+    store_messages,
+)
+from chatmemory_layers.sql.columns import to_us
+
+# The conversation, whether work is queued for it, and what is known of the ids $2: one round trip.  Messages that were
+# deleted with a summary live on in summary_coverage, which is not looked into when there are none.
+SELECT_KNOWN: Final = """
+SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
+    created_at_us, updated_at_us,
+    EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work,
+    known.id, known.role, known.content, known.metadata
+FROM conversation LEFT JOIN LATERAL (
+    SELECT id, role, content, metadata
+    FROM unnest($2::text[]) AS wanted JOIN chat_message
+        ON chat_message.conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
+    UNION ALL
+    SELECT message_id, NULL, NULL, NULL
+    FROM unnest($2::text[]) AS wanted JOIN summary_coverage
+        ON summary_coverage.conversation_id = $1 AND hashtextextended(message_id, 0) = hashtextextended(wanted, 0)
+        AND message_id = wanted
+    WHERE conversation.deleted_count > 0
+) AS known ON TRUE
+WHERE conversation.conversation_id = $1
+"""
+
+SELECT_MESSAGES: Final = """
+SELECT seq, place, id, role, tokens, covered_by
+FROM unnest($2::text[]) AS wanted JOIN chat_message
+    ON conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
+"""
+COVER_MESSAGES: Final = """
+UPDATE chat_message SET covered_by = $3 WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
+"""
+DELETE_MESSAGES: Final = """
+DELETE FROM chat_message WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
+"""
+INSERT_SUMMARIZATION: Final = """
+INSERT INTO summarization_metadata (conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
+    messages_deleted, created_at_us)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+"""
+INSERT_COVERAGE: Final = """
+INSERT INTO summary_coverage (conversation_id, metadata_id, message_id, ordinal)
+SELECT $1, $2, message_id, ordinal FROM unnest($3::text[]) WITH ORDINALITY AS covered (message_id, ordinal)
+"""
+
+CLEAR_MESSAGES: Final = """
+WITH gone AS (DELETE FROM chat_message WHERE conversation_id = $1 RETURNING role)
+SELECT count(*) FILTER (WHERE role = 'summary') AS summaries FROM gone
+"""
+CLEAR_SUMMARIZATIONS: Final = """
+DELETE FROM summarization_metadata WHERE conversation_id = $1
+"""
+CLEAR_COVERAGE: Final = """
+DELETE FROM summary_coverage WHERE conversation_id = $1
+"""
+
+
+async def append(
+    connection: Connection, batch: Append
+) -> Outcome[Appended, MessageConflictError | VersionConflictError]:
+    """See ``MessageRepository.append``: two round trips, and a third when it makes history work due."""
+    key = batch.conversation_id
+    found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
+    state = state_of(key, found)
+    decision = decide_append(state, _known(found), batch)
+    if not isinstance(decision, AppendDecision):
+        return Failure(decision)
+    if decision.new:
+        rows = [MessageRow.of(draft, seq=seq) for seq, draft in enumerate(decision.new, state.next_seq)]
+        await store_messages(connection, state, decision.state, rows)
+    return Success(decision.answer)
+
+
+def _known(found: Sequence[Row]) -> Mapping[str, Words | None]:
+    """Read what is stored under which id; a message that is stored is compared, covered or not."""
+    known: dict[str, Words | None] = {}
+    for row in found:
+        if row["role"] is not None:
+            known[row["id"]] = (row["role"], row["content"], row["metadata"])
+        elif row["id"] is not None:
+            known.setdefault(row["id"], None)
+    return known
+
+
+async def summarize(
+    connection: Connection, summary: Summary
+) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
+    """See ``MessageRepository.summarize``."""
+    key = summary.conversation_id
+    state = await load_conversation(connection, key)
+    found = await connection.fetch(SELECT_MESSAGES, key, [*summary.covers, summary.draft.id])
+    stored = {message["id"]: message for message in found}
+    covered = [
+        message for id_, message in stored.items() if id_ in summary.covers and message["covered_by"] is None
+    ]
+    is_id_taken = summary.draft.id in stored
+    decision = decide_summary(state, in_view(covered), summary, is_id_taken=is_id_taken)
+    if not isinstance(decision, SummaryDecision):
+        return Failure(decision)
+    await _cover(connection, summary, [str(message["seq"]) for message in covered])
+    row = MessageRow.of(summary.draft, seq=decision.seq, place=decision.place)
+    await store_messages(connection, state, decision.state, [row])
+    return Success(decision.state.conversation)
+
+
+async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str]) -> None:
+    """Record what *summary* stands for and take it out of the view, so that the place is free for the summary."""
+    key, metadata_id = summary.conversation_id, summary.metadata_id
+    await connection.execute(
+        INSERT_SUMMARIZATION,
+        key,
+        metadata_id,
+        summary.draft.id,
+        to_us(summary.starts_at),
+        to_us(summary.ends_at),
+        summary.skill_id,
+        summary.delete_covered,
+        to_us(summary.now),
+    )
+    await connection.execute(INSERT_COVERAGE, key, metadata_id, summary.covers)
+    if summary.delete_covered:
+        await connection.execute(DELETE_MESSAGES, key, numbers)
+    else:
+        await connection.execute(COVER_MESSAGES, key, numbers, summary.draft.id)
+
+
+@final
+@frozen
+class Clear:
+    """A conversation to be emptied."""
+
+    conversation_id: str
+    now: datetime
+
+
+async def clear(connection: Connection, request: Clear) -> Success[ClearReport | None]:
+    """See ``MessageRepository.clear``."""
+    key = request.conversation_id
+    state = await load_conversation(connection, key)
+    if state.conversation.message_count == 0:
+        return Success(None)
+    (gone,) = await connection.fetch(CLEAR_MESSAGES, key)
+    await connection.execute(CLEAR_SUMMARIZATIONS, key)
+    await connection.execute(CLEAR_COVERAGE, key)
+    decision = decide_clear(state, summaries=gone["summaries"], now=request.now)
+    await store_messages(connection, state, decision.state)
+    return Success(decision.answer)

@@ -1,0 +1,1 @@
+"""What SQLite and PostgreSQL share: columns, and requests made ready for a statement."""

@@ -1,0 +1,163 @@
+"""``connect``: connections to a SQLite file, and what every file of ours is: private, whole, written ahead.
+
+Whose file it is and what stands in it is said in ``store_file.py`` and ``prompt_store.py``.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Final, Literal
+
+from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.errors import RepositoryError
+
+LEAST_SQLITE: Final = (3, 35, 0)  # the first with RETURNING
+CACHED_STATEMENTS: Final = 128  # more than there are, so that none is ever compiled twice
+CACHE_KIB: Final = 16 * 1024  # of a connection; scattered conversations outgrow SQLite's 2 MiB soon
+WAL_RETRY_SECONDS: Final = 0.01
+
+
+def create_file(path: Path, driver: ModuleType = sqlite3) -> None:
+    """Create an empty file unless there is one, readable for its owner only.
+
+    Raises:
+        OSError: it cannot be created.
+        sqlite3.Error: SQLite is too old.
+        EffectFailed: it is no file.
+    """
+    if driver.sqlite_version_info < LEAST_SQLITE:
+        needed = ".".join(map(str, LEAST_SQLITE))
+        msg = f"Python comes with SQLite {driver.sqlite_version}, {needed} is needed"
+        raise sqlite3.NotSupportedError(msg)
+    refuse_folder(path)
+    with suppress(FileExistsError):
+        # SQLite gives the log and the index beside it the mode of the file.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def refuse_folder(path: Path) -> None:
+    """Raise ``EffectFailed`` where *path* is a folder; SQLite would only say that it cannot open it."""
+    if path.is_dir():
+        raise _unavailable(f"{path} is a folder")
+
+
+def _unavailable(detail: str) -> EffectFailed:
+    return EffectFailed(RepositoryError("open the store", "unavailable", detail))
+
+
+def connect(
+    path: Path,
+    *,
+    mode: Literal["ro", "rw"],
+    timeout_seconds: float,
+    driver: ModuleType = sqlite3,
+    any_thread: bool = False,
+) -> sqlite3.Connection:
+    """Connect to a file that exists; transactions are the caller's, and so are locks where *any_thread* may use it.
+
+    Raises:
+        sqlite3.Error: it cannot be opened, or is no database; of *driver*, likewise.
+        EffectFailed: it is cut off, or may not be read, of which SQLite would only say that it cannot open it.
+    """
+    uri = f"{path.as_uri()}?mode={mode}"
+    open_uri = partial(connect_uri, timeout_seconds=timeout_seconds, driver=driver, any_thread=any_thread)
+    try:
+        connection = open_uri(uri)
+    except driver.OperationalError:
+        if path.exists() and not os.access(path, os.R_OK):
+            raise _unavailable(f"{path}: permission denied") from None
+        if os.access(path.parent, os.W_OK) or log_size(path) > 0:
+            raise
+        # A closed store in a folder that is read-only: SQLite cannot create the log's index, and needs none.
+        connection = open_uri(uri + "&immutable=1")
+    try:
+        _check_length(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_uri(
+    uri: str, *, timeout_seconds: float, driver: ModuleType = sqlite3, any_thread: bool = False
+) -> sqlite3.Connection:
+    """Connect to whatever *uri* names.
+
+    Raises:
+        sqlite3.Error: it cannot be opened, or is no database; of *driver*, likewise.
+    """
+    connection: sqlite3.Connection = driver.connect(
+        uri,
+        uri=True,
+        timeout=timeout_seconds,
+        isolation_level=None,  # BEGIN and COMMIT are ours
+        check_same_thread=not any_thread,
+        cached_statements=CACHED_STATEMENTS,
+    )
+    try:
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # connecting alone reads nothing
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def write_ahead(
+    connection: sqlite3.Connection, *, timeout_seconds: float, driver: ModuleType = sqlite3
+) -> None:
+    """Switch to write-ahead logging, once in the life of a file; one that cannot keeps its rollback journal."""
+    deadline = time.monotonic() + timeout_seconds
+    while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except driver.OperationalError:
+            # Here SQLite does not wait for a lock, whatever the timeout: two new processes would refuse each other.
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(WAL_RETRY_SECONDS)
+        else:
+            return
+
+
+def find_again(name: Path | str) -> Callable[[], bool]:
+    """Return what tells whether *name* still leads to the file that it leads to now.
+
+    SQLite does not notice when it is moved or deleted, and goes on with a file that nobody will open again.
+    """
+    path = Path(name).absolute()
+    opened = path.stat()
+
+    def is_there() -> bool:
+        try:
+            return os.path.samestat(path.stat(), opened)
+        except OSError:
+            return False
+
+    return is_there
+
+
+def log_size(path: Path) -> int:
+    """Return the size of the write-ahead log beside *path*, 0 when there is none."""
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _check_length(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that ends before its last page; SQLite notices when it reads there.
+
+    It is SQLite that looks into the file: whoever else opened it would drop the locks of this process by closing it.
+    """
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    # In this order: a log that went meanwhile has left its pages in the file.
+    if log_size(path) == 0 and path.stat().st_size < pages * page_bytes:
+        detail = f"it ends after {path.stat().st_size} of {pages * page_bytes} bytes"
+        raise EffectFailed(RepositoryError("open the store", "damaged", detail))

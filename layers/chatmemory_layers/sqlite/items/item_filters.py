@@ -1,0 +1,47 @@
+"""``narrowed``: conditions on values of items as SQL, as far as SQLite can be asked; see ``item_narrowing.py``."""
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+from chatmemory.items.item_condition import Condition
+from chatmemory_layers.sql.item_narrowing import Stretch, narrowing
+
+Parameters: TypeAlias = dict[str, Any]
+
+# NaN and Infinity are no JSON to SQLite; and it may not know a name of another script again that is escaped.
+_NARROWED: Final = """
+CASE WHEN NOT json_valid(value) OR (:has_other_script AND instr(value, '\\u')) THEN 1 ELSE {} END
+"""
+
+
+def narrowed(conditions: Sequence[Condition]) -> tuple[str, Parameters]:
+    """Return SQL about ``value`` for a WHERE clause, and its parameters."""
+    parameters: Parameters = {}
+    parts = [
+        _condition(stretch, number, parameters)
+        for number, stretch in enumerate(narrowing(conditions), start=1)
+    ]
+    if not parts:
+        return "1", {}
+    parameters["has_other_script"] = not all(condition.field.isascii() for condition in conditions)
+    return _NARROWED.format(" AND ".join(parts)), parameters
+
+
+def _condition(stretch: Stretch, number: int, parameters: Parameters) -> str:
+    low, high = f"low_{number}", f"high_{number}"
+    if stretch.low is not None:
+        parameters[low] = stretch.low
+    if stretch.high is not None:
+        parameters[high] = stretch.high
+    match (low in parameters, high in parameters):
+        case (True, True):
+            comparison = f"BETWEEN :{low} AND :{high}"
+        case (True, False):
+            comparison = f">= :{low}"
+        case (False, True):
+            comparison = f"<= :{high}"
+        case _:
+            comparison = "IS NULL"
+    names = [f"path_{number}_{place}" for place in range(len(stretch.paths))]
+    parameters.update(zip(names, stretch.paths, strict=True))
+    return "(" + " OR ".join([f"json_extract(value, :{name}) {comparison}" for name in names]) + ")"

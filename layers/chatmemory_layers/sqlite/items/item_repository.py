@@ -1,0 +1,246 @@
+"""``SqliteItemRepository``: ``ItemRepository`` in one file, beside conversations and memories.
+
+A search looks through the items below its prefix: their words or vectors are compared exactly; conditions are narrowed by
+SQL, and then compared value by value until there are enough.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Any, Never, TypeVar, final
+
+from attrs import frozen
+
+from chatmemory.effect import Effect, Layer, Outcome, Success
+from chatmemory.errors import RepositoryError
+from chatmemory.items.item_ranking import Rankable, ranked
+from chatmemory.items.item_repository import (
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemRepositoryTag,
+    ItemSearch,
+    Labels,
+    StoredItem,
+)
+from chatmemory_layers.sql.columns import from_us, to_us
+from chatmemory_layers.sql.item_columns import (
+    best_similarities,
+    last_of_each,
+    lifetime_us,
+    nearest,
+    span,
+    to_labels,
+    to_text,
+    vector_column,
+)
+from chatmemory_layers.sqlite.engine.database import DatabaseTag
+from chatmemory_layers.sqlite.engine.jobs import Database, Transaction, reads, writes
+from chatmemory_layers.sqlite.items.item_filters import Parameters, narrowed
+
+# ruff: noqa: S608  conditions are put into statements, never values
+
+# What is gone at :now_us counts as new.
+PUT_ITEM = """
+INSERT INTO stored_item (namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us, expires_at_us)
+VALUES (:namespace, :key, :value, :terms, :now_us, :now_us, :lifetime_us, :now_us + :lifetime_us)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    value = excluded.value, search_terms = excluded.search_terms, updated_at_us = excluded.updated_at_us,
+    created_at_us = CASE WHEN expires_at_us <= excluded.updated_at_us THEN excluded.created_at_us ELSE created_at_us END,
+    lifetime_us = excluded.lifetime_us, expires_at_us = excluded.expires_at_us
+"""
+DELETE_ITEM = "DELETE FROM stored_item WHERE namespace = :namespace AND key = :key"
+INSERT_PASSAGE = """
+INSERT INTO item_passage (item_key, number, model, vector)
+SELECT item_key, :number, :model, :vector FROM stored_item WHERE namespace = :namespace AND key = :key
+"""
+REFRESH_ITEM = """
+UPDATE stored_item SET expires_at_us = :now_us + lifetime_us
+WHERE namespace = :namespace AND key = :key AND expires_at_us > :now_us
+"""
+SWEEP = "DELETE FROM stored_item WHERE expires_at_us <= :now_us"
+
+_COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us"
+_ALIVE = "(expires_at_us IS NULL OR expires_at_us > :now_us)"
+_BELOW = f"namespace >= :first AND (:behind IS NULL OR namespace < :behind) AND {_ALIVE}"
+SELECT_ITEM = f"SELECT {_COLUMNS} FROM stored_item WHERE namespace = :namespace AND key = :key AND {_ALIVE}"
+# CROSS: the names first, and the item of each by the index.
+SELECT_ITEMS = f"""
+SELECT namespace, stored_item.key, stored_item.value, created_at_us, updated_at_us, lifetime_us
+FROM json_each(:names) AS name CROSS JOIN stored_item
+    ON namespace = json_extract(name.value, '$[0]') AND stored_item.key = json_extract(name.value, '$[1]')
+WHERE {_ALIVE}
+"""
+# {} is what conditions on the value come to, see item_filters.py.
+SELECT_NEWEST = f"""
+SELECT {_COLUMNS} FROM stored_item WHERE {_BELOW} AND {{}} ORDER BY updated_at_us DESC, item_key DESC
+LIMIT :limit OFFSET :offset
+"""
+SELECT_RANKABLE = f"SELECT item_key, updated_at_us, search_terms, NULL FROM stored_item WHERE {_BELOW}"
+SELECT_RANKABLE_VALUES = (
+    f"SELECT item_key, updated_at_us, search_terms, value FROM stored_item WHERE {_BELOW} AND {{}}"
+)
+SELECT_PASSAGES = f"""
+SELECT item_key, vector, updated_at_us FROM stored_item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = :model
+"""
+SELECT_FOUND = f"SELECT {_COLUMNS} FROM stored_item WHERE item_key = ?"
+SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW}"
+
+A = TypeVar("A")
+
+
+def _write(transaction: Transaction, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:
+    now_us = to_us(now)
+    removed: list[Parameters] = []
+    stored: list[Parameters] = []
+    passages: list[Parameters] = []
+    for put in last_of_each(puts):
+        name: Parameters = {"namespace": to_text(put.name.namespace), "key": put.name.key}
+        if put.value is None:
+            removed.append(name)
+            continue
+        lifetime = lifetime_us(put.lifetime)
+        stored.append(
+            {**name, "value": put.value, "terms": put.terms, "now_us": now_us, "lifetime_us": lifetime}
+        )
+        for number, vector in enumerate(put.vectors):
+            column = vector_column(vector)
+            passages.append({**name, "number": number, "model": put.model, "vector": column})
+    for statement, rows in ((DELETE_ITEM, removed), (PUT_ITEM, stored), (INSERT_PASSAGE, passages)):
+        if rows:
+            transaction.executemany(statement, rows)
+    return Success(None)
+
+
+def _change(
+    transaction: Transaction, steps: Callable[[], ItemChange[A]], *, now: datetime
+) -> Outcome[A, Never]:
+    change = steps()
+    try:
+        names = next(change)
+        while True:
+            names = change.send(_read(transaction, names, now=now))
+    except StopIteration as end:
+        puts, answer = end.value
+    _write(transaction, puts, now=now)
+    return Success(answer)
+
+
+def _refresh(transaction: Transaction, names: tuple[ItemName, ...], *, now: datetime) -> Outcome[None, Never]:
+    now_us = to_us(now)
+    for name in names:
+        transaction.execute(REFRESH_ITEM, {**_named(name), "now_us": now_us})
+    return Success(None)
+
+
+def _sweep(transaction: Transaction, *, now: datetime) -> Outcome[int, Never]:
+    return Success(transaction.execute(SWEEP, {"now_us": to_us(now)}).rowcount)
+
+
+def _read(
+    connection: sqlite3.Connection | Transaction, names: tuple[ItemName, ...], *, now: datetime
+) -> tuple[StoredItem | None, ...]:
+    now_us = to_us(now)
+    if len(names) == 1:
+        (name,) = names
+        row = connection.execute(SELECT_ITEM, {**_named(name), "now_us": now_us}).fetchone()
+        return (None if row is None else _stored(name, row),)
+    columns = [(to_text(name.namespace), name.key) for name in names]
+    wanted = {"names": json.dumps(columns, ensure_ascii=False), "now_us": now_us}
+    rows = {row[:2]: row for row in connection.execute(SELECT_ITEMS, wanted).fetchall()}
+    return tuple(
+        [_stored(name, rows[key]) if key in rows else None for name, key in zip(names, columns, strict=True)]
+    )
+
+
+def _search(
+    connection: sqlite3.Connection, search: ItemSearch, /, *, now: datetime
+) -> tuple[StoredItem, ...]:
+    below = _below(search.prefix, now)
+    if search.is_query:
+        places = ranked(search, list(_rankable(connection, search, below)))
+        rows = [(connection.execute(SELECT_FOUND, (key,)).fetchone(), score) for key, score in places]
+        return tuple([_item(row, score) for row, score in rows])
+    if not search.conditions:
+        page = {**below, "limit": search.limit, "offset": search.offset}
+        return tuple(map(_item, connection.execute(SELECT_NEWEST.format("1"), page).fetchall()))
+    condition, parameters = narrowed(search.conditions)
+    everything = {**below, **parameters, "limit": -1, "offset": 0}
+    cursor = connection.execute(SELECT_NEWEST.format(condition), everything)
+    try:
+        fitting = (row for row in cursor if search.admits(row[2]))
+        return tuple(map(_item, islice(fitting, search.offset, search.offset + search.limit)))
+    finally:
+        cursor.close()
+
+
+def _rankable(connection: sqlite3.Connection, search: ItemSearch, below: Parameters) -> Iterator[Rankable]:
+    similarities: dict[int, float] = {}
+    if search.vector is not None:
+        passages = connection.execute(SELECT_PASSAGES, {**below, "model": search.model}).fetchall()
+        similarities = best_similarities(search.vector, [(key, vector) for key, vector, _ in passages])
+        if not search.terms and not search.conditions:
+            times = {key: updated_at_us for key, _, updated_at_us in passages}
+            best = nearest(similarities, search.offset + search.limit)
+            yield from [Rankable(key, times[key], None, similarity) for key, similarity in best]
+            return
+    condition, parameters = narrowed(search.conditions)
+    statement = SELECT_RANKABLE_VALUES.format(condition) if search.conditions else SELECT_RANKABLE
+    for key, updated_at_us, terms, value in connection.execute(statement, {**below, **parameters}).fetchall():
+        if search.admits(value):
+            yield Rankable(key, updated_at_us, terms, similarities.get(key))
+
+
+def _namespaces(connection: sqlite3.Connection, prefix: Labels, *, now: datetime) -> tuple[Labels, ...]:
+    rows = connection.execute(SELECT_NAMESPACES, _below(prefix, now)).fetchall()
+    return tuple(sorted([to_labels(namespace) for (namespace,) in rows]))
+
+
+def _named(name: ItemName) -> Parameters:
+    return {"namespace": to_text(name.namespace), "key": name.key}
+
+
+def _below(prefix: Labels, now: datetime) -> Parameters:
+    first, behind = span(prefix)
+    return {"first": first, "behind": behind, "now_us": to_us(now)}
+
+
+def _item(row: Any, score: float | None = None) -> StoredItem:
+    return _stored(ItemName(to_labels(row[0]), row[1]), row, score)
+
+
+def _stored(name: ItemName, row: Any, score: float | None = None) -> StoredItem:
+    _, _, value, created_at_us, updated_at_us, lifetime = row
+    created_at = from_us(created_at_us)
+    updated_at = created_at if updated_at_us == created_at_us else from_us(updated_at_us)
+    return StoredItem(name, value, created_at, updated_at, lifetime is not None, score)
+
+
+@final
+@frozen
+class SqliteItemRepository:
+    """Items in the file of *database*."""
+
+    database: Database
+
+    write = writes("store items", _write)
+    read = reads("read items", _read)
+    search = reads("search items", _search)
+    namespaces = reads("list namespaces", _namespaces)
+    refresh = writes("refresh items", _refresh)
+    sweep = writes("sweep items", _sweep)
+
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        """See ``ItemRepository.change``."""
+
+        async def change() -> Outcome[A, RepositoryError]:
+            return await self.database.write("change items", _change, steps, now=now)
+
+        return Effect.from_outcome(change)
+
+
+item_repository = Layer.effect(
+    ItemRepositoryTag, Effect.service(DatabaseTag).map(SqliteItemRepository), needs=[DatabaseTag]
+)

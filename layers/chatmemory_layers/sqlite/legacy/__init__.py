@@ -1,0 +1,1 @@
+"""The desktop application's files: opened, migrated and imported."""

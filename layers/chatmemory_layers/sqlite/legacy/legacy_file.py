@@ -1,0 +1,107 @@
+"""A file of the desktop application: how it is recognized, and how it becomes a store that keeps all that it holds.
+
+It is taken to version 6 as the application itself would do it (spec 000) and noted as ours; the steps that follow are
+those of any store, see ``migrations.py``.  Its rows become memories in ``legacy_rows.py``; files of versions that are
+not adopted are read by ``legacy_import.py``.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Final, Never, cast
+
+from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.errors import RepositoryError
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory_layers.sqlite.engine.migrations import (
+    ATOMIC_MEMORIES,
+    CREATE_LEDGER,
+    MIGRATIONS,
+    has_ledger,
+    record,
+    transaction,
+)
+from chatmemory_layers.sqlite.legacy.legacy_backup import back_up
+from chatmemory_layers.sqlite.legacy.legacy_tables import FROM_5_TO_6, VERSION_5
+
+log = logging.getLogger(__name__)
+
+# What a file calls its own: tables, indexes, views, triggers, and the columns of the two tables that we share.
+SELECT_NAMES = """
+SELECT lower(name) FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*'
+UNION ALL SELECT 'schema_version.' || lower(name) FROM pragma_table_xinfo('schema_version')
+UNION ALL SELECT 'atomic_memory.' || lower(name) FROM pragma_table_xinfo('atomic_memory')
+"""
+SELECT_VERSION = "SELECT count(*), max(version) FROM schema_version"
+
+_MARKS: Final = {"schema_version.version", "atomic_memory.content"}
+_MADE_BY_VERSION: Final = {5: VERSION_5, 6: (*VERSION_5, *FROM_5_TO_6)}
+_TO_VERSION_6: Final[dict[int, tuple[str, ...]]] = {5: FROM_5_TO_6, 6: ()}
+_MADE_BY_US: Final = tuple(statement for step in MIGRATIONS for statement in step.statements)
+
+
+def is_legacy_file(connection: sqlite3.Connection) -> bool:
+    """Tell whether the desktop application has made this file, of whatever version, and we have not adopted it."""
+    return _names(connection) >= _MARKS and not has_ledger(connection)
+
+
+def adopt_file(connection: sqlite3.Connection, path: Path, settings: SqliteSettings) -> None:
+    """Make a file of version 5 or 6 ours, if it is one; processes that do so at once wait for each other.
+
+    Raises:
+        EffectFailed: with ``foreign_store``: it is one that we must not change; it is untouched.
+        OSError: the backup cannot be written.
+        sqlite3.Error: the file may not be written, or is locked for too long.
+    """
+    if _adoptable_version(connection, settings) is None:
+        return
+    with transaction(connection):
+        # Again: another process may have been here while we waited.
+        version = _adoptable_version(connection, settings)
+        if version is None:
+            return
+        if settings.legacy_file == "backup":
+            # Under the lock: it is the file as it was before the first change, and there is one of it.
+            copy = back_up(path, version)
+            log.warning("%s comes from the desktop application, and is copied to %s", path, copy)
+        for statement in _TO_VERSION_6[version]:
+            connection.execute(statement)
+        connection.execute(CREATE_LEDGER)
+        record(connection, ATOMIC_MEMORIES)
+
+
+def _adoptable_version(connection: sqlite3.Connection, settings: SqliteSettings) -> int | None:
+    """Return the version of a file that may be adopted, None for one that is ours or another program's."""
+    if not is_legacy_file(connection):
+        return None
+    rows, version = cast("tuple[int, int]", connection.execute(SELECT_VERSION).fetchone())
+    if rows != 1 or version not in _MADE_BY_VERSION:
+        _refuse(f"the desktop application's file, of schema version {version}")
+    names, its_own = _names(connection), _names_made_by(_MADE_BY_VERSION[version])
+    if missing := its_own - names:
+        _refuse(f"it lacks what schema version {version} has: {', '.join(sorted(missing))}")
+    if taken := names & (_names_made_by(_MADE_BY_US) - its_own):
+        _refuse(f"it has what we need names for: {', '.join(sorted(taken))}")
+    if settings.legacy_file == "refuse":
+        _refuse("the desktop application's file, which memory.store.sqlite.legacyFile tells to leave alone")
+    return version
+
+
+def _names(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute(SELECT_NAMES).fetchall()}
+
+
+@cache
+def _names_made_by(statements: Sequence[str]) -> frozenset[str]:
+    """Return what a new file would call its own after *statements*."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        for statement in statements:
+            fresh.execute(statement)
+        return frozenset(_names(fresh))
+
+
+def _refuse(detail: str) -> Never:
+    raise EffectFailed(RepositoryError("open the store", "foreign_store", detail))

@@ -1,0 +1,125 @@
+"""What is read of memories: one, the value of a key, lists.  Each runs on one snapshot and fetches all that it needs.
+
+How memories are found for a recall stands in ``memory_search.py``.
+"""
+
+import sqlite3
+
+from chatmemory.input.page_cursor import Place
+from chatmemory.longterm.memories import Memory
+from chatmemory.longterm.memory_repository import MemoryListing
+from chatmemory_layers.sql.columns import END_US, to_us
+from chatmemory_layers.sql.memory_requests import Keyed, Named, Unembedded
+from chatmemory_layers.sqlite.memories.memory_filters import (
+    CONTAINS,
+    HAS_TAGS,
+    SEEN,
+    TRUE,
+    Parameters,
+    containing,
+    seen_by,
+    tagged,
+    true_at,
+)
+from chatmemory_layers.sqlite.memories.memory_row import memory_of
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+SELECT_MEMORY = f"SELECT * FROM memory_record WHERE memory_id = :memory_id AND {SEEN}"
+# +: by the index of keys, or of sessions; SQLite would rather walk through all of the user's, for they come in order.
+_VALUE = """
+SELECT * FROM memory_record
+WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND key = :key AND app_type = :app AND {true}
+ORDER BY +created_at_us DESC, memory_id DESC LIMIT 1
+"""
+SELECT_VALUE = _VALUE.format(true="superseded_at_us IS NULL")
+SELECT_VALUE_THEN = _VALUE.format(true=TRUE)
+# Text is compared as UTF-8, which is the order of code points.
+_LISTED = f"""
+SELECT * FROM memory_record
+WHERE {{narrowed}} AND {SEEN} AND {TRUE} AND ({{place}}, memory_id) < (:after_us, :after_id)
+    AND (NOT :exact_app OR app_type = :app)
+    AND (:memory_type IS NULL OR memory_type = :memory_type)
+    AND (:category IS NULL OR category = :category)
+    AND (:session_id IS NULL OR session_id = :session_id)
+    AND (:key_prefix IS NULL OR substr(key, 1, length(:key_prefix)) = :key_prefix)
+    AND {HAS_TAGS} AND {CONTAINS}
+ORDER BY {{place}} DESC, memory_id DESC LIMIT :limit
+"""
+SELECT_LISTED = _LISTED.format(narrowed="TRUE", place="created_at_us")
+SELECT_LISTED_OF_SESSION = _LISTED.format(narrowed="session_id = :session_id", place="+created_at_us")
+# FF: behind whatever UTF-8 can go on with.
+SELECT_LISTED_OF_KEYS = _LISTED.format(
+    narrowed="key >= :key_prefix AND key < :key_prefix || CAST(x'FF' AS TEXT)", place="+created_at_us"
+)
+SELECT_UNEMBEDDED = f"""
+SELECT * FROM memory_record
+WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
+    AND (model, dim) IS NOT (:model, :dim) AND (created_at_us, memory_id) < (:after_us, :after_id)
+ORDER BY created_at_us DESC, memory_id DESC LIMIT :limit
+"""
+COUNT_UNEMBEDDED = f"""
+SELECT count(*) FROM memory_record
+WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL AND (model, dim) IS NOT (:model, :dim)
+"""
+
+
+def get(connection: sqlite3.Connection, asked: Named) -> Memory | None:
+    """See ``MemoryRepository.get``."""
+    parameters = {**seen_by(asked.namespace), "memory_id": asked.memory_id}
+    row = connection.execute(SELECT_MEMORY, parameters).fetchone()
+    return None if row is None else memory_of(row, asked.namespace)
+
+
+def value(connection: sqlite3.Connection, asked: Keyed) -> Memory | None:
+    """See ``MemoryRepository.value``."""
+    parameters = {**seen_by(asked.namespace), **true_at(asked.as_of), "key": asked.key}
+    statement = SELECT_VALUE if asked.as_of is None else SELECT_VALUE_THEN
+    row = connection.execute(statement, parameters).fetchone()
+    return None if row is None else memory_of(row, asked.namespace)
+
+
+def listed(connection: sqlite3.Connection, listing: MemoryListing) -> tuple[Memory, ...]:
+    """See ``MemoryRepository.list``."""
+    parameters = {
+        **seen_by(listing.namespace),
+        **true_at(listing.as_of),
+        **tagged(() if listing.tag is None else (listing.tag,)),
+        **containing(listing.containing),
+        **_behind(listing.after),
+        "exact_app": listing.exact_app,
+        "memory_type": listing.memory_type,
+        "category": listing.category,
+        "session_id": listing.session_id,
+        "key_prefix": listing.key_prefix,
+        "limit": listing.limit,
+    }
+    rows = connection.execute(_statement(listing), parameters).fetchall()
+    return tuple([memory_of(row, listing.namespace) for row in rows])
+
+
+def unembedded(connection: sqlite3.Connection, asked: Unembedded) -> tuple[tuple[Memory, ...], int]:
+    """See ``MemoryRepository.unembedded``."""
+    parameters = {
+        **seen_by(asked.namespace),
+        **_behind(asked.after),
+        "model": asked.space.model,
+        "dim": asked.space.dim,
+        "limit": asked.limit,
+    }
+    rows = connection.execute(SELECT_UNEMBEDDED, parameters).fetchall()
+    (count,) = connection.execute(COUNT_UNEMBEDDED, parameters).fetchone()
+    return tuple([memory_of(row, asked.namespace) for row in rows]), count
+
+
+def _statement(listing: MemoryListing) -> str:
+    if listing.session_id is not None:
+        return SELECT_LISTED_OF_SESSION
+    return SELECT_LISTED_OF_KEYS if listing.key_prefix else SELECT_LISTED
+
+
+def _behind(place: Place | None) -> Parameters:
+    if place is None:
+        return {"after_us": END_US, "after_id": ""}
+    created_at, memory_id = place
+    return {"after_us": to_us(created_at), "after_id": memory_id}

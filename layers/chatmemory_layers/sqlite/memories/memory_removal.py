@@ -1,0 +1,143 @@
+"""How memories go: forgotten on request, without a trace, or expired.
+
+What hangs on a row goes with it, by the triggers of ``memory_tables.py``.  That no byte of a removed memory stays in
+the file is up to ``secure_delete`` for its pages, to ``merge_words`` for the index of words, where a deletion is only
+a note until then, and to ``Database.empty_log`` after the commit.  The name of the user stays in ``memory_user``, whose
+numbers must not come again: other processes know vectors by them.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, Final, Never
+
+from chatmemory.effect import Outcome, Success
+from chatmemory.longterm.memories import ForgetReceipt
+from chatmemory.longterm.memory_repository import Forgetting
+from chatmemory_layers.sql.columns import END_US, to_us
+from chatmemory_layers.sql.memory_requests import Expiry
+from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.memories.memory_filters import SEEN, seen_by
+from chatmemory_layers.sqlite.memories.merged_words import merge_words
+
+# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+_FORGOTTEN = f"""
+SELECT id, session_id, provenance FROM {{source}}
+WHERE {SEEN}
+    AND (:session_id IS NULL OR session_id = :session_id)
+    AND (:path IS NULL OR json_extract(provenance, '$.path') = :path)
+    AND (:message_id IS NULL OR :message_id IN (SELECT value FROM json_each(provenance, '$.message_ids')))
+"""
+SELECT_FORGOTTEN = _FORGOTTEN.format(source="atomic_memory")
+# A memory, if it is seen, and what it has superseded.  CROSS: SQLite would rather look at all of the user's.
+SELECT_FORGOTTEN_CHAIN = f"""
+WITH RECURSIVE chain (memory_id) AS (
+    SELECT memory_id FROM atomic_memory WHERE memory_id = :memory_id AND {SEEN}
+    UNION
+    SELECT older.memory_id FROM atomic_memory AS older JOIN chain ON older.superseded_by = chain.memory_id
+)
+{_FORGOTTEN.format(source="chain CROSS JOIN atomic_memory USING (memory_id)")}
+"""
+SELECT_EXPIRED = f"""
+SELECT id FROM atomic_memory
+WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned AND created_at_us < :before_us
+    AND (:session_id IS NULL OR session_id = :session_id)
+"""
+COUNT_EMBEDDINGS = """
+SELECT count(*) FROM memory_embedding WHERE memory_key IN (SELECT value FROM json_each(:keys))
+"""
+UPDATE_ORPHANS = """
+UPDATE atomic_memory SET superseded_by = NULL
+WHERE superseded_by IN (
+    SELECT memory_id FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))
+)
+"""
+DELETE_MEMORIES = "DELETE FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))"
+
+# From the messages to the summaries that stand for them, and on to the summaries of those.
+SELECT_STALE = """
+WITH RECURSIVE stale (metadata_id, message_id) AS (
+    SELECT summary.id, summary.summary_message_id
+    FROM summary_coverage AS coverage JOIN summarization_metadata AS summary
+        ON summary.conversation_key = coverage.conversation_key AND summary.id = coverage.metadata_id
+    WHERE coverage.conversation_key = :conversation_key
+        AND coverage.message_id IN (SELECT value FROM json_each(:message_ids))
+    UNION
+    SELECT summary.id, summary.summary_message_id
+    FROM stale JOIN summary_coverage AS coverage
+        ON coverage.conversation_key = :conversation_key AND coverage.message_id = stale.message_id
+    JOIN summarization_metadata AS summary
+        ON summary.conversation_key = coverage.conversation_key AND summary.id = coverage.metadata_id
+)
+SELECT message_id FROM stale
+"""
+SELECT_CONVERSATION = (
+    "SELECT conversation_key FROM chat_conversation WHERE conversation_id = :conversation_id"
+)
+MARK_STALE = """
+UPDATE summarization_metadata SET is_stale = TRUE
+WHERE conversation_key = :conversation_key
+    AND summary_message_id IN (SELECT value FROM json_each(:message_ids))
+"""
+
+_NOTHING: Final = ForgetReceipt(0, 0)
+
+
+def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetReceipt, Never]:
+    """See ``MemoryRepository.forget``."""
+    parameters = {
+        **seen_by(forgetting.namespace),
+        "memory_id": forgetting.memory_id,
+        "session_id": forgetting.session_id,
+        "message_id": forgetting.message_id,
+        "path": forgetting.path,
+    }
+    statement = SELECT_FORGOTTEN if forgetting.memory_id is None else SELECT_FORGOTTEN_CHAIN
+    rows = transaction.execute(statement, parameters).fetchall()
+    if not rows:
+        return Success(_NOTHING)
+    keys = [key for key, _, _ in rows]
+    (embeddings,) = transaction.execute(COUNT_EMBEDDINGS, {"keys": json.dumps(keys)}).fetchone()
+    _remove(transaction, keys)
+    merge_words(transaction.execute, "memory_fts")
+    return Success(ForgetReceipt(len(keys), embeddings, _mark_stale(transaction, rows)))
+
+
+def expire(transaction: Transaction, expiry: Expiry) -> Outcome[int, Never]:
+    """See ``MemoryRepository.expire``."""
+    before = expiry.created_before
+    parameters = {
+        **seen_by(expiry.namespace),
+        "session_id": expiry.session_id,
+        "before_us": END_US if before is None else to_us(before),
+    }
+    keys = [key for (key,) in transaction.execute(SELECT_EXPIRED, parameters).fetchall()]
+    _remove(transaction, keys)
+    return Success(len(keys))
+
+
+def _remove(transaction: Transaction, keys: list[int]) -> None:
+    removed = {"keys": json.dumps(keys)}
+    transaction.execute(UPDATE_ORPHANS, removed)
+    transaction.execute(DELETE_MEMORIES, removed)
+
+
+def _mark_stale(transaction: Transaction, rows: Iterable[tuple[Any, ...]]) -> tuple[str, ...]:
+    """Mark the summaries that stand for messages which memories came from, and return their ids."""
+    sources = defaultdict[str, set[str]](set)
+    for _, session_id, provenance in rows:
+        if session_id is not None and provenance is not None:
+            sources[session_id].update(json.loads(provenance)["message_ids"])
+    stale = set[str]()
+    for conversation_id, message_ids in sources.items():
+        conversation = transaction.execute(
+            SELECT_CONVERSATION, {"conversation_id": conversation_id}
+        ).fetchone()
+        if conversation is None:
+            continue
+        covered = {"conversation_key": conversation[0], "message_ids": json.dumps([*message_ids])}
+        found = [message_id for (message_id,) in transaction.execute(SELECT_STALE, covered).fetchall()]
+        transaction.execute(MARK_STALE, {**covered, "message_ids": json.dumps(found)})
+        stale.update(found)
+    return tuple(sorted(stale))

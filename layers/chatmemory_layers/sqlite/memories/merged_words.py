@@ -1,0 +1,59 @@
+"""``merge_words``: removed words leave an index of FTS5 at once; until then a removal is only a note in it.
+
+'optimize' does it, but in SQLite before 3.42 each one puts the index a level higher, and at 2,000 levels SQLite takes its own
+index for damaged.  So from time to time the index is built anew instead, of the table whose words it holds.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from chatmemory_layers.sqlite.engine.migrations import transaction
+
+# ruff: noqa: S608  names of our own tables are put into statements, never values
+
+MOST_LEVELS: Final = 500
+"""An index higher than this is built anew, which takes about a second for 100,000 memories."""
+
+STRUCTURE_ROW: Final = 10
+EMPTY_STRUCTURE: Final = bytes(7)
+COOKIE_BYTES: Final = 4
+CONTINUED: Final = 0x80
+
+
+Execute: TypeAlias = Callable[..., sqlite3.Cursor]
+"""The method of a connection, or of a cursor, within a transaction."""
+
+
+def merge_words(execute: Execute, table: str) -> None:
+    """Leave no trace of removed words in the index *table*, an FTS5 table with external content."""
+    if levels(execute, table) > MOST_LEVELS:
+        build_anew(execute, table)
+    else:
+        execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+
+
+def build_anew(execute: Execute, table: str) -> None:
+    """Build the index of words of what it indexes, even if SQLite takes it for damaged."""
+    # Below FTS5, which reads the structure before anything else.
+    execute(f"DELETE FROM {table}_data WHERE id NOT IN (1, {STRUCTURE_ROW})")
+    execute(f"DELETE FROM {table}_idx")
+    execute(f"UPDATE {table}_data SET block = x'' WHERE id = 1")
+    execute(f"UPDATE {table}_data SET block = ? WHERE id = {STRUCTURE_ROW}", (EMPTY_STRUCTURE,))
+    execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
+
+
+def mend_words(connection: sqlite3.Connection, table: str) -> None:
+    """Build the index anew if it was merged too often, by a version of this program that did not look."""
+    if levels(connection.execute, table) > MOST_LEVELS:
+        with transaction(connection):
+            build_anew(connection.execute, table)
+
+
+def levels(execute: Execute, table: str) -> int:
+    """Return how many levels the index has, as its structure record says: a cookie, then a number of one or two bytes."""
+    row = execute(f"SELECT block FROM {table}_data WHERE id = {STRUCTURE_ROW}").fetchone()
+    if row is None:
+        return 0  # no index that FTS5 would open: it says so itself
+    first, second = row[0][COOKIE_BYTES : COOKIE_BYTES + 2]
+    return (first & ~CONTINUED) << 7 | second if first & CONTINUED else int(first)

@@ -1,0 +1,71 @@
+"""How the newest message goes, and the summaries that stand in its way.  Runs inside a transaction that others may share."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Never
+
+from chatmemory.conversation.changes import InView, decide_removal
+from chatmemory.conversation.message_repository import WorkThreshold
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.effect import Outcome, Success
+from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.messages.message_reads import newest_in_view
+from chatmemory_layers.sqlite.messages.message_writes import conversation_row
+
+DELETE_MESSAGE = """
+DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq = :seq
+RETURNING coalesce(place, seq), role, tokens
+"""
+DELETE_SUMMARIZATION = """
+DELETE FROM summarization_metadata WHERE conversation_key = :conversation_key AND summary_message_id = :summary_id
+RETURNING id, messages_deleted
+"""
+# What stood in the summarized part says its place from now on, as everything there does.
+UNCOVER_MESSAGES = """
+UPDATE chat_message SET covered_by = NULL, place = coalesce(place, seq)
+WHERE conversation_key = :conversation_key AND covered_by = :summary_id AND id IN (
+    SELECT message_id FROM summary_coverage
+    WHERE conversation_key = :conversation_key AND metadata_id = :metadata_id
+)
+RETURNING place, role, tokens
+"""
+DELETE_COVERAGE = """
+DELETE FROM summary_coverage WHERE conversation_key = :conversation_key AND metadata_id = :metadata_id
+"""
+
+
+def remove_newest(
+    transaction: Transaction, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
+) -> Outcome[ChatMessage | None, Never]:
+    """See ``MessageRepository.remove_newest``."""
+    row = conversation_row(transaction, conversation_id)
+    if row.state.conversation.view_count == 0:
+        return Success(None)
+    removed: list[InView] = []
+    restored: list[InView] = []
+    freed = 0
+    while True:
+        newest = newest_in_view(transaction.execute, row.key, row.summarized_seq)
+        deleted = {"conversation_key": row.key, "seq": newest.seq}
+        removed += [InView(*each) for each in transaction.execute(DELETE_MESSAGE, deleted).fetchall()]
+        back, ids = _uncover(transaction, row.key, newest.id)
+        restored += back
+        freed += ids
+        if not back:
+            break
+    state = decide_removal(row.state, removed, restored, freed=freed, now=now, threshold=threshold)
+    row.become(transaction, state)
+    return Success(newest)
+
+
+def _uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Sequence[InView], int]:
+    """Undo a summary that is gone; return what came back into view, and how many ids are free again."""
+    summary: dict[str, object] = {"conversation_key": key, "summary_id": summary_id}
+    undone = transaction.execute(DELETE_SUMMARIZATION, summary).fetchall()
+    if not undone:
+        return (), 0
+    ((metadata_id, messages_deleted),) = undone
+    covers = {**summary, "metadata_id": metadata_id}
+    back = [InView(*message) for message in transaction.execute(UNCOVER_MESSAGES, covers).fetchall()]
+    known = transaction.execute(DELETE_COVERAGE, covers).rowcount
+    return back, known if messages_deleted else 0

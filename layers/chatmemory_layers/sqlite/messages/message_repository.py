@@ -1,0 +1,46 @@
+"""``SqliteMessageRepository``: ``MessageRepository`` in one file.
+
+What its methods do stands in ``message_writes.py``, ``message_summaries.py``, ``message_removal.py``, ``message_reads.py``
+and ``history_work.py``, how they get to the disk in ``engine/jobs.py``.
+"""
+
+from typing import final
+
+from attrs import frozen
+
+from chatmemory.conversation.message_repository import MessageRepositoryTag
+from chatmemory.effect import Effect, Layer
+from chatmemory_layers.sqlite.engine.database import DatabaseTag
+from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.messages import (
+    history_work,
+    message_reads,
+    message_removal,
+    message_summaries,
+    message_writes,
+)
+
+
+@final
+@frozen
+class SqliteMessageRepository:
+    """Conversations and their queued work in the file of *database*."""
+
+    database: Database
+
+    append = writes("append messages", message_writes.append)
+    page = reads("read messages", message_reads.page)
+    clear = writes("clear messages", message_writes.clear)
+    remove_newest = writes("remove the newest message", message_removal.remove_newest)
+    conversation = reads("read conversation", message_reads.conversation)
+    conversations = reads("list conversations", message_reads.conversations)
+    summarize = writes("summarize", message_summaries.summarize)
+    summarization = reads("read summarization", message_reads.summarization)
+    summarizations_of = reads("read summarizations", message_reads.summarizations_of)
+    claim_work = writes("claim history work", history_work.claim_work)
+    settle_work = writes("settle history work", history_work.settle_work)
+
+
+message_repository = Layer.effect(
+    MessageRepositoryTag, Effect.service(DatabaseTag).map(SqliteMessageRepository), needs=[DatabaseTag]
+)

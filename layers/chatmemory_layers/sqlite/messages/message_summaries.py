@@ -1,0 +1,98 @@
+"""How a summary takes the place of messages: message, metadata, coverage and deletion in one transaction.
+
+What it comes to is decided in ``chatmemory.conversation.changes``.
+"""
+
+import json
+
+from chatmemory.conversation.changes import InView, SummaryDecision, decide_summary
+from chatmemory.conversation.message_repository import Summary
+from chatmemory.conversation.messages import Conversation
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import RepositoryError, VersionConflictError
+from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.messages.message_writes import (
+    SELECT_STORED,
+    ConversationRow,
+    conversation_row,
+    insert_message,
+)
+
+SELECT_UNCOVERED = """
+SELECT coalesce(place, seq), role, tokens FROM chat_message
+WHERE conversation_key = :conversation_key AND covered_by IS NULL AND id IN (SELECT value FROM json_each(:ids))
+"""
+COVER_MESSAGES = """
+UPDATE chat_message SET covered_by = :summary_id
+WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
+"""
+DELETE_MESSAGES = """
+DELETE FROM chat_message
+WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
+"""
+# What is not covered, yet stands before a summary, has to say its place from now on.
+KEEP_PLACES = """
+UPDATE chat_message SET place = seq
+WHERE conversation_key = :conversation_key AND seq > :old_seq AND seq <= :summarized_seq
+    AND place IS NULL AND covered_by IS NULL
+"""
+INSERT_SUMMARIZATION = """
+INSERT INTO summarization_metadata (conversation_key, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
+    messages_deleted, created_at_us)
+VALUES (:conversation_key, :id, :summary_message_id, :starts_at_us, :ends_at_us, :skill_id, :messages_deleted,
+    :created_at_us)
+"""
+INSERT_COVERAGE = """
+INSERT INTO summary_coverage (conversation_key, message_id, metadata_id, ordinal)
+SELECT :conversation_key, value, :metadata_id, key FROM json_each(:ids)
+"""
+
+
+def summarize(
+    transaction: Transaction, summary: Summary
+) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
+    """See ``MessageRepository.summarize``."""
+    row = conversation_row(transaction, summary.conversation_id)
+    covers: dict[str, object] = {"conversation_key": row.key, "ids": json.dumps(summary.covers)}
+    covered = [InView(*message) for message in transaction.execute(SELECT_UNCOVERED, covers).fetchall()]
+    taken = {"conversation_key": row.key, "ids": json.dumps([summary.draft.id])}
+    is_id_taken = transaction.execute(SELECT_STORED, taken).fetchone() is not None
+    decision = decide_summary(row.state, covered, summary, is_id_taken=is_id_taken)
+    if not isinstance(decision, SummaryDecision):
+        return Failure(decision)
+    _cover(transaction, row, summary, covers)
+    _keep_places(transaction, row, decision.place)
+    insert_message(transaction, row.key, decision.seq, summary.draft, decision.place)
+    row.become(transaction, decision.state)
+    return Success(decision.state.conversation)
+
+
+def _cover(
+    transaction: Transaction, row: ConversationRow, summary: Summary, covers: dict[str, object]
+) -> None:
+    """Record what *summary* stands for and take it out of the view."""
+    origin = {
+        "conversation_key": row.key,
+        "id": summary.metadata_id,
+        "summary_message_id": summary.draft.id,
+        "starts_at_us": to_us(summary.starts_at),
+        "ends_at_us": to_us(summary.ends_at),
+        "skill_id": summary.skill_id,
+        "messages_deleted": summary.delete_covered,
+        "created_at_us": to_us(summary.now),
+    }
+    transaction.execute(INSERT_SUMMARIZATION, origin)
+    transaction.execute(INSERT_COVERAGE, {**covers, "metadata_id": summary.metadata_id})
+    if summary.delete_covered:
+        transaction.execute(DELETE_MESSAGES, covers)
+    else:
+        transaction.execute(COVER_MESSAGES, {**covers, "summary_id": summary.draft.id})
+
+
+def _keep_places(transaction: Transaction, row: ConversationRow, place: int) -> None:
+    """Move the end of the summarized part to *place*, if that lies behind it."""
+    if place > row.summarized_seq:
+        span = {"conversation_key": row.key, "old_seq": row.summarized_seq, "summarized_seq": place}
+        transaction.execute(KEEP_PLACES, span)
+        row.summarized_seq = place

@@ -1,0 +1,1 @@
+"""Past chats in a SQLite file."""

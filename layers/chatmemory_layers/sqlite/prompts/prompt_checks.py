@@ -1,0 +1,310 @@
+"""``check``: what a doctor looks at in an index of past chats; it writes nothing.
+
+==== ======================================================================
+code what is looked at
+==== ======================================================================
+D001 SQLite's version, and what is known of it
+D002 the file itself, page by page
+D003 the index of words against the turns
+D004 every turn has one whole vector and one code, and no vector is without a turn
+D005 rows that refer to rows that are not there
+D006 vectors of other models than the present one
+D007 the log: writers and readers that do not wait for each other
+D008 who may read the file
+D009 sources that are gone, and turns that their sources no longer hold
+D010 room on the disk
+D011 texts against their hashes: SQLite itself does not notice a changed letter
+==== ======================================================================
+
+Codes are never given to something else.
+"""
+
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shlex import quote
+from types import ModuleType
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.pastchats.past_chats import Finding, Severity
+from chatmemory_layers.sqlite.engine.file_connection import connect
+from chatmemory_layers.sqlite.prompts.prompt_reads import bytes_on_disk
+from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_rows import NO_MODEL
+
+FIRST_WITHOUT_RESET_BUG: Final = (3, 51, 3)
+"""Before it, two connections that write or empty the log at the same moment could damage the file (since 3.7.0)."""
+
+MOST_COMPLAINTS: Final = 3
+LOCK_SECONDS: Final = 2.0
+PRIVATE: Final = 0o077
+ROOM_OF_FILE: Final = 0.5
+"""So much of its own size a file may need at once: a log, or an index of words that is merged."""
+
+LEAST_ROOM_BYTES: Final = 100 * 1024 * 1024
+GIB: Final = 2**30
+
+QUICK_CHECK = f"PRAGMA quick_check({MOST_COMPLAINTS})"
+# Of rank 1: against the rows.  Without it, an index that has lost rows passes.
+CHECK_WORDS = "INSERT INTO prompts_fts (prompts_fts, rank) VALUES ('integrity-check', 1)"
+COUNT_WORDS = """
+SELECT count(*) FROM prompts_fts_docsize AS entry
+WHERE NOT EXISTS (SELECT 1 FROM prompts WHERE prompts.id = entry.id)
+UNION ALL
+SELECT count(*) FROM prompts WHERE NOT EXISTS (SELECT 1 FROM prompts_fts_docsize WHERE id = prompts.id)
+"""
+COUNT_ROWS = """
+SELECT
+    (SELECT count(*) FROM prompts),
+    (SELECT count(*) FROM prompts WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = id)),
+    (SELECT count(*) FROM prompts WHERE NOT EXISTS (SELECT 1 FROM prompt_codes WHERE prompt_id = id)),
+    (SELECT count(*) FROM prompt_embeddings WHERE length(vector) <> dim),
+    (SELECT count(*) FROM prompt_embeddings WHERE NOT EXISTS (SELECT 1 FROM prompts WHERE id = prompt_id))
+    + (SELECT count(*) FROM prompt_codes WHERE NOT EXISTS (SELECT 1 FROM prompts WHERE id = prompt_id))
+"""
+CHECK_REFERENCES = "PRAGMA foreign_key_check"
+COUNT_MODELS = (
+    "SELECT model, count(*) FROM prompt_embeddings WHERE model <> :model GROUP BY model ORDER BY model"
+)
+COUNT_ABANDONED = """
+SELECT
+    (SELECT count(*) FROM prompt_sources WHERE status = 'missing'),
+    (SELECT count(*) FROM prompts WHERE superseded_at IS NOT NULL)
+"""
+SELECT_TEXTS = "SELECT id, content, text_hash FROM prompts"
+
+_CORRUPT: Final = 11
+_PRIMARY_CODE: Final = 0xFF  # the low byte; the rest of an extended code only refines it
+
+
+@final
+@frozen
+class Examined:
+    """An index under examination.
+
+    Attributes:
+        path: None: it is in memory.
+        model: that of the present embedder.
+        native: the driver that *connection* is of.
+    """
+
+    connection: sqlite3.Connection
+    path: Path | None
+    model: str
+    native: ModuleType
+
+    def counts(self, statement: str) -> list[int]:
+        """Return the numbers that a statement gives, row by row."""
+        return [count for row in self.connection.execute(statement).fetchall() for count in row]
+
+
+def check(
+    connection: sqlite3.Connection, *, path: Path | None, model: str, native: ModuleType
+) -> tuple[Finding, ...]:
+    """Look at everything in the table above; one finding at least for each code that applies."""
+    examined = Examined(connection, path, model, native)
+    return tuple(finding for code, look in _CHECKS.items() for finding in _looked(code, look, examined))
+
+
+def _looked(code: str, look: "Check", examined: Examined) -> Iterator[Finding]:
+    """Look; what is too damaged to be looked at is a finding too."""
+    try:
+        for severity, message, repair in look(examined):
+            yield Finding(code=code, severity=severity, message=message, repair=repair)
+    except (sqlite3.Error, examined.native.Error, OSError) as error:
+        yield Finding(
+            code=code, severity="error", message=f"could not be looked at: {error}", repair=_START_ANEW
+        )
+
+
+Seen = tuple[Severity, str, str]
+Check = Callable[[Examined], Iterator[Seen]]
+
+_START_ANEW: Final = "export what can be read (pastchats-memory export), move the file away, and index again"
+_REINDEX: Final = "pastchats-memory reindex"
+_RE_EMBED: Final = "pastchats-memory re-embed"
+
+
+def _version(examined: Examined) -> Iterator[Seen]:
+    version = f"SQLite {examined.native.sqlite_version}"
+    # No warning: nearly every machine has an older one, and who is always warned reads no warnings.
+    if examined.native.sqlite_version_info < FIRST_WITHOUT_RESET_BUG:
+        version += (
+            " (before 3.51.3, two processes that write at the same moment might, very rarely, damage a file)"
+        )
+    yield "ok", version, ""
+
+
+def _pages(examined: Examined) -> Iterator[Seen]:
+    complaints = [text for (text,) in examined.connection.execute(QUICK_CHECK).fetchall()]
+    if complaints == ["ok"]:
+        yield "ok", "the file is whole", ""
+    else:
+        is_of_words = all("fts5" in text.lower() for text in complaints)
+        repair = _REINDEX if is_of_words else _START_ANEW
+        yield "error", f"the file is damaged: {'; '.join(complaints)}", repair
+
+
+def _words(examined: Examined) -> Iterator[Seen]:
+    is_true = _words_are_true(examined)
+    if is_true is None:
+        strangers = examined.counts(COUNT_WORDS)
+        is_true = not any(strangers)
+        how = " (counted only: the file cannot be locked)"
+    else:
+        how = ""
+    if is_true:
+        yield "ok", f"the index of words agrees with the turns{how}", ""
+    else:
+        yield "error", f"the index of words does not agree with the turns{how}", _REINDEX
+
+
+def _words_are_true(examined: Examined) -> bool | None:
+    """Compare the index of words with the rows, word by word; None: nobody lets us.
+
+    SQLite takes the comparison for a write, though it writes nothing: so it needs a connection that may, and is undone.
+    """
+    if examined.path is None:
+        return _compared(examined.connection, examined.native)
+    try:
+        writer = connect(
+            examined.path, mode="rw", timeout_seconds=LOCK_SECONDS, driver=examined.native, any_thread=True
+        )
+    except examined.native.OperationalError:
+        return None
+    try:
+        return _compared(writer, examined.native)
+    finally:
+        writer.close()
+
+
+def _compared(connection: sqlite3.Connection, native: ModuleType) -> bool | None:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.execute(CHECK_WORDS)
+        finally:
+            connection.execute("ROLLBACK")
+    except native.DatabaseError as error:
+        # A message of the module itself has no code.
+        if getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE == _CORRUPT:
+            return False
+        if isinstance(error, native.OperationalError):
+            return None
+        raise
+    return True
+
+
+def _vectors(examined: Examined) -> Iterator[Seen]:
+    prompts, without_vector, without_code, torn, orphans = examined.counts(COUNT_ROWS)
+    if without_vector or without_code or torn:
+        message = f"of {prompts} turns, {without_vector} have no vector, {torn} a broken one, and {without_code} no code"
+        yield "error", message, _RE_EMBED
+    elif not orphans:
+        yield "ok", f"{prompts} turns, each with one vector", ""
+    if orphans:
+        yield "error", f"{orphans} vectors or codes are of no turn", _START_ANEW
+
+
+def _references(examined: Examined) -> Iterator[Seen]:
+    complaints = examined.connection.execute(CHECK_REFERENCES).fetchall()
+    if complaints:
+        tables = ", ".join(sorted({table for table, *_ in complaints}))
+        yield "error", f"{len(complaints)} rows of {tables} refer to rows that are not there", _START_ANEW
+    else:
+        yield "ok", "all references lead somewhere", ""
+
+
+def _models(examined: Examined) -> Iterator[Seen]:
+    if examined.model == NO_MODEL:
+        yield "ok", "the present embedder makes no vectors: words alone are compared", ""
+        return
+    others = examined.connection.execute(COUNT_MODELS, {"model": examined.model}).fetchall()
+    for model, count in others:
+        of = "no vector" if model == NO_MODEL else f"a vector of {model}"
+        yield (
+            "warning",
+            f"{count} turns have {of}, not of {examined.model}: only their words are found",
+            _RE_EMBED,
+        )
+    if not others:
+        yield "ok", f"all vectors are of {examined.model}", ""
+
+
+def _journal(examined: Examined) -> Iterator[Seen]:
+    (mode,) = examined.connection.execute("PRAGMA journal_mode").fetchone()
+    if mode in {"wal", "memory"}:
+        yield "ok", f"journal mode {mode}", ""
+    else:
+        message = f"journal mode {mode}: who searches waits for who indexes"
+        yield "warning", message, "keep the file on a local disk, then run pastchats-memory index"
+
+
+def _privacy(examined: Examined) -> Iterator[Seen]:
+    if examined.path is None or os.name != "posix":
+        return
+    mode = stat.S_IMODE(examined.path.stat().st_mode)
+    if mode & PRIVATE:
+        yield (
+            "warning",
+            f"others may read the file (mode {mode:04o})",
+            f"chmod 600 {quote(str(examined.path))}",
+        )
+    else:
+        yield "ok", f"only you may read the file (mode {mode:04o})", ""
+
+
+def _abandoned(examined: Examined) -> Iterator[Seen]:
+    missing, superseded = examined.counts(COUNT_ABANDONED)
+    if missing or superseded:
+        message = f"{missing} sources are gone, {superseded} turns are no longer in their sources; all of it is still found"
+        yield "ok", message, "pastchats-memory prune deletes these turns, if you want that"
+    else:
+        yield "ok", "every turn is still in its source", ""
+
+
+def _room(examined: Examined) -> Iterator[Seen]:
+    if examined.path is None:
+        return
+    free = shutil.disk_usage(examined.path.parent).free
+    needed = max(LEAST_ROOM_BYTES, int(bytes_on_disk(examined.path) * ROOM_OF_FILE))
+    message = f"{free / GIB:.1f} GiB are free on the disk"
+    if free < needed:
+        yield "warning", message, f"make room: {needed / GIB:.1f} GiB should be free"
+    else:
+        yield "ok", message, ""
+
+
+def _texts(examined: Examined) -> Iterator[Seen]:
+    from chatmemory.pastchats.indexing.identity import text_hash
+
+    changed = [
+        prompt_id
+        for prompt_id, content, kept_hash in examined.connection.execute(SELECT_TEXTS)
+        if not isinstance(content, str) or text_hash(content) != kept_hash
+    ]
+    if changed:
+        some = ", ".join(map(str, changed[:MOST_COMPLAINTS]))
+        message = f"{len(changed)} texts are not what was indexed (rows {some}{' ...' if changed[MOST_COMPLAINTS:] else ''})"
+        yield "error", message, "pastchats-memory index --full, then pastchats-memory reindex"
+    else:
+        yield "ok", "every text is what was indexed", ""
+
+
+_CHECKS: Final[dict[str, Check]] = {
+    "D001": _version,
+    "D002": _pages,
+    "D003": _words,
+    "D004": _vectors,
+    "D005": _references,
+    "D006": _models,
+    "D007": _journal,
+    "D008": _privacy,
+    "D009": _abandoned,
+    "D010": _room,
+    "D011": _texts,
+}

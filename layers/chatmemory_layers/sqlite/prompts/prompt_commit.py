@@ -1,0 +1,329 @@
+"""``commit_source``: the turns that were put aside become rows, in one transaction.
+
+First each staged turn learns its fate, then every fate is one statement over all of its turns; rows that stay as they are
+are not written.  The fates:
+
+``new``        nobody has brought this identity yet
+``kept``       it is there as it is, from this source; or the turns come from elsewhere than their source, and it is there
+``updated``    this source brought it, and now says something else
+``moved``      another source brought a shorter text, or holds it no more: it becomes this source's
+``same``       another source brought it: this one is noted beside it
+"""
+
+import json
+import sqlite3
+from collections.abc import Collection
+from typing import Final
+
+from attrs import evolve
+
+from chatmemory.input.roles import Role
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges, SourceState
+from chatmemory.pastchats.prompt import TurnKind
+from chatmemory_layers.sqlite.engine.migrations import transaction
+from chatmemory_layers.sqlite.prompts.prompt_row import plain
+from chatmemory_layers.sqlite.prompts.prompt_staging import discard
+
+WRITTEN_AT_ONCE: Final = (
+    2_000  # turns; what a statement with triggers writes is copied first, by some builds in memory
+)
+
+# Turns whose source was not read itself, as those of an import: they add to what is there and change nothing of it.
+FORGET_FORGETTING = """
+DELETE FROM prompt_forgotten WHERE content_hash IN (SELECT content_hash FROM staging.staged_prompts)
+"""
+# Ids are known before rows are written, so that nothing has to look for them again; gaps do no harm.
+FIND_FATES = """
+INSERT INTO staging.staged_fates (place, prompt_id, fate, needs_vector)
+SELECT place, prompt_id, fate, fate IN ('new', 'updated', 'moved') AND is_another_text
+FROM (
+    SELECT
+        staged.rowid AS place,
+        coalesce(
+            kept.id, staged.rowid + coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = 'prompts'), 0)
+        ) AS prompt_id,
+        kept.text_hash IS NOT staged.text_hash AS is_another_text,
+        CASE
+            WHEN kept.id IS NULL THEN 'new'
+            WHEN :only_adds THEN 'kept'
+            WHEN kept.source_path <> staged.source_path THEN
+                CASE
+                    WHEN kept.superseded_at IS NOT NULL OR length(staged.content) > length(kept.content)
+                    THEN 'moved'
+                    ELSE 'same'
+                END
+            WHEN kept.superseded_at IS NULL
+                AND kept.text_hash IS staged.text_hash AND kept.content IS staged.content
+                AND kept.turn_index IS staged.turn_index AND kept.role IS staged.role
+                AND kept.kind IS staged.kind AND kept.conversation_id IS staged.conversation_id
+                AND kept.session IS staged.session AND kept.speaker IS staged.speaker
+                AND kept.timestamp IS staged.timestamp AND kept.format IS staged.format
+                AND kept.source_project IS staged.source_project
+                AND kept.search_terms IS staged.search_terms AND kept.metadata_json IS staged.metadata_json
+            THEN 'kept'
+            ELSE 'updated'
+        END AS fate
+    FROM staging.staged_prompts AS staged LEFT JOIN main.prompts AS kept ON kept.content_hash = staged.content_hash
+    WHERE NOT EXISTS (SELECT 1 FROM prompt_forgotten WHERE content_hash = staged.content_hash)
+)
+"""
+CLEAR_FATES = "DELETE FROM staging.staged_fates"
+COUNT_FATES = "SELECT fate, count(*) FROM staging.staged_fates GROUP BY fate"
+
+SELECT_LAST_PLACE = "SELECT max(place) FROM staging.staged_fates"
+INSERT_NEW = """
+INSERT INTO prompts (
+    id, source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash,
+    metadata_json, format, session, kind, speaker, text_hash, search_terms,
+    superseded_at
+)
+SELECT
+    prompt_id, source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash,
+    metadata_json, format, session, kind, speaker, text_hash, search_terms,
+    CASE WHEN is_superseded THEN CURRENT_TIMESTAMP END
+FROM staging.staged_turns WHERE fate = 'new' AND place BETWEEN :first AND :last ORDER BY place
+"""
+INSERT_THEIR_ALIASES = """
+INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
+SELECT alias.value, staged.prompt_id FROM staging.staged_turns AS staged, json_each(staged.aliases) AS alias
+WHERE staged.fate = 'new' AND staged.aliases <> '[]'
+"""
+
+KEEP_FORMER_SOURCES = """
+INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
+SELECT prompts.source_path, prompts.id
+FROM staging.staged_fates AS staged CROSS JOIN prompts ON prompts.id = staged.prompt_id
+WHERE staged.fate = 'moved' AND prompts.superseded_at IS NULL
+"""
+UPDATE_CHANGED = """
+UPDATE prompts SET
+    source_path = staged.source_path, source_project = staged.source_project,
+    conversation_id = staged.conversation_id, turn_index = staged.turn_index, role = staged.role,
+    content = staged.content, timestamp = staged.timestamp, metadata_json = staged.metadata_json,
+    format = staged.format, session = staged.session, kind = staged.kind, speaker = staged.speaker,
+    text_hash = staged.text_hash, search_terms = staged.search_terms, superseded_at = NULL
+FROM staging.staged_turns AS staged
+WHERE prompts.id = staged.prompt_id AND staged.fate IN ('updated', 'moved') AND staged.place BETWEEN :first AND :last
+"""
+DELETE_OWN_ALIASES = """
+DELETE FROM prompt_aliases
+WHERE source_path = :source
+    AND prompt_id IN (SELECT prompt_id FROM staging.staged_fates WHERE fate = 'moved')
+"""
+INSERT_ALIASES = """
+INSERT OR IGNORE INTO prompt_aliases (source_path, prompt_id)
+SELECT source_path, prompt_id FROM staging.staged_turns WHERE fate = 'same'
+"""
+
+COUNT_WANTED = "SELECT count(*) FROM staging.staged_fates WHERE needs_vector"
+INSERT_MODELS = """
+INSERT OR IGNORE INTO prompt_models (model, dim)
+SELECT DISTINCT model, dim FROM staging.staged_vectors UNION SELECT 'none', 0
+"""
+DELETE_FORMER_VECTORS = """
+DELETE FROM prompt_embeddings WHERE prompt_id IN (
+    SELECT prompt_id FROM staging.staged_fates WHERE needs_vector AND fate <> 'new'
+)
+"""
+DELETE_FORMER_CODES = """
+DELETE FROM prompt_codes WHERE prompt_id IN (
+    SELECT prompt_id FROM staging.staged_fates WHERE needs_vector AND fate <> 'new'
+)
+"""
+INSERT_VECTORS = """
+INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
+SELECT staged.prompt_id, made.model, made.dim, made.vector, made.vector_json
+FROM staging.staged_turns AS staged
+CROSS JOIN staging.staged_vectors AS made ON made.text_hash = staged.text_hash AND made.model = staged.model
+WHERE staged.needs_vector ORDER BY staged.place
+"""
+INSERT_CODES = """
+INSERT INTO prompt_codes (prompt_id, model_key, code)
+SELECT staged.prompt_id, prompt_models.model_key, made.code
+FROM staging.staged_turns AS staged
+CROSS JOIN staging.staged_vectors AS made ON made.text_hash = staged.text_hash AND made.model = staged.model
+CROSS JOIN prompt_models ON prompt_models.model = made.model AND prompt_models.dim = made.dim
+WHERE staged.needs_vector ORDER BY staged.place
+"""
+# Those for which no vector was made, because the same text has one somewhere.
+LEAVE_TO_COPY = """
+UPDATE staging.staged_fates SET needs_vector = 0
+WHERE needs_vector AND EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = staged_fates.prompt_id)
+"""
+COPY_VECTORS = """
+INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
+SELECT staged.prompt_id, copied.model, copied.dim, copied.vector, copied.vector_json
+FROM staging.staged_turns AS staged
+CROSS JOIN prompt_embeddings AS copied ON copied.prompt_id = (
+    SELECT prompts.id FROM prompts CROSS JOIN prompt_embeddings AS theirs ON theirs.prompt_id = prompts.id
+    WHERE prompts.text_hash = staged.text_hash AND theirs.model = staged.model LIMIT 1
+)
+WHERE staged.needs_vector
+"""
+INSERT_NO_VECTORS = """
+INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
+SELECT prompt_id, 'none', 0, x'', '[]' FROM staging.staged_fates AS staged
+WHERE needs_vector AND NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = staged.prompt_id)
+"""
+COPY_CODES = """
+INSERT INTO prompt_codes (prompt_id, model_key, code)
+SELECT staged.prompt_id, prompt_models.model_key, coalesce((
+    SELECT prompt_codes.code FROM prompts CROSS JOIN prompt_codes ON prompt_codes.prompt_id = prompts.id
+    WHERE prompts.text_hash = staged.text_hash AND prompt_codes.model_key = prompt_models.model_key LIMIT 1
+), x'')
+FROM staging.staged_turns AS staged
+CROSS JOIN prompt_embeddings AS own ON own.prompt_id = staged.prompt_id
+CROSS JOIN prompt_models ON prompt_models.model = own.model AND prompt_models.dim = own.dim
+WHERE staged.needs_vector
+"""
+
+# Turns that it held and was asked for, and that it does not bring any more.
+CHOOSE_LOST = """
+INSERT INTO staging.chosen_prompts (prompt_id)
+SELECT id FROM prompts
+WHERE id IN (
+    SELECT id FROM prompts WHERE source_path = :source
+    UNION SELECT prompt_id FROM prompt_aliases WHERE prompt_aliases.source_path = :source
+)
+    AND id NOT IN (SELECT prompt_id FROM staging.staged_fates)
+    AND (:roles = '[]' OR role IN (SELECT value FROM json_each(:roles)))
+    AND (:kinds = '[]' OR kind IN (SELECT value FROM json_each(:kinds)))
+"""
+DELETE_LOST_ALIASES = """
+DELETE FROM prompt_aliases
+WHERE source_path = :source AND prompt_id IN (SELECT prompt_id FROM staging.chosen_prompts)
+"""
+# Another source still holds them.
+HAND_OVER = """
+UPDATE prompts SET
+    source_path = (SELECT min(source_path) FROM prompt_aliases WHERE prompt_id = prompts.id), superseded_at = NULL
+WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts) AND source_path = :source
+    AND EXISTS (SELECT 1 FROM prompt_aliases WHERE prompt_id = prompts.id)
+"""
+DELETE_HANDED_OVER = """
+DELETE FROM prompt_aliases
+WHERE prompt_id IN (SELECT prompt_id FROM staging.chosen_prompts)
+    AND source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
+"""
+SUPERSEDE = """
+UPDATE prompts SET superseded_at = CURRENT_TIMESTAMP
+WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts) AND source_path = :source AND superseded_at IS NULL
+"""
+DELETE_SUPERSEDED = "DELETE FROM prompts WHERE source_path = :source AND superseded_at IS NOT NULL"
+
+KEEP_STATE = """
+INSERT INTO prompt_sources (
+    source_path, size_bytes, modified_ns, format, format_version, options, status, issue, also
+)
+VALUES (:source, :size, :modified_ns, :format, :format_version, :options, :status, :issue, :also)
+ON CONFLICT (source_path) DO UPDATE SET
+    size_bytes = excluded.size_bytes, modified_ns = excluded.modified_ns, format = excluded.format,
+    format_version = excluded.format_version, options = excluded.options, status = excluded.status,
+    issue = excluded.issue, also = excluded.also, indexed_at = CURRENT_TIMESTAMP
+WHERE NOT :only_adds AND (
+    size_bytes, modified_ns, prompt_sources.format, format_version, options, status, issue, also
+) IS NOT (
+    excluded.size_bytes, excluded.modified_ns, excluded.format, excluded.format_version, excluded.options,
+    excluded.status, excluded.issue, excluded.also
+)
+"""
+
+
+def commit_source(
+    connection: sqlite3.Connection,
+    state: SourceState,
+    *,
+    roles: Collection[Role],
+    kinds: Collection[TurnKind],
+    keeps_superseded: bool,
+) -> SourceChanges:
+    """See ``PromptRepository.commit_source``."""
+    with transaction(connection):
+        changes = _take_in(connection, state)
+        if state.status == "indexed":  # only of what was read whole is it known what it does not hold
+            changes = evolve(changes, superseded=_supersede(connection, state, roles=roles, kinds=kinds))
+            if not keeps_superseded:
+                connection.execute(DELETE_SUPERSEDED, {"source": plain(state.source)})
+        connection.execute(KEEP_STATE, _state_row(state))
+        connection.execute(CLEAR_FATES)
+    discard(connection)
+    return changes
+
+
+def _take_in(connection: sqlite3.Connection, state: SourceState) -> SourceChanges:
+    only_adds = state.status == "imported"
+    if only_adds:
+        connection.execute(FORGET_FORGETTING)
+    connection.execute(FIND_FATES, {"only_adds": only_adds})
+    fates = dict(connection.execute(COUNT_FATES).fetchall())
+    duplicates = 0
+    if "new" in fates:
+        _write(connection, INSERT_NEW)
+        connection.execute(INSERT_THEIR_ALIASES)
+    if "updated" in fates or "moved" in fates:
+        connection.execute(KEEP_FORMER_SOURCES)
+        _write(connection, UPDATE_CHANGED)
+        connection.execute(DELETE_OWN_ALIASES, {"source": plain(state.source)})
+        connection.execute(DELETE_FORMER_VECTORS)
+        connection.execute(DELETE_FORMER_CODES)
+    if "same" in fates:
+        duplicates = connection.execute(INSERT_ALIASES).rowcount
+    if fates.keys() & {"new", "updated", "moved"}:
+        _give_vectors(connection)
+    return SourceChanges(
+        new=fates.get("new", 0),
+        updated=fates.get("updated", 0) + fates.get("moved", 0),
+        unchanged=fates.get("kept", 0) + fates.get("same", 0) - duplicates,
+        duplicates=duplicates,
+    )
+
+
+def _write(connection: sqlite3.Connection, statement: str) -> None:
+    """Write all turns that *statement* chooses, a portion at a time."""
+    (last,) = connection.execute(SELECT_LAST_PLACE).fetchone()
+    for first in range(1, last + 1, WRITTEN_AT_ONCE):
+        connection.execute(statement, {"first": first, "last": first + WRITTEN_AT_ONCE - 1})
+
+
+def _give_vectors(connection: sqlite3.Connection) -> None:
+    (wanted,) = connection.execute(COUNT_WANTED).fetchone()
+    connection.execute(INSERT_MODELS)
+    made = connection.execute(INSERT_VECTORS).rowcount
+    connection.execute(INSERT_CODES)
+    if made < wanted:
+        connection.execute(LEAVE_TO_COPY)
+        connection.execute(COPY_VECTORS)
+        connection.execute(INSERT_NO_VECTORS)
+        connection.execute(COPY_CODES)
+
+
+def _supersede(
+    connection: sqlite3.Connection,
+    state: SourceState,
+    *,
+    roles: Collection[Role],
+    kinds: Collection[TurnKind],
+) -> int:
+    source = {"source": plain(state.source)}
+    wanted = {"roles": json.dumps(sorted(roles)), "kinds": json.dumps(sorted(kinds))}
+    if not connection.execute(CHOOSE_LOST, {**source, **wanted}).rowcount:
+        return 0
+    connection.execute(DELETE_LOST_ALIASES, source)
+    connection.execute(HAND_OVER, source)
+    connection.execute(DELETE_HANDED_OVER)
+    return connection.execute(SUPERSEDE, source).rowcount
+
+
+def _state_row(state: SourceState) -> dict[str, object]:
+    return {
+        "source": plain(state.source),
+        "size": state.size,
+        "modified_ns": state.modified_ns,
+        "format": state.format,
+        "format_version": state.format_version,
+        "options": state.options,
+        "status": state.status,
+        "issue": state.issue,
+        "also": json.dumps({path: list(seen) for path, seen in state.also.items()}),
+        "only_adds": state.status == "imported",
+    }

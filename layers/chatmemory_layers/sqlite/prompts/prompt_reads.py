@@ -1,0 +1,234 @@
+"""What is read of past chats beside a search: sources, turns in their order, counts.
+
+Everything here is imported by a recall, and so imports little.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
+from chatmemory_layers.sqlite.prompts.prompt_row import PROMPT_COLUMNS, draft_of, instant_of, plain, prompt_of
+
+if TYPE_CHECKING:
+    from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceState
+    from chatmemory.pastchats.past_chats import PastChatsStatistics
+    from chatmemory.pastchats.prompt import Prompt, PromptFilter
+
+RECORDS_AT_ONCE: Final = 256
+
+SELECT_SOURCES = """
+SELECT source_path, size_bytes, modified_ns, format, format_version, options, status, issue, also FROM prompt_sources
+"""
+
+# Turns that were edited away are beside nothing but each other.
+SELECT_BEFORE = f"""
+SELECT {PROMPT_COLUMNS} FROM prompts
+WHERE conversation_id = :conversation_id AND (turn_index, id) < (:turn_index, :id)
+    AND (superseded_at IS NULL OR :is_superseded)
+ORDER BY turn_index DESC, id DESC LIMIT :limit
+"""  # noqa: S608  the columns are ours
+SELECT_AFTER = f"""
+SELECT {PROMPT_COLUMNS} FROM prompts
+WHERE conversation_id = :conversation_id AND (turn_index, id) > (:turn_index, :id)
+    AND (superseded_at IS NULL OR :is_superseded)
+ORDER BY turn_index, id LIMIT :limit
+"""  # noqa: S608  likewise
+
+SELECT_OF_SOURCE = f"""
+SELECT {PROMPT_COLUMNS} FROM prompts
+WHERE id IN (
+    SELECT id FROM prompts WHERE source_path = :source
+    UNION ALL SELECT prompt_id FROM prompt_aliases WHERE prompt_aliases.source_path = :source
+)
+ORDER BY conversation_id, turn_index, id LIMIT :limit
+"""  # noqa: S608  likewise
+SELECT_TURN_OF_SOURCE = f"""
+SELECT {PROMPT_COLUMNS} FROM prompts
+WHERE id IN (
+    SELECT id FROM prompts WHERE source_path = :source AND turn_index = :turn_index
+    UNION ALL
+    SELECT prompt_id FROM prompt_aliases CROSS JOIN prompts ON prompts.id = prompt_id
+    WHERE prompt_aliases.source_path = :source AND turn_index = :turn_index
+)
+ORDER BY conversation_id, id LIMIT :limit
+"""  # noqa: S608  likewise
+SELECT_OF_CONVERSATION = f"""
+SELECT {PROMPT_COLUMNS} FROM prompts WHERE conversation_id = :source ORDER BY turn_index, id LIMIT :limit
+"""  # noqa: S608  likewise
+SELECT_TURN_OF_CONVERSATION = f"""
+SELECT {PROMPT_COLUMNS} FROM prompts
+WHERE conversation_id = :source AND turn_index = :turn_index ORDER BY id LIMIT :limit
+"""  # noqa: S608  likewise
+
+SELECT_WITH_TEXTS = """
+SELECT asked.value, prompts.conversation_id
+FROM json_each(:hashes) AS asked CROSS JOIN prompts ON prompts.text_hash = asked.value
+GROUP BY asked.value, prompts.conversation_id ORDER BY asked.id, min(prompts.id)
+"""
+
+SELECT_RECORDS = f"""
+SELECT {PROMPT_COLUMNS}, prompts.content_hash, prompts.search_terms, prompts.created_at FROM prompts
+WHERE prompts.id > :after AND {IS_MEANT}
+ORDER BY prompts.id LIMIT :limit
+"""  # noqa: S608  likewise
+
+# The rows of another model lie before and behind its own in the index.
+SELECT_WITHOUT_VECTOR = """
+SELECT prompts.id, prompts.content
+FROM (
+    SELECT prompt_id FROM prompt_embeddings WHERE model < :model
+    UNION ALL SELECT prompt_id FROM prompt_embeddings WHERE model > :model
+    LIMIT :limit
+) CROSS JOIN prompts ON prompts.id = prompt_id
+ORDER BY prompts.id
+"""
+SELECT_WITHOUT_ROW = """
+SELECT id, content FROM prompts
+WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = id)
+    OR NOT EXISTS (SELECT 1 FROM prompt_codes WHERE prompt_id = id)
+    OR EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = id AND length(vector) <> dim)
+ORDER BY id LIMIT :limit
+"""
+
+# One walk over the rows, which are long, for everything that they are counted by.
+COUNT_PROMPTS = """
+SELECT format, role, source_project, count(*), count(superseded_at), min(timestamp), max(timestamp)
+FROM prompts GROUP BY format, role, source_project
+"""
+COUNT_CONVERSATIONS = "SELECT count(DISTINCT conversation_id) FROM prompts"
+COUNT_EMBEDDINGS = "SELECT count(*) FROM prompt_embeddings"
+COUNT_SOURCES = (
+    "SELECT count(*), count(*) FILTER (WHERE status = 'missing') FROM prompt_sources WHERE format <> ''"
+)
+COUNT_MODELS = "SELECT model, count(*) FROM prompt_embeddings GROUP BY model ORDER BY count(*) DESC, model"
+SELECT_LAST_RUN = "SELECT max(finished_at) FROM (SELECT finished_at FROM index_runs ORDER BY id DESC LIMIT 1)"
+
+
+def sources(connection: sqlite3.Connection) -> dict[str, SourceState]:
+    """Return what is known of every source."""
+    from chatmemory.pastchats.indexing.prompt_drafts import SourceState
+
+    return {
+        row[0]: SourceState(
+            source=row[0],
+            size=row[1],
+            modified_ns=row[2],
+            format=row[3],
+            format_version=row[4],
+            options=row[5],
+            status=row[6],
+            issue=row[7],
+            also={}
+            if row[8] == "{}"
+            else {path: (seen[0], seen[1]) for path, seen in json.loads(row[8]).items()},
+        )
+        for row in connection.execute(SELECT_SOURCES)
+    }
+
+
+def around(connection: sqlite3.Connection, prompt: Prompt, *, before: int, after: int) -> tuple[Prompt, ...]:
+    """Return *prompt* with the turns of its conversation before and after it."""
+    place = {
+        "conversation_id": plain(prompt.conversation_id),
+        "turn_index": prompt.turn_index,
+        "id": prompt.id,
+        "is_superseded": prompt.is_superseded,
+    }
+    earlier = connection.execute(SELECT_BEFORE, {**place, "limit": max(before, 0)}).fetchall()
+    later = connection.execute(SELECT_AFTER, {**place, "limit": max(after, 0)}).fetchall()
+    return (*map(prompt_of, reversed(earlier)), prompt, *map(prompt_of, later))
+
+
+def turns(
+    connection: sqlite3.Connection, source: str, *, turn_index: int | None, limit: int
+) -> tuple[Prompt, ...]:
+    """Return turns of a source, or of a conversation where no source is called so."""
+    asked = {"source": plain(source), "turn_index": turn_index, "limit": max(limit, 0)}
+    if turn_index is None:
+        of_source, of_conversation = SELECT_OF_SOURCE, SELECT_OF_CONVERSATION
+    else:
+        of_source, of_conversation = SELECT_TURN_OF_SOURCE, SELECT_TURN_OF_CONVERSATION
+    rows = (
+        connection.execute(of_source, asked).fetchall()
+        or connection.execute(of_conversation, asked).fetchall()
+    )
+    return tuple(map(prompt_of, rows))
+
+
+def with_texts(connection: sqlite3.Connection, text_hashes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the conversations in which each text occurs, the one that had it first before the others."""
+    found: dict[str, list[str]] = {}
+    for text_hash, conversation_id in connection.execute(
+        SELECT_WITH_TEXTS, {"hashes": json.dumps(list(text_hashes))}
+    ):
+        found.setdefault(text_hash, []).append(conversation_id or "")
+    return {text_hash: tuple(conversations) for text_hash, conversations in found.items()}
+
+
+def records(
+    connection: sqlite3.Connection, which: PromptFilter, *, after: int
+) -> list[tuple[int, PromptDraft, str]]:
+    """Return the next rows behind the row *after*: each with its turn and the time when it was made."""
+    asked = {**filter_parameters(which), "after": after, "limit": RECORDS_AT_ONCE}
+    return [
+        (row[0], draft_of(prompt_of(row), content_hash=row[-3], search_terms=row[-2]), row[-1])
+        for row in connection.execute(SELECT_RECORDS, asked).fetchall()
+    ]
+
+
+def without_vector(connection: sqlite3.Connection, model: str, *, limit: int) -> tuple[tuple[int, str], ...]:
+    """Return rows whose vector is of another model, and when there are no more of them, those that have no whole one."""
+    asked = {"model": model, "limit": max(limit, 0)}
+    rows = (
+        connection.execute(SELECT_WITHOUT_VECTOR, asked).fetchall()
+        or connection.execute(SELECT_WITHOUT_ROW, asked).fetchall()
+    )
+    return tuple((prompt_id, content) for prompt_id, content in rows)
+
+
+def statistics(connection: sqlite3.Connection, path: Path | None) -> PastChatsStatistics:
+    """Count what is kept, in the file at *path*; None: it is in memory."""
+    from chatmemory.pastchats.past_chats import PastChatsStatistics
+
+    rows = connection.execute(COUNT_PROMPTS).fetchall()
+    by_format, by_role, by_project = Counter[str](), Counter[str](), Counter[str]()
+    for format_, role, project, count, *_ in rows:
+        by_format[format_] += count
+        by_role[role] += count
+        by_project[project] += count
+    (conversations,) = connection.execute(COUNT_CONVERSATIONS).fetchone()
+    (embeddings,) = connection.execute(COUNT_EMBEDDINGS).fetchone()
+    sources_known, missing = connection.execute(COUNT_SOURCES).fetchone()
+    (last_run,) = connection.execute(SELECT_LAST_RUN).fetchone()
+    return PastChatsStatistics(
+        prompts=by_format.total(),
+        embeddings=embeddings,
+        conversations=conversations,
+        sources=sources_known,
+        missing_sources=missing,
+        superseded=sum(row[4] for row in rows),
+        by_format=_most_first(by_format),
+        by_role=_most_first(by_role),
+        by_project=_most_first(by_project),
+        models=dict(connection.execute(COUNT_MODELS).fetchall()),
+        oldest=instant_of(min((row[5] for row in rows if row[5]), default=None)),
+        newest=instant_of(max((row[6] for row in rows if row[6]), default=None)),
+        bytes_on_disk=0 if path is None else bytes_on_disk(path),
+        last_indexed_at=instant_of(last_run),
+    )
+
+
+def bytes_on_disk(path: Path) -> int:
+    """Return the size of the file with its log."""
+    files = (path, path.with_name(path.name + "-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
+def _most_first(counted: Mapping[str, int]) -> Mapping[str, int]:
+    return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))

@@ -1,0 +1,142 @@
+"""How turns of past chats go: forgotten, because somebody asked, or pruned, because nothing holds them any more.
+
+A turn's vector, code and words go with it (the triggers of ``prompt_tables.py``).
+"""
+
+import json
+import logging
+import sqlite3
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from chatmemory.pastchats.prompt import PromptFilter
+from chatmemory_layers.sqlite.engine.migrations import transaction
+from chatmemory_layers.sqlite.memories.merged_words import merge_words
+from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
+from chatmemory_layers.sqlite.prompts.prompt_row import plain
+
+CHOOSE_MEANT = f"""
+INSERT INTO staging.chosen_prompts (prompt_id)
+SELECT id FROM prompts
+WHERE {IS_MEANT} AND (
+    :sources IS NULL
+    OR source_path IN (SELECT value FROM json_each(:sources))
+    OR id IN (
+        SELECT prompt_id FROM prompt_aliases
+        WHERE prompt_aliases.source_path IN (SELECT value FROM json_each(:sources))
+    )
+)
+"""  # noqa: S608  the condition is ours
+# That nobody holds: neither the source that brought it, nor any other.
+CHOOSE_ABANDONED = """
+INSERT INTO staging.chosen_prompts (prompt_id)
+SELECT id FROM prompts
+WHERE superseded_at IS NOT NULL OR (
+    source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+    AND NOT EXISTS (
+        SELECT 1 FROM prompt_aliases
+        WHERE prompt_id = prompts.id
+            AND source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+    )
+)
+"""
+CLEAR_CHOSEN = "DELETE FROM staging.chosen_prompts"
+REMEMBER_FORGOTTEN = """
+INSERT OR IGNORE INTO prompt_forgotten (content_hash)
+SELECT content_hash FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)
+"""
+DELETE_CHOSEN = "DELETE FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)"
+
+# What is left of a source that is missing is held by another one, which takes its place.
+HAND_OVER = """
+UPDATE prompts SET source_path = (
+    SELECT min(prompt_aliases.source_path) FROM prompt_aliases
+    WHERE prompt_id = prompts.id
+        AND prompt_aliases.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+)
+WHERE source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+"""
+DELETE_IDLE_ALIASES = """
+DELETE FROM prompt_aliases
+WHERE source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
+    OR source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+"""
+DELETE_MISSING_SOURCES = "DELETE FROM prompt_sources WHERE status = 'missing'"
+
+MARK_MISSING = """
+UPDATE prompt_sources SET status = 'missing'
+WHERE status <> 'missing' AND source_path IN (SELECT value FROM json_each(:sources))
+"""
+
+EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
+
+MOST_ATTEMPTS: Final = 50
+BETWEEN_ATTEMPTS_SECONDS: Final = 0.05
+
+log: Final = logging.getLogger(__name__)
+
+
+def forget(
+    connection: sqlite3.Connection, which: PromptFilter, *, sources: Sequence[str], is_dry_run: bool
+) -> int:
+    """Delete turns so that nothing of them is left in the file, and remember not to take them in again."""
+    asked = {
+        **filter_parameters(which),
+        "sources": json.dumps(list(map(plain, sources))) if sources else None,
+    }
+    if is_dry_run:
+        return _count(connection, CHOOSE_MEANT, asked)
+    with transaction(connection):
+        count = _choose(connection, CHOOSE_MEANT, asked)
+        if count:
+            connection.execute(REMEMBER_FORGOTTEN)
+            connection.execute(DELETE_CHOSEN)
+            merge_words(connection.execute, "prompts_fts")  # the pages that it lets go are overwritten
+        connection.execute(CLEAR_CHOSEN)
+    if count:
+        _empty_log(connection)
+    return count
+
+
+def prune(connection: sqlite3.Connection, *, is_dry_run: bool) -> int:
+    """Delete the turns that no source holds any more, and what is known of missing sources."""
+    if is_dry_run:
+        return _count(connection, CHOOSE_ABANDONED, {})
+    with transaction(connection):
+        count = _choose(connection, CHOOSE_ABANDONED, {})
+        connection.execute(DELETE_CHOSEN)
+        connection.execute(HAND_OVER)
+        connection.execute(DELETE_IDLE_ALIASES)
+        connection.execute(DELETE_MISSING_SOURCES)
+        connection.execute(CLEAR_CHOSEN)
+    return count
+
+
+def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> None:
+    """Note that *sources* are gone."""
+    if sources:
+        connection.execute(MARK_MISSING, {"sources": json.dumps(list(map(plain, sources)))})
+
+
+def _choose(connection: sqlite3.Connection, statement: str, asked: dict[str, str | None]) -> int:
+    connection.execute(CLEAR_CHOSEN)
+    return connection.execute(statement, asked).rowcount
+
+
+def _count(connection: sqlite3.Connection, statement: str, asked: dict[str, str | None]) -> int:
+    connection.execute("BEGIN")  # of the temporary table alone: nobody waits for it
+    try:
+        return _choose(connection, statement, asked)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    for _ in range(MOST_ATTEMPTS):
+        (is_busy, *_) = connection.execute(EMPTY_LOG).fetchone()
+        if not is_busy:
+            return
+        # Another process empties it at this moment; for that SQLite does not wait, whatever the timeout.
+        time.sleep(BETWEEN_ATTEMPTS_SECONDS)
+    log.warning("the log could not be emptied: somebody has been reading for long")

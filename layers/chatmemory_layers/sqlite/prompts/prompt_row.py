@@ -1,0 +1,103 @@
+"""How a turn becomes a row of ``prompts`` and comes back.
+
+What the columns are is said in ``prompt_tables.py``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from chatmemory.pastchats.prompt import Prompt
+
+if TYPE_CHECKING:
+    from chatmemory.input.json_value import Json
+    from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+
+ALIASES: Final = "aliases"
+"""The key of metadata under which the further sources of a turn stand; in the file they have a table of their own."""
+
+PROMPT_COLUMNS: Final = """
+prompts.id, prompts.source_path, prompts.source_project, prompts.format, prompts.conversation_id, prompts.session,
+prompts.turn_index, prompts.role, prompts.kind, prompts.speaker, prompts.content, prompts.timestamp, prompts.text_hash,
+prompts.metadata_json, prompts.superseded_at,
+(SELECT json_group_array(prompt_aliases.source_path) FROM prompt_aliases
+ WHERE prompt_aliases.prompt_id = prompts.id) AS aliases
+"""
+"""What ``prompt_of`` reads, in this order, of a statement ``FROM prompts``."""
+
+NO_ALIASES: Final = "[]"
+_ZONE_AT: Final = -len("+00:00")
+
+
+def prompt_of(row: Sequence[Any]) -> Prompt:
+    """Make a turn of a row of ``PROMPT_COLUMNS``; what follows them is left alone."""
+    metadata: dict[str, Json] = {} if row[13] is None else json.loads(row[13])
+    if row[15] != NO_ALIASES:
+        metadata[ALIASES] = json.loads(row[15])
+    return Prompt(
+        id=row[0],
+        source=row[1],
+        project=row[2],
+        format=row[3],
+        conversation_id=row[4] or "",
+        session=row[5],
+        turn_index=row[6],
+        role=row[7],
+        kind=row[8],
+        speaker=row[9],
+        content=row[10],
+        timestamp=instant_of(row[11]),
+        text_hash=row[12],
+        metadata=metadata,
+        is_superseded=row[14] is not None,
+    )
+
+
+def draft_of(prompt: Prompt, *, content_hash: str, search_terms: str) -> PromptDraft:
+    """Return the turn as it can be staged again."""
+    from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+
+    return PromptDraft(
+        source=prompt.source,
+        project=prompt.project,
+        format=prompt.format,
+        conversation_id=prompt.conversation_id,
+        session=prompt.session,
+        turn_index=prompt.turn_index,
+        role=prompt.role,
+        kind=prompt.kind,
+        speaker=prompt.speaker,
+        content=prompt.content,
+        timestamp=prompt.timestamp,
+        content_hash=content_hash,
+        text_hash=prompt.text_hash,
+        search_terms=search_terms,
+        metadata=prompt.metadata,
+        is_superseded=prompt.is_superseded,
+    )
+
+
+def instant_text(instant: datetime | None) -> str | None:
+    """Return an instant with a time zone as ``2023-05-08T13:56:00.000000Z``."""
+    if instant is None:
+        return None
+    return instant.astimezone(UTC).isoformat(timespec="microseconds")[:_ZONE_AT] + "Z"
+
+
+def instant_of(text: str | None) -> datetime | None:
+    """Read an instant back, in UTC; also those that SQLite writes, and None for what another program wrote there."""
+    if text is None:
+        return None
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+
+
+def plain(text: str) -> str:
+    r"""Return *text* as a statement can take it: half a character, as names of files may hold, is written ``\udc80``."""
+    return text.encode("utf-8", "backslashreplace").decode()

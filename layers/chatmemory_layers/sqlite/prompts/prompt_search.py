@@ -1,0 +1,275 @@
+"""``PromptSearcher``: the candidates of a search in past chats, by words, by vectors, and by standing beside such a turn.
+
+It works on a connection that others opened, and only reads.  How candidates are ranked is ``hybrid_rank.py``'s business.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
+from itertools import chain, zip_longest
+from typing import Final, final
+
+from chatmemory.pastchats.prompt import EVERYTHING, Prompt
+from chatmemory.pastchats.prompt_repository import (
+    MOST_CANDIDATES,
+    PromptCandidate,
+    PromptCandidates,
+    PromptSearch,
+)
+from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
+from chatmemory_layers.sqlite.prompts.prompt_row import PROMPT_COLUMNS, prompt_of
+from chatmemory_layers.sqlite.prompts.prompt_words import NEWEST_SCORED, scores_by_words, scores_within
+from chatmemory_layers.sqlite.prompts.vectors.prompt_vectors import (
+    PromptVectors,
+    QueryVector,
+    ScanName,
+    has_other_models,
+)
+
+BEST_BY_WORDS: Final = 60
+BEST_BY_VECTOR: Final = 40
+
+MOST_COPIES: Final = 2
+"""Of one text among the best: a thousand copies of a prompt would leave no room for anything else."""
+
+ENOUGH_COMPARED: Final = 100
+"""Vectors of different texts that are looked at before the best of them are taken."""
+
+MOST_CHECKED: Final = 50_000
+"""Nearest codes that are held against a filter one by one; then what passes the filter is listed instead."""
+
+MOST_BY_TEXT: Final = 100
+LONGEST_PATTERN: Final = 1000
+"""Characters of a query that are looked for as they stand."""
+
+NEWEST_READ: Final = 200_000
+"""Turns in which the text of a query is looked for."""
+
+LAST_ROW: Final = (1 << 63) - 1
+
+SELECT_PROMPTS = f"""
+SELECT {PROMPT_COLUMNS} FROM prompts
+WHERE prompts.id IN (SELECT value FROM json_each(:ids))
+"""  # noqa: S608  columns and conditions, no values
+SELECT_TEXTS = f"""
+SELECT prompts.id, prompts.text_hash FROM prompts
+WHERE prompts.id IN (SELECT value FROM json_each(:ids)) AND {IS_MEANT}
+"""  # noqa: S608
+SELECT_MEANT = f"SELECT prompts.id FROM prompts WHERE {IS_MEANT}"  # noqa: S608
+SELECT_OF_CONVERSATIONS = f"""
+SELECT prompts.id FROM prompts
+WHERE prompts.conversation_id IN (SELECT value FROM json_each(:conversations)) AND {IS_MEANT}
+"""  # noqa: S608
+# What a source no longer holds stands beside nothing: its place has been taken.
+SELECT_BESIDE = """
+SELECT
+    prompts.id,
+    (SELECT id FROM prompts AS other
+     WHERE other.conversation_id = prompts.conversation_id AND other.turn_index < prompts.turn_index
+     AND other.superseded_at IS NULL
+     ORDER BY other.turn_index DESC LIMIT 1),
+    (SELECT id FROM prompts AS other
+     WHERE other.conversation_id = prompts.conversation_id AND other.turn_index > prompts.turn_index
+     AND other.superseded_at IS NULL
+     ORDER BY other.turn_index LIMIT 1)
+FROM prompts WHERE prompts.id IN (SELECT value FROM json_each(:ids))
+"""
+SELECT_WITH_TEXT = f"""
+SELECT prompts.id FROM prompts
+WHERE prompts.content LIKE :pattern ESCAPE '!' AND {IS_MEANT}
+AND prompts.id > (SELECT max(id) FROM prompts) - :newest
+ORDER BY prompts.id DESC LIMIT :most
+"""  # noqa: S608
+COUNT_OTHERS = f"""
+SELECT count(*) FROM prompt_embeddings CROSS JOIN prompts ON prompts.id = prompt_embeddings.prompt_id
+WHERE prompt_embeddings.model <> :model AND {IS_MEANT}
+"""  # noqa: S608
+
+
+@final
+class PromptSearcher:
+    """Finds candidates; keeps what makes the next search quick, so there is one for each store."""
+
+    def __init__(self, *, use_sqlite_vec: bool = True, scan: ScanName | None = None) -> None:
+        """Use sqlite-vec where it can be loaded, if wanted; *scan*: always that one."""
+        self._vectors = PromptVectors(use_sqlite_vec=use_sqlite_vec, scan=scan)
+
+    def candidates(self, connection: sqlite3.Connection, search: PromptSearch) -> PromptCandidates:
+        """Return what may be a hit, ``MOST_CANDIDATES`` at most, all of it of one moment."""
+        if connection.in_transaction:
+            return _Search(connection, search, self._vectors).run()
+        connection.execute("BEGIN")
+        try:
+            return _Search(connection, search, self._vectors).run()
+        finally:
+            connection.execute("ROLLBACK")
+
+
+@final
+class _Search:
+    """One search."""
+
+    def __init__(self, connection: sqlite3.Connection, search: PromptSearch, vectors: PromptVectors) -> None:
+        self._connection = connection
+        self._search = search
+        self._vectors = vectors
+        self._is_filtered = search.filter != EVERYTHING
+        self._meant: dict[str, str | None] = filter_parameters(search.filter)
+        self._among = self._of_conversations() if search.filter.conversations else None
+        self._query: QueryVector | None = None
+        if search.vector is not None:
+            self._query = vectors.query(connection, search.vector, search.model)
+        self._similarities: dict[int, float] = {}
+
+    def run(self) -> PromptCandidates:
+        if self._among == []:
+            return PromptCandidates(())
+        nearest = self._all_nearest_first()  # a large store compares them while words are looked for
+        scores = self._scores()
+        best = self._best_by_words(scores), self._best_by_vector(nearest)
+        # The best of both in turns, so that neighbours of the best of each find room.
+        rows = list(dict.fromkeys(row for row in chain(*zip_longest(*best)) if row is not None))
+        matched_text = False
+        if not rows and self._query is None:
+            rows = self._with_text()
+            matched_text = bool(rows)
+        else:
+            rows = self._with_neighbours(rows)
+        prompts = self._prompts(rows)
+        if self._query is not None:
+            unknown = [row for row in rows if row not in self._similarities]
+            self._compare(unknown)
+        found = tuple(
+            PromptCandidate(prompts[row], scores.get(row, 0.0), self._similarities.get(row))
+            for row in rows
+            if row in prompts
+        )
+        return PromptCandidates(found, matched_text, self._unembedded())
+
+    # --- words ---
+
+    def _scores(self) -> dict[int, float]:
+        rows = self._among or [0, LAST_ROW]
+        parameters = {**self._meant, "first": min(rows), "last": max(rows)}
+        if self._among is not None and len(self._among) <= NEWEST_SCORED:
+            return scores_within(self._connection, self._search.terms, parameters, turns=len(self._among))
+        return scores_by_words(
+            self._connection, self._search.terms, parameters, is_filtered=self._is_filtered
+        )
+
+    def _best_by_words(self, scores: dict[int, float]) -> list[int]:
+        copies = Counter[str]()
+        best: list[int] = []
+        looked_at, portion = 0, BEST_BY_WORDS + BEST_BY_WORDS // 4
+        while len(best) < BEST_BY_WORDS and looked_at < len(scores):
+            # Mostly the first portion holds enough; sorting them all takes longer than finding them.
+            in_order = nlargest(looked_at + portion, zip(scores.values(), scores, strict=True))
+            best += self._without_copies([row for _, row in in_order[looked_at:]], copies)
+            looked_at, portion = len(in_order), 8 * portion
+        return best[:BEST_BY_WORDS]
+
+    def _with_text(self) -> list[int]:
+        """Return the newest turns that contain the text of the query as it stands."""
+        text = self._search.text.strip()[:LONGEST_PATTERN].replace("\0", "")
+        text = text.encode(errors="ignore").decode()  # SQLite takes no lone surrogates, and no turn has any
+        if not text:
+            return []
+        for special in "!%_":
+            text = text.replace(special, f"!{special}")
+        parameters = {"pattern": f"%{text}%", "newest": NEWEST_READ, "most": MOST_BY_TEXT, **self._meant}
+        return [row for (row,) in self._connection.execute(SELECT_WITH_TEXT, parameters).fetchall()]
+
+    # --- vectors ---
+
+    def _all_nearest_first(self) -> Iterator[list[int]]:
+        if self._query is None or self._among is not None:
+            return iter(())
+        return self._vectors.nearest_first(self._connection, self._query, among=None)
+
+    def _best_by_vector(self, nearest: Iterator[list[int]]) -> list[int]:
+        if self._query is None:
+            return []
+        copies = Counter[str]()
+        compared: list[int] = []
+        for rows in self._nearest_first(self._query, nearest):
+            similarities = self._compare(rows)
+            in_order = sorted(similarities, key=lambda row: (similarities[row], row), reverse=True)
+            compared += self._without_copies(in_order, copies)
+            if len(compared) >= ENOUGH_COMPARED:
+                break
+        return nlargest(BEST_BY_VECTOR, compared, key=lambda row: (self._similarities[row], row))
+
+    def _nearest_first(self, query: QueryVector, nearest: Iterator[list[int]]) -> Iterator[list[int]]:
+        """Yield rows that the filter means, the nearest first, a portion at a time."""
+        checked = 0
+        if self._among is None:
+            for rows in nearest:
+                yield list(self._texts(rows)) if self._is_filtered else rows
+                checked += len(rows)
+                if self._is_filtered and checked >= MOST_CHECKED:
+                    break
+            else:
+                return
+        among = self._among
+        if among is None:
+            among = [row for (row,) in self._connection.execute(SELECT_MEANT, self._meant).fetchall()]
+        yield from self._vectors.nearest_first(self._connection, query, among=among)
+
+    def _compare(self, rows: Sequence[int]) -> dict[int, float]:
+        """Note how similar *rows* are, and return it."""
+        if self._query is None:
+            return {}
+        new = self._vectors.similarities(self._connection, self._query, rows)
+        self._similarities |= new
+        return new
+
+    def _unembedded(self) -> int:
+        if self._query is None or not has_other_models(self._connection, self._query.model):
+            return 0
+        parameters = {"model": self._query.model, **self._meant}
+        (count,) = self._connection.execute(COUNT_OTHERS, parameters).fetchone()
+        return int(count)
+
+    # --- rows ---
+
+    def _without_copies(self, rows: Iterable[int], copies: Counter[str]) -> list[int]:
+        """Return *rows* in their order, without those whose text was there often enough; *copies* counts on."""
+        rows = list(rows)
+        texts = self._texts(rows)
+        kept: list[int] = []
+        for row in rows:
+            if (text := texts.get(row)) is not None:
+                copies[text] += 1
+                if copies[text] <= MOST_COPIES:
+                    kept.append(row)
+        return kept
+
+    def _texts(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return the hashes of the texts of those *rows* that the filter means, in the order of *rows*."""
+        parameters = {"ids": json.dumps(rows), **self._meant}
+        texts = dict(self._connection.execute(SELECT_TEXTS, parameters).fetchall())
+        return {row: texts[row] for row in rows if row in texts}
+
+    def _of_conversations(self) -> list[int]:
+        return [row for (row,) in self._connection.execute(SELECT_OF_CONVERSATIONS, self._meant).fetchall()]
+
+    def _with_neighbours(self, rows: Sequence[int]) -> list[int]:
+        """Return *rows* and the turns beside them, as many as there is room for."""
+        beside = {
+            row: others
+            for row, *others in self._connection.execute(SELECT_BESIDE, {"ids": json.dumps(rows)}).fetchall()
+        }
+        known = set(rows)
+        others = dict.fromkeys(
+            other for row in rows for other in beside.get(row, ()) if other is not None and other not in known
+        )
+        admitted = self._texts(list(others)) if self._is_filtered else others
+        return [*rows, *admitted][:MOST_CANDIDATES]
+
+    def _prompts(self, rows: Sequence[int]) -> dict[int, Prompt]:
+        found = map(prompt_of, self._connection.execute(SELECT_PROMPTS, {"ids": json.dumps(rows)}).fetchall())
+        return {prompt.id: prompt for prompt in found}

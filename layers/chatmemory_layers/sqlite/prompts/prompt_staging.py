@@ -1,0 +1,216 @@
+"""Turns of one source on their way into the store, in a file beside it that only this connection can see.
+
+They need neither memory nor the lock of the store while a long source is read and embedded, and they are gone with the
+process: the file has lost its name.  Temporary tables would do, but some builds of SQLite (``pysqlite3-binary``) keep
+them in memory, 1 GB for a history of 100 MB.  ``prompt_commit.py`` makes rows of them.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Final
+
+from chatmemory.embedding.embedder import Vector
+from chatmemory.input.json_value import Json
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+from chatmemory_layers.sqlite.prompts.prompt_row import ALIASES, NO_ALIASES, instant_text, plain
+from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_rows import NO_MODEL, vector_rows
+
+SELECT_FILE = "SELECT file FROM pragma_database_list WHERE name = 'main'"
+CREATE_STAGED = """
+CREATE TABLE staging.staged_prompts (
+    content_hash TEXT NOT NULL UNIQUE,
+    source_path TEXT NOT NULL,
+    source_project TEXT NOT NULL,
+    format TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    session TEXT NOT NULL,
+    turn_index INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    speaker TEXT,
+    content TEXT NOT NULL,
+    timestamp TEXT,
+    text_hash TEXT NOT NULL,
+    search_terms TEXT NOT NULL,
+    metadata_json TEXT,
+    aliases TEXT NOT NULL,
+    is_superseded INTEGER NOT NULL,
+    model TEXT NOT NULL
+)
+"""
+# What the commit finds out of each.  Apart from the texts: what is changed in a transaction is written twice.
+CREATE_FATES = """
+CREATE TABLE staging.staged_fates (
+    place INTEGER PRIMARY KEY,
+    prompt_id INTEGER NOT NULL,
+    fate TEXT NOT NULL,
+    needs_vector INTEGER NOT NULL
+)
+"""
+CREATE_TURNS = """
+CREATE VIEW staging.staged_turns AS
+SELECT fates.place, fates.prompt_id, fates.fate, fates.needs_vector, staged.*
+FROM staged_fates AS fates CROSS JOIN staged_prompts AS staged ON staged.rowid = fates.place
+"""
+CREATE_STAGED_VECTORS = """
+CREATE TABLE staging.staged_vectors (
+    text_hash TEXT NOT NULL UNIQUE,
+    model TEXT NOT NULL,
+    dim INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    vector_json TEXT NOT NULL,
+    code BLOB NOT NULL
+)
+"""
+# Turns that the source brought once and does not hold any more; also those that are to be deleted.
+CREATE_CHOSEN = "CREATE TABLE staging.chosen_prompts (prompt_id INTEGER PRIMARY KEY)"
+
+# The later turn of one identity counts, in the place of the earlier.
+STAGE = """
+INSERT INTO staging.staged_prompts (
+    content_hash, source_path, source_project, format, conversation_id, session, turn_index, role, kind, speaker,
+    content, timestamp, text_hash, search_terms, metadata_json, aliases, is_superseded, model
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (content_hash) DO UPDATE SET
+    source_path = excluded.source_path, source_project = excluded.source_project, format = excluded.format,
+    conversation_id = excluded.conversation_id, session = excluded.session, turn_index = excluded.turn_index,
+    role = excluded.role, kind = excluded.kind, speaker = excluded.speaker, content = excluded.content,
+    timestamp = excluded.timestamp, text_hash = excluded.text_hash, search_terms = excluded.search_terms,
+    metadata_json = excluded.metadata_json, aliases = excluded.aliases,
+    is_superseded = excluded.is_superseded, model = excluded.model
+"""
+STAGE_VECTOR = """
+INSERT OR REPLACE INTO staging.staged_vectors (text_hash, model, dim, vector, vector_json, code)
+VALUES (?, ?, ?, ?, ?, ?)
+"""
+CLEAR = (
+    "DELETE FROM staging.staged_prompts",
+    "DELETE FROM staging.staged_vectors",
+    "DELETE FROM staging.chosen_prompts",
+)
+
+SELECT_UNCHANGED = """
+SELECT asked.key FROM json_each(:hashes) AS asked CROSS JOIN prompts ON prompts.content_hash = asked.key
+WHERE prompts.text_hash = asked.value
+"""
+SELECT_UNEMBEDDED = """
+SELECT asked.value FROM json_each(:hashes) AS asked
+WHERE NOT EXISTS (
+    SELECT 1 FROM prompts CROSS JOIN prompt_embeddings ON prompt_embeddings.prompt_id = prompts.id
+    WHERE prompts.text_hash = asked.value AND prompt_embeddings.model = :model
+) AND NOT EXISTS (
+    SELECT 1 FROM staging.staged_vectors AS staged WHERE staged.text_hash = asked.value AND staged.model = :model
+)
+"""
+
+
+# Made once: ``json.dumps`` with these arguments makes an encoder for every row.
+_encode: Final = json.JSONEncoder(ensure_ascii=False, default=dict).encode
+
+
+def prepare_staging(connection: sqlite3.Connection) -> None:
+    """Attach the file, and make its tables.
+
+    Raises:
+        OSError: there can be no file beside the store.
+    """
+    (store,) = connection.execute(SELECT_FILE).fetchone()
+    file = _new_file(Path(store).parent) if store else None
+    connection.execute("ATTACH :name AS staging", {"name": ":memory:" if file is None else str(file)})
+    for pragma in ("journal_mode = MEMORY", "synchronous = OFF", "secure_delete = OFF"):
+        connection.execute(f"PRAGMA staging.{pragma}").fetchall()
+    if file is not None:
+        with suppress(PermissionError):  # Windows keeps what is open
+            file.unlink()
+    for statement in (CREATE_STAGED, CREATE_STAGED_VECTORS, CREATE_FATES, CREATE_TURNS, CREATE_CHOSEN):
+        connection.execute(statement)
+
+
+def _new_file(folder: Path) -> Path:
+    handle, name = mkstemp(prefix=".staging-", dir=folder)
+    os.close(handle)
+    return Path(name)
+
+
+def stage(
+    connection: sqlite3.Connection,
+    turns: Sequence[PromptDraft],
+    vectors: Mapping[str, Vector],
+    *,
+    model: str,
+) -> None:
+    """Put *turns* aside, with *vectors* by the hashes of their texts."""
+    rows = zip(vectors, vector_rows(list(vectors.values())), strict=True)
+    connection.execute("BEGIN")
+    try:
+        connection.executemany(STAGE, [_row_of(turn, model) for turn in turns])
+        connection.executemany(
+            STAGE_VECTOR,
+            [(text, model, row.dim, row.vector, row.vector_json, row.code) for text, row in rows],
+        )
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def discard(connection: sqlite3.Connection) -> None:
+    """Forget what was put aside."""
+    for statement in CLEAR:
+        connection.execute(statement)
+
+
+def unchanged(connection: sqlite3.Connection, hashes: Mapping[str, str]) -> frozenset[str]:
+    """Return those identities that are kept with that very text."""
+    rows = connection.execute(SELECT_UNCHANGED, {"hashes": json.dumps(dict(hashes))})
+    return frozenset(content_hash for (content_hash,) in rows)
+
+
+def unembedded(connection: sqlite3.Connection, text_hashes: Sequence[str], model: str) -> frozenset[str]:
+    """Return those texts of which there is no vector of *model*, neither kept nor put aside."""
+    if model == NO_MODEL:
+        return frozenset()
+    asked = {"hashes": json.dumps(list(text_hashes)), "model": model}
+    return frozenset(text_hash for (text_hash,) in connection.execute(SELECT_UNEMBEDDED, asked))
+
+
+def _row_of(turn: PromptDraft, model: str) -> tuple[object, ...]:
+    metadata, aliases = _without_aliases(turn)
+    return (
+        turn.content_hash,
+        plain(turn.source),
+        turn.project,
+        turn.format,
+        turn.conversation_id,
+        turn.session,
+        turn.turn_index,
+        turn.role,
+        turn.kind,
+        turn.speaker,
+        turn.content,
+        instant_text(turn.timestamp),
+        turn.text_hash,
+        turn.search_terms,
+        _encode(metadata) if metadata else None,
+        _encode(aliases) if aliases else NO_ALIASES,
+        turn.is_superseded,
+        model,
+    )
+
+
+def _without_aliases(turn: PromptDraft) -> tuple[Mapping[str, Json], list[str]]:
+    """Part the metadata from the further sources, which an export has put there."""
+    named = turn.metadata.get(ALIASES)
+    if named is None:
+        return turn.metadata, []
+    metadata = {key: value for key, value in turn.metadata.items() if key != ALIASES}
+    if not isinstance(named, Sequence) or isinstance(named, str):
+        return metadata, []
+    return metadata, [alias for alias in named if isinstance(alias, str) and alias != turn.source]

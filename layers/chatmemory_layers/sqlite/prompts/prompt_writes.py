@@ -1,0 +1,110 @@
+"""What is written about past chats beside their turns: vectors of another model, words anew, runs."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from chatmemory.pastchats.past_chats import IndexReport
+from chatmemory_layers.sqlite.engine.migrations import transaction
+from chatmemory_layers.sqlite.memories.merged_words import build_anew
+from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
+from chatmemory_layers.sqlite.prompts.vectors.prompt_code_blocks import pack_codes
+from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_rows import vector_rows
+
+if TYPE_CHECKING:
+    from chatmemory.embedding.embedder import Matrix
+
+KEPT_RUNS: Final = 1_000
+
+INSERT_MODEL = "INSERT OR IGNORE INTO prompt_models (model, dim) VALUES (:model, :dim)"
+# A turn may have been deleted since it was read; then nothing is written.
+REPLACE_VECTOR = """
+INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
+SELECT :prompt_id, :model, :dim, :vector, :vector_json WHERE EXISTS (SELECT 1 FROM prompts WHERE id = :prompt_id)
+ON CONFLICT (prompt_id) DO UPDATE SET
+    model = excluded.model, dim = excluded.dim, vector = excluded.vector, vector_json = excluded.vector_json,
+    created_at = CURRENT_TIMESTAMP
+"""
+REPLACE_CODE = """
+INSERT INTO prompt_codes (prompt_id, model_key, code)
+SELECT :prompt_id, model_key, :code FROM prompt_models
+WHERE model = :model AND dim = :dim AND EXISTS (SELECT 1 FROM prompts WHERE id = :prompt_id)
+ON CONFLICT (prompt_id) DO UPDATE SET model_key = excluded.model_key, code = excluded.code
+"""
+# A watch runs every few seconds, for years.
+DELETE_OLD_RUNS = "DELETE FROM index_runs WHERE id <= (SELECT max(id) FROM index_runs) - :kept"
+
+COUNT_PROMPTS = "SELECT count(*) FROM prompts"
+
+INSERT_RUN = """
+INSERT INTO index_runs (
+    started_at, finished_at, files, failed, new, updated, unchanged, duplicates, superseded, report_json
+)
+VALUES (
+    :started_at, :finished_at, :files, :failed, :new, :updated, :unchanged, :duplicates, :superseded, :report_json
+)
+"""
+
+
+def re_embed(connection: sqlite3.Connection, ids: Sequence[int], vectors: "Matrix", *, model: str) -> None:
+    """Put *vectors* in the place of those that the rows *ids* have."""
+    rows = [
+        {
+            "prompt_id": prompt_id,
+            "model": model,
+            "dim": row.dim,
+            "vector": row.vector,
+            "vector_json": row.vector_json,
+            "code": row.code,
+        }
+        for prompt_id, row in zip(ids, vector_rows(vectors), strict=True)
+    ]
+    with transaction(connection):
+        for row in rows[:1]:
+            connection.execute(INSERT_MODEL, row)
+        connection.executemany(REPLACE_VECTOR, rows)
+        connection.executemany(REPLACE_CODE, rows)
+
+
+def reindex_words(connection: sqlite3.Connection) -> int:
+    """Build the index of words anew; return the number of turns."""
+    with transaction(connection):
+        build_anew(connection.execute, "prompts_fts")
+        (count,) = connection.execute(COUNT_PROMPTS).fetchone()
+    return int(count)
+
+
+def record_run(connection: sqlite3.Connection, report: IndexReport) -> None:
+    """Add a row to ``index_runs``, which keeps the last ``KEPT_RUNS``, and pack the codes that the run brought."""
+    with transaction(connection):
+        connection.execute(INSERT_RUN, _run_row(report))
+        connection.execute(DELETE_OLD_RUNS, {"kept": KEPT_RUNS})
+        pack_codes(connection)
+
+
+def _run_row(report: IndexReport) -> dict[str, object]:
+    turns = report.turns
+    detail = {
+        "read": dict(report.read),
+        "unchanged_files": report.unchanged,
+        "not_histories": report.not_histories,
+        "missing": report.missing,
+        "redacted": report.redacted,
+        "unknown_records": dict(report.unknown_records),
+        "issues": list(map(str, report.issues)),
+        "seconds": report.seconds,
+    }
+    return {
+        "started_at": instant_text(report.started_at),
+        "finished_at": instant_text(report.started_at + timedelta(seconds=report.seconds)),
+        "files": report.files,
+        "failed": report.failed,
+        "new": turns.new,
+        "updated": turns.updated,
+        "unchanged": turns.unchanged,
+        "duplicates": turns.duplicates,
+        "superseded": turns.superseded,
+        "report_json": json.dumps(detail),
+    }

@@ -1,0 +1,16 @@
+from chatmemory_layers.stacks.parts import (
+    Embedders as Embedders,
+    Parts as Parts,
+    Repositories as Repositories,
+    Skills as Skills,
+    StackError as StackError,
+)
+from chatmemory_layers.stacks.ready_made import (
+    MemoryTags as MemoryTags,
+    Stack as Stack,
+    configured as configured,
+    embedded as embedded,
+    from_configuration as from_configuration,
+    postgres as postgres,
+    testing as testing,
+)

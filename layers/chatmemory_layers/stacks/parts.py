@@ -1,0 +1,62 @@
+"""``Parts``: what a program may put into a ready-made stack, each as a layer or as the plain thing."""
+
+from typing import Never, TypeAlias, TypedDict
+
+from chatmemory.conversation.message_repository import MessageRepositoryTag
+from chatmemory.conversation.skill_runner import SkillRunner, SkillRunnerTag
+from chatmemory.conversation.strategies.contract import HistoryStrategy, HistoryStrategyTag
+from chatmemory.conversation.token_counter import TokenCounterTag
+from chatmemory.effect import Layer
+from chatmemory.effect.config.config_error import ConfigError
+from chatmemory.effect.services.clock import Clock
+from chatmemory.embedding.embedder import Embedder, EmbedderTag
+from chatmemory.errors import RepositoryError
+from chatmemory.items.item_repository import ItemRepositoryTag
+from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
+from chatmemory.settings.memory_settings import StrategySettings
+from chatmemory_layers.configuration import SettingsTags
+
+StackError: TypeAlias = RepositoryError | ConfigError
+Stores: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag
+Given: TypeAlias = SettingsTags | TokenCounterTag
+Around: TypeAlias = Given | Stores | SkillRunnerTag | EmbedderTag
+"""What a strategy, an extractor and a ranker may ask for."""
+
+Repositories: TypeAlias = Layer[Stores, StackError, Given]
+MessageStores: TypeAlias = Layer[MessageRepositoryTag, StackError, Given | Stores]
+MemoryStores: TypeAlias = Layer[MemoryRepositoryTag, StackError, Given | Stores]
+ItemStores: TypeAlias = Layer[ItemRepositoryTag, StackError, Given | Stores]
+SomeRepositories: TypeAlias = MessageStores | MemoryStores | ItemStores
+"""A layer of one, two or all three; one that asks for the repository that it gives goes around the stack's own."""
+
+Skills: TypeAlias = Layer[SkillRunnerTag, StackError, Given]
+Embedders: TypeAlias = Layer[EmbedderTag, StackError, Given]
+Strategies: TypeAlias = Layer[HistoryStrategyTag, StackError, Around]
+Extractors: TypeAlias = Layer[MemoryExtractorTag, StackError, Around]
+Rankers: TypeAlias = Layer[RecallRankerTag, StackError, Around]
+Clocks: TypeAlias = Layer[Never]
+
+
+class Parts(TypedDict, total=False):
+    """What a stack has in the place of its own; None, or nothing: its own.
+
+    Attributes:
+        repositories: a layer of one, two or all three of the repositories; a store that feeds none of them any more
+            is not opened.
+        strategy: how a long history is kept short: settings, a strategy, or a layer of one.
+        skills: what writes summaries.
+        embedder: what makes vectors of memories; timed and guarded like the stack's own.
+        extractor: what finds memories in what is said.
+        ranker: what orders memories in a recall.
+        clock: what tells the time.
+    """
+
+    repositories: SomeRepositories | None
+    strategy: StrategySettings | HistoryStrategy | Strategies | None
+    skills: SkillRunner | Skills | None
+    embedder: Embedder | Embedders | None
+    extractor: MemoryExtractor | Extractors | None
+    ranker: RecallRanker | Rankers | None
+    clock: Clock | Clocks | None

@@ -1,0 +1,204 @@
+"""Ready-made stacks of past chats: ``finding`` loads as little as it can, ``indexing`` keeps the index, ``testing`` is both.
+
+All run in the calling thread, and without an event loop unless an embedder over HTTP is set; for programs that have one
+there is ``server/served_past_chats.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
+
+from chatmemory.conversation.token_count import token_counter
+from chatmemory.effect import Layer
+from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
+from chatmemory.pastchats.finding.hybrid_rank import prompt_ranker
+from chatmemory.pastchats.finding.past_chats_live import past_chats
+from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
+from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader, prompt_repository
+from chatmemory_layers.stacks.part_layer import check_names, layer_of
+
+if TYPE_CHECKING:
+    from typing import Never
+
+    from typing_extensions import Unpack
+
+    from chatmemory.effect.config.config_error import ConfigError
+    from chatmemory.effect.services.clock import Clock
+    from chatmemory.embedding.embedder import Embedder, EmbedderTag
+    from chatmemory.embedding.query_embedder import QueryEmbedderTag
+    from chatmemory.errors import RepositoryError
+    from chatmemory.pastchats.finding.prompt_ranker import PromptRanker, PromptRankerTag
+    from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
+    from chatmemory.pastchats.prompt_repository import PromptRepository, PromptRepositoryTag
+
+StackError: TypeAlias = "RepositoryError | ConfigError"
+Given: TypeAlias = "PastChatsSettingsTag | EmbeddingSettingsTag"
+Kept: TypeAlias = "Layer[Given | PromptRepositoryTag, StackError]"
+Files: TypeAlias = "Layer[HistoryFilesTag, Never, PastChatsSettingsTag]"
+Repositories: TypeAlias = "Layer[PromptRepositoryTag, StackError, Given]"
+Embedders: TypeAlias = "Layer[EmbedderTag, StackError, Given]"
+Rankers: TypeAlias = "Layer[PromptRankerTag, StackError, Given]"
+
+OFFLINE: Final = EmbeddingSettings()
+"""The embedder that ships with the package."""
+
+
+class Parts(TypedDict, total=False):
+    """What a stack of past chats has in the place of its own; None, or nothing: its own.
+
+    Attributes:
+        repositories: the index; no file is opened then.
+        files: where histories are read.
+        embedder: what makes vectors of prompts, and of what is searched for.
+        ranker: what orders prompts in a recall.
+        clock: what tells the time.
+    """
+
+    repositories: PromptRepository | Repositories | None
+    files: HistoryFiles | Files | None
+    embedder: Embedder | Embedders | None
+    ranker: PromptRanker | Rankers | None
+    clock: Clock | Layer[Never] | None
+
+
+def finding(
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
+) -> Layer[PastChatsService, StackError]:
+    """Find in an index that exists, and write nothing.
+
+    Args:
+        settings: where the index is, and what a recall takes from it.
+        embedding: what made its vectors.
+        parts: what the stack has in the place of its own, each a layer or the plain thing (see ``Parts``).
+    """
+    return _finding(_kept(prompt_reader, settings, embedding, parts), embedding, parts)
+
+
+def indexing(
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
+) -> Layer[PastChatsIndexService, StackError]:
+    """Keep an index, which is made when it is not there.
+
+    Args:
+        settings: where the index is, and which histories are read.
+        embedding: what makes its vectors.
+        parts: as for ``finding``; ``files`` are by default those of this machine.
+    """
+    return _indexing(_kept(prompt_repository, settings, embedding, parts), embedding, parts)
+
+
+def rehearsing(
+    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
+) -> Layer[PastChatsIndexService, StackError]:
+    """Say what indexing would do, by an index that is only read; by an empty one when there is none.
+
+    Args:
+        settings: as for ``indexing``.
+        embedding: as for ``indexing``.
+        parts: as for ``indexing``.
+    """
+    from chatmemory_layers.sqlite.prompts.prompt_store import store_path
+
+    if store_path(settings).exists():
+        return _indexing(_kept(prompt_reader, settings, embedding, parts), embedding, parts)
+    from attrs import evolve
+
+    return indexing(evolve(settings, path=":memory:"), embedding, **parts)
+
+
+def testing(
+    embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
+) -> Layer[PastChatsIndexService | PastChatsService, StackError]:
+    """Keep an index in memory until the runtime ends, and find in it.
+
+    Write ``past_chats_stacks.testing()``: pytest takes an imported function whose name begins with "test" for a test.
+
+    Args:
+        embedding: what makes its vectors.
+        parts: as for ``indexing``.
+    """
+    kept = _kept(prompt_repository, PastChatsSettings(path=":memory:"), embedding, parts)
+    return _finding(kept, embedding, parts) | _indexing(kept, embedding, parts)
+
+
+def waits(embedding: EmbeddingSettings) -> bool:
+    """Tell whether a stack needs an event loop: whether it asks an endpoint for vectors."""
+    return embedding.provider == "openai_compatible"
+
+
+def _kept(
+    stored: Repositories, settings: PastChatsSettings, embedding: EmbeddingSettings, parts: Parts
+) -> Kept:
+    check_names(parts, Parts)
+    ground = Layer.succeed(PastChatsSettingsTag, settings) | Layer.succeed(EmbeddingSettingsTag, embedding)
+    if (clock := parts.get("clock")) is not None:
+        from chatmemory.effect.services.clock import ClockTag
+
+        ground |= layer_of(ClockTag, clock)
+    own = parts.get("repositories")
+    if own is None:
+        return ground.feed_keep(stored)
+    from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+
+    given: Repositories = layer_of(PromptRepositoryTag, own)
+    return ground.feed_keep(given)
+
+
+def _finding(kept: Kept, embedding: EmbeddingSettings, parts: Parts) -> Layer[PastChatsService, StackError]:
+    ranker = _ranker(parts)
+    found = (kept | token_counter).feed_keep(ranker | _query_embedder(embedding, parts)) >> past_chats
+    if "logging" not in sys.modules:  # then nobody looks, and a recall need not wait for it
+        return found
+    from chatmemory.observe.past_chats import observed_past_chats
+
+    return found >> observed_past_chats
+
+
+def _indexing(
+    kept: Kept, embedding: EmbeddingSettings, parts: Parts
+) -> Layer[PastChatsIndexService, StackError]:
+    from chatmemory.observe.past_chats import observed_past_chats_index
+    from chatmemory.pastchats.indexing.past_chats_index_live import past_chats_index
+
+    indexed = kept.feed_keep(_embedder(embedding, parts) | _files(parts)) >> past_chats_index
+    return indexed >> observed_past_chats_index
+
+
+def _files(parts: Parts) -> Files:
+    from chatmemory_layers.files.local_files import local_files
+
+    if (own := parts.get("files")) is None:
+        return local_files
+    from chatmemory.pastchats.indexing.history_files import HistoryFilesTag
+
+    return layer_of(HistoryFilesTag, own)
+
+
+def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
+    if (own := parts.get("embedder")) is None:
+        from chatmemory_layers.embedding.from_settings import chosen_embedder
+
+        return chosen_embedder(settings)
+    from chatmemory.embedding.embedder import EmbedderTag
+
+    return layer_of(EmbedderTag, own)
+
+
+def _query_embedder(settings: EmbeddingSettings, parts: Parts) -> Layer[QueryEmbedderTag, StackError, Given]:
+    if settings.provider == "static" and parts.get("embedder") is None:
+        from chatmemory_layers.embedding.plain_static import plain_static
+
+        return plain_static
+    from chatmemory_layers.embedding.query_embedder import query_embedder_of
+
+    return _embedder(settings, parts) >> query_embedder_of
+
+
+def _ranker(parts: Parts) -> Rankers:
+    if (own := parts.get("ranker")) is None:
+        return prompt_ranker
+    from chatmemory.pastchats.finding.prompt_ranker import PromptRankerTag
+
+    return layer_of(PromptRankerTag, own)
