@@ -17,7 +17,7 @@ from inspect import currentframe
 from types import CellType, FrameType, FunctionType, MethodType
 from typing import Any, Final, TypeAlias, cast, final
 
-from attrs import define, frozen
+from attrs import frozen
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
@@ -35,7 +35,7 @@ E = TypeVar("E")
 KERNEL: Final = "chatmemory.effect"
 OURS: Final = ("chatmemory", "chatmemory_layers")
 LOOPS: Final = frozenset({"anyio", "asyncio", "concurrent", "threading", "trio"})
-DEPTH: Final = 8  # how deep an effect is looked for in what another one is made of
+DEPTH: Final = 9  # how deep an effect is looked for in what another one is made of
 
 
 class EffectWarning(RuntimeWarning):
@@ -75,30 +75,48 @@ class Spot:
 
     path: str
     line: int
-    within: str = ""
+    within_path: str | None
+    within_line: int | None
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}{self.within}"
+        within = f" (within {self.within_path}:{self.within_line})" if self.within_path else ""
+        return f"{self.path}:{self.line}{within}"
 
 
 def _spot() -> Spot | None:
     """Return the line outside chatmemory that led here; None where an event loop did, and nothing of ours."""
     frame: FrameType | None = currentframe()
-    while frame is not None and _module(frame).startswith(KERNEL):
+    while frame is not None and _room(frame) == KERNEL:
         frame = frame.f_back
     ours = frame
-    while frame is not None and _module(frame).partition(".")[0] in OURS:
+    while frame is not None and _room(frame) in OURS:
         frame = frame.f_back
-    if frame is None or _module(frame).partition(".")[0] in LOOPS:
+    if frame is None or _room(frame) in LOOPS:
         frame = ours
-    if frame is None or _module(frame).partition(".")[0] in LOOPS:
+    if frame is None or _room(frame) in LOOPS:
         return None
-    within = "" if frame is ours or ours is None else f" (within {ours.f_code.co_filename}:{ours.f_lineno})"
-    return Spot(frame.f_code.co_filename, frame.f_lineno, within)
+    within = ours if ours is not frame else None
+    return Spot(
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        within and within.f_code.co_filename,
+        within and within.f_lineno,
+    )
 
 
-def _module(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", ""))
+_rooms: Final[dict[str, str]] = {}
+
+
+def _room(frame: FrameType) -> str:
+    """Return the package whose code *frame* runs: the kernel, or one without the rooms in it."""
+    path = frame.f_code.co_filename
+    room = _rooms.get(path)
+    if room is None:
+        module = str(frame.f_globals.get("__name__", ""))
+        room = KERNEL if module.startswith(KERNEL) else module.partition(".")[0]
+        if not path.startswith("<"):  # generated code of many modules may share such a name
+            _rooms[path] = room
+    return room
 
 
 def _warn(text: str, spot: Spot | None) -> None:
@@ -110,16 +128,8 @@ def _warn(text: str, spot: Spot | None) -> None:
 
 # --- effects ---
 
-
-@final
-@define
-class _Life:
-    made_at: Spot | None
-    is_plain: bool  # a value or a failure as it is: nothing is lost unless it is dropped where it was made
-    is_used: bool = False
-
-
-_lives: Final[dict[int, _Life]] = {}
+_made_at: Final[dict[int, Spot | None]] = {}
+_waiting: Final = set[int]()  # those that nothing has used yet
 
 
 @final
@@ -135,29 +145,33 @@ class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # pyright: ig
 
     def __await__(self) -> Generator[Any, Any, Outcome[Any, Any]]:
         _use(self)
-        return _outcome_of(super().__await__(), _spot() or _made_at(self))
+        return _outcome_of(self, super().__await__())
 
     def run_sync(self) -> Outcome[Any, Any]:
         """Run as ``Effect.run_sync`` does, and watch the failure."""
-        return watched(super().run_sync(), _spot() or _made_at(self))
+        return watched(super().run_sync(), self)
 
     def __repr__(self) -> str:
-        return super().__repr__().replace("<Effect", f"<Effect made at {_made_at(self)}", 1)
+        return super().__repr__().replace("<Effect", f"<Effect made at {_made_at.get(id(self))}", 1)
 
     def __del__(self) -> None:
-        life = _lives.pop(id(self), None)
-        if life is None or life.is_used or life.made_at is None or sys.is_finalizing():
+        spot = _made_at.pop(id(self), None)
+        if id(self) not in _waiting:
             return
-        if life.is_plain and _spot() != life.made_at:
+        _use(self)
+        if spot is None or sys.is_finalizing():
+            return
+        # A value or a failure as it is: nothing is lost unless it is dropped where it was made.
+        if _kind_of(self) in _PLAIN_KINDS and _spot() != spot:
             return
         text = "this effect never ran: await it, return it, or hand it to another one"
-        _warn(f"{text} (made at {life.made_at})", life.made_at)
+        _warn(f"{text} (made at {spot})", spot)
 
 
 def _outcome_of(
-    steps: Generator[Any, Any, Outcome[Any, Any]], spot: Spot | None
+    effect: Effect[Any, Any, Any], steps: Generator[Any, Any, Outcome[Any, Any]]
 ) -> Generator[Any, Any, Outcome[Any, Any]]:
-    return watched((yield from steps), spot)
+    return watched((yield from steps), effect)
 
 
 _source_of: Final = vars(Effect)["_source"].__get__
@@ -170,34 +184,35 @@ def _make(
     self: Effect[Any, Any, Any], source: Effect[Any, Any, Any] | None, kind: int, function: Any
 ) -> None:
     _init(self, source, kind, function)
-    _lives[id(self)] = _Life(_spot(), is_plain=source is None and kind in _PLAIN_KINDS)
     self.__class__ = WatchedEffect
-    _adopt((source, function))
-
-
-def _made_at(effect: object) -> Spot | None:
-    life = _lives.get(id(effect))
-    return None if life is None else life.made_at
+    if source is not None:
+        _use(source)
+    _adopt(function)
+    _made_at[id(self)] = _spot()
+    _waiting.add(id(self))
 
 
 def _use(effect: object) -> None:
-    if (life := _lives.get(id(effect))) is not None:
-        life.is_used = True
+    _waiting.discard(id(effect))
 
 
 def _adopt(part: object) -> None:
     """Count the effects that *part* holds as used: in closures, arguments, containers and parts of the kernel."""
-    waiting, seen = [(part, DEPTH)], set[int]()
-    while waiting:
-        one, depth = waiting.pop()
-        if id(one) in _lives:
-            _use(one)
-        elif depth > 0 and id(one) not in seen:
-            seen.add(id(one))
-            waiting += [(inner, depth - 1) for inner in _parts(one)]
+    parts, seen = [part], set[int]()
+    for _ in range(DEPTH):
+        if not _waiting or not parts:
+            return
+        inner = list[object]()
+        for one in parts:
+            if type(one) is WatchedEffect:
+                _use(one)
+            elif id(one) not in seen:
+                seen.add(id(one))
+                inner += _parts(one)
+        parts = inner
 
 
-def _parts(part: Any) -> list[Any]:
+def _parts(part: Any) -> Iterable[object]:
     if isinstance(part, FunctionType):
         cells = [_content(cell) for cell in part.__closure__ or ()]
         return [*cells, *(part.__defaults__ or ()), *(part.__kwdefaults__ or {}).values()]
@@ -206,13 +221,22 @@ def _parts(part: Any) -> list[Any]:
     if isinstance(part, MethodType):
         return [part.__self__, part.__func__]
     if isinstance(part, tuple | list | set | frozenset):
-        return list(cast("Iterable[Any]", part))
+        return cast("Iterable[object]", part)
     if isinstance(part, dict):
-        return list(cast("Any", part).values())
-    if type(part).__module__.startswith(KERNEL):
-        slots = [slot for kind in type(part).__mro__ for slot in vars(kind).get("__slots__", ())]
-        return [getattr(part, slot, None) for slot in slots]
-    return []
+        return cast("Iterable[object]", cast("Any", part).values())
+    holder: object = part
+    return [getattr(holder, slot, None) for slot in _slots(type(holder))]
+
+
+_slots_of: Final[dict[type, tuple[str, ...]]] = {}
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    """Return the names of what a part of the kernel holds, and none of other classes."""
+    if kind not in _slots_of:
+        bases = kind.__mro__ if kind.__module__.startswith(KERNEL) else ()
+        _slots_of[kind] = tuple(slot for base in bases for slot in vars(base).get("__slots__", ()))
+    return _slots_of[kind]
 
 
 def _content(cell: CellType) -> object:
@@ -264,9 +288,11 @@ class WatchedFailure(Failure[Any]):  # type: ignore[misc]  # pyright: ignore[rep
             _warn(f"{text} (awaited at {spot}); {cure}", spot)
 
 
-def watched(outcome: Outcome[A, E], spot: Spot | None) -> Outcome[A, E]:
-    """Return *outcome*, watched if it is a failure; *spot* is where it leaves the kernel."""
-    return outcome if type(outcome) is Success else WatchedFailure(outcome.failure(), spot)
+def watched(outcome: Outcome[A, E], effect: Effect[Any, Any, Any]) -> Outcome[A, E]:
+    """Return the *outcome* of *effect*; watched from here, where it leaves the kernel, if it is a failure."""
+    if type(outcome) is Success:
+        return outcome
+    return WatchedFailure(outcome.failure(), _spot() or _made_at.get(id(effect)))
 
 
 # --- what is swapped ---
@@ -278,7 +304,7 @@ def _awaited(plain: Running) -> Running:
     @wraps(plain)
     async def run(runtime: Any, effect: Effect[Any, Any, Any]) -> Outcome[Any, Any]:
         _use(effect)
-        return watched(await plain(runtime, effect), _spot() or _made_at(effect))
+        return watched(await plain(runtime, effect), effect)
 
     return run
 
@@ -289,7 +315,7 @@ def _called(
     @wraps(plain)
     def run(runtime: Any, effect: Effect[Any, Any, Any]) -> Outcome[Any, Any]:
         _use(effect)
-        return watched(plain(runtime, effect), _spot() or _made_at(effect))
+        return watched(plain(runtime, effect), effect)
 
     return run
 
