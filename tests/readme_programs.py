@@ -16,6 +16,11 @@ PROGRAMS: list[tuple[str, str]] = re.findall(
 )
 
 
+def needs_framework(program: str) -> bool:
+    """Tell whether *program* shows an adapter, which needs the framework that it is for."""
+    return "chatmemory.integrations." in program
+
+
 def skip_without_frameworks(program: str) -> None:
     """Skip the test where *program* imports, itself or through an adapter of ours, a framework that is not installed."""
     for module in re.findall(r"^(?:from|import) ([\w.]+)", program, re.MULTILINE):

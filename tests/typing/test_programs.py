@@ -11,15 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.readme_programs import PROGRAMS as README_PROGRAMS, skip_without_frameworks
+from tests.readme_programs import PROGRAMS, needs_framework, skip_without_frameworks
+from tests.thorough import IS_THOROUGH, thorough
 from tests.typing.checkers import Problem, basedpyright_problems, mypy_problems
 
 CHECKERS = {"mypy": mypy_problems, "pyright": basedpyright_problems}
-PROGRAMS = Path(__file__).parent / "programs"
+FOLDER = Path(__file__).parent / "programs"
 EXPECTED = re.compile(r"# type error(?: in (?P<checker>\w+))?: .+")
 
 # Strict checkers refuse it, wherever it lies.
 UNTYPED = "def ask(client):\n    return client.ask()\n"
+
+# Reading a framework takes a checker ten times as long as all the rest.
+README_PROGRAMS = [
+    pytest.param(
+        f"readme_{number}.py", program, id=str(number), marks=[thorough] if needs_framework(program) else []
+    )
+    for number, (program, _) in enumerate(PROGRAMS, start=1)
+]
 
 # What a framework leaves untyped, its users cannot mend: Memory.from_defaults of llama_index takes a bare List.
 UNTYPED_BY_FRAMEWORKS = {("llama_index", "reportUnknownMemberType")}
@@ -35,15 +44,16 @@ def problems(checker: str, tmp_path_factory: pytest.TempPathFactory) -> list[Pro
     """Check everything in one run: most of its time goes into what the programs import."""
     readme = tmp_path_factory.mktemp("readme")
     (readme / "untyped.py").write_text(UNTYPED, encoding="utf-8")
-    for number, (program, _) in enumerate(README_PROGRAMS, start=1):
-        (readme / f"readme_{number}.py").write_text(program, encoding="utf-8")
-    return CHECKERS[checker](PROGRAMS, readme)
+    for number, (program, _) in enumerate(PROGRAMS, start=1):
+        if IS_THOROUGH or not needs_framework(program):
+            (readme / f"readme_{number}.py").write_text(program, encoding="utf-8")
+    return CHECKERS[checker](FOLDER, readme)
 
 
 def places_expected_of(checker: str) -> set[str]:
     return {
         f"{program.name}:{number}"
-        for program in PROGRAMS.glob("*.py")
+        for program in FOLDER.glob("*.py")
         for number, line in enumerate(program.read_text(encoding="utf-8").splitlines(), start=1)
         if (expected := EXPECTED.search(line)) and expected["checker"] in {None, checker}
     }
@@ -53,7 +63,7 @@ def test_the_programs_have_the_type_errors_that_they_expect_and_no_others(
     checker: str, problems: list[Problem]
 ) -> None:
     expected = places_expected_of(checker)
-    found = [problem for problem in problems if problem.path.parent == PROGRAMS]
+    found = [problem for problem in problems if problem.path.parent == FOLDER]
     refused = [str(problem) for problem in found if problem.place not in expected]
     assert refused == [], "correct programs are refused"
     assert expected - {problem.place for problem in found} == set(), "wrong programs pass"
@@ -63,14 +73,13 @@ def test_programs_outside_the_repository_are_checked_strictly(problems: list[Pro
     assert "untyped.py:1" in {problem.place for problem in problems}
 
 
-@pytest.mark.parametrize("number", range(1, len(README_PROGRAMS) + 1))
-def test_a_program_of_the_readme_has_no_type_error(problems: list[Problem], number: int) -> None:
-    program, _ = README_PROGRAMS[number - 1]
+@pytest.mark.parametrize(("file", "program"), README_PROGRAMS)
+def test_a_program_of_the_readme_has_no_type_error(problems: list[Problem], file: str, program: str) -> None:
     skip_without_frameworks(program)
     ours = [
         str(problem)
         for problem in problems
-        if problem.path.name == f"readme_{number}.py"
+        if problem.path.name == file
         and not any(name in program and rule == problem.rule for name, rule in UNTYPED_BY_FRAMEWORKS)
     ]
     assert ours == []
