@@ -32,7 +32,8 @@ _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
     "foreign_store": "it belongs to another application and is left untouched: read it into a store of your own with "
     "python -m chatmemory_layers.sqlite.legacy.legacy_import OLD NEW",
     "closed": "open the store again: its runtime was closed",
-    "wrong_loop": "a store belongs to one event loop: open one per loop",
+    "wrong_loop": "a store belongs to the event loop that opened it: open one in each, or give the layer to "
+    "ThreadRuntime(layer), whose effects run for every loop and thread",
     "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",
     "unexpected": "see the cause",
 }

@@ -15,14 +15,10 @@ from hashlib import sha256
 from typing import Any, Final, TypeAlias, cast, final
 
 from attrs import frozen
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.bridge.pydantic import Field, PrivateAttr
-from llama_index.core.memory import BaseMemoryBlock
-from llama_index.core.utils import get_tokenizer  # pyright: ignore[reportUnknownVariableType]  it returns a bare List
-from pydantic import SkipValidation
 
 from chatmemory.effect import Do, Effect, Runner
 from chatmemory.errors import RememberError
+from chatmemory.extra import needs_extra
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.recalled_text import recalled_text
@@ -30,6 +26,13 @@ from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.proposals import Speaker
 from chatmemory.longterm.memories import Namespace
+
+with needs_extra("llama-index"):
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+    from llama_index.core.bridge.pydantic import Field, PrivateAttr
+    from llama_index.core.memory import BaseMemoryBlock
+    from llama_index.core.utils import get_tokenizer  # pyright: ignore[reportUnknownVariableType]  it returns a bare List
+    from pydantic import SkipValidation
 
 RAISING: Final = Raising(refused=ValueError, failed=RuntimeError, closed=RuntimeError)
 

@@ -16,22 +16,24 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from agents import RunContextWrapper, TResponseInputItem
-from agents.exceptions import AgentsException, UserError
-from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
-
 from chatmemory.context.recalled_block import SUMMARY_NOTICE, message_line, recalled_block
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Outcome, Runner, Success
 from chatmemory.errors import AddError, ConversationNotFoundError, DataValidationError, ReadError
+from chatmemory.extra import needs_extra
 from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.roles import Role
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.text.fence import fresh_fence
+
+with needs_extra("openai-agents"):
+    from agents import RunContextWrapper, TResponseInputItem
+    from agents.exceptions import AgentsException, UserError
+    from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
 
 A = TypeVar("A")
 

@@ -28,13 +28,16 @@ Of a format of past chats, over files of its tool (``HistoryFormatLaws``; ``form
 F2 turns, F3 again, F4 cut, F5 damage, F6 other versions, F7 name.
 """
 
-from chatmemory.laws.formats.history_format_laws import HistoryFormatLaws
-from chatmemory.laws.items.item_repository_laws import ItemRepositoryLaws
-from chatmemory.laws.kit.law import LawBrokenError
-from chatmemory.laws.memories.memory_repository_laws import MemoryRepositoryLaws
-from chatmemory.laws.messages.message_repository_laws import MessageRepositoryLaws
-from chatmemory.laws.services.chat_context_laws import ChatContextLaws
-from chatmemory.laws.services.long_term_memory_laws import LongTermMemoryLaws
+from chatmemory.extra import needs_extra
+
+with needs_extra("laws"):
+    from chatmemory.laws.formats.history_format_laws import HistoryFormatLaws
+    from chatmemory.laws.items.item_repository_laws import ItemRepositoryLaws
+    from chatmemory.laws.kit.law import LawBrokenError
+    from chatmemory.laws.memories.memory_repository_laws import MemoryRepositoryLaws
+    from chatmemory.laws.messages.message_repository_laws import MessageRepositoryLaws
+    from chatmemory.laws.services.chat_context_laws import ChatContextLaws
+    from chatmemory.laws.services.long_term_memory_laws import LongTermMemoryLaws
 
 __all__ = [
     "ChatContextLaws",

@@ -18,6 +18,7 @@ from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.services.driver import Moment, Run
 from chatmemory.effect.services.schedule import Schedule
+from chatmemory.extra import needed
 from chatmemory.input.json_value import Json
 from chatmemory_layers.endpoint_answer import EndpointFailure, EndpointProblem, JsonMapping, read_object
 
@@ -137,8 +138,7 @@ def _problems_of(settings: EndpointSettings, section: str, chosen_by: str) -> tu
     try:
         import httpx
     except ImportError:
-        needed = "needs httpx: pip install 'chatmemory-effect[openai]'"
-        return (InvalidValue(f"{section}.{chosen_by}", needed),)
+        return (InvalidValue(f"{section}.{chosen_by}", needed("httpx", extra="openai")),)
     problems: list[InvalidValue] = []
     try:
         url = httpx.URL(settings.base_url)

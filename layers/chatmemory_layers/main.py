@@ -66,8 +66,9 @@ class CommandHost:
         if find_spec("mcp") is None:
             import click
 
-            needed = "needs mcp: pip install 'chatmemory-effect[mcp]'"
-            raise click.ClickException(needed)
+            from chatmemory.extra import needed
+
+            raise click.ClickException(needed("mcp", extra="mcp"))
         from chatmemory_layers.server.mcp_main import serve_http, serve_stdio
 
         gc.enable()

@@ -12,7 +12,10 @@ columns, for search, summaries and the page; the JSON that ``Message.to_dict`` w
 this one.
 """
 
-from chatmemory.integrations.agent_framework.context_provider import ChatMemoryContextProvider
-from chatmemory.integrations.agent_framework.history_provider import ChatMemoryHistoryProvider
+from chatmemory.extra import needs_extra
+
+with needs_extra("agent-framework"):
+    from chatmemory.integrations.agent_framework.context_provider import ChatMemoryContextProvider
+    from chatmemory.integrations.agent_framework.history_provider import ChatMemoryHistoryProvider
 
 __all__ = ["ChatMemoryContextProvider", "ChatMemoryHistoryProvider"]

@@ -7,7 +7,10 @@ Claude keeps notes in files below ``/memories``, by six commands whose words it 
 the store beside conversations and memories, each user's apart; ``memory_files.py`` says how.
 """
 
-from chatmemory.integrations.anthropic.memory_files import FileBounds
-from chatmemory.integrations.anthropic.memory_tool import BlockingChatMemoryTool, ChatMemoryTool
+from chatmemory.extra import needs_extra
+
+with needs_extra("anthropic"):
+    from chatmemory.integrations.anthropic.memory_files import FileBounds
+    from chatmemory.integrations.anthropic.memory_tool import BlockingChatMemoryTool, ChatMemoryTool
 
 __all__ = ["BlockingChatMemoryTool", "ChatMemoryTool", "FileBounds"]

@@ -8,6 +8,9 @@ equal.  So it is found as every memory is, by words and by meaning, in Chinese a
 client lists, corrects and forgets it; and what other agents remember about the user is found with it.
 """
 
-from chatmemory.integrations.google_adk.memory_service import ChatMemoryMemoryService
+from chatmemory.extra import needs_extra
+
+with needs_extra("google-adk"):
+    from chatmemory.integrations.google_adk.memory_service import ChatMemoryMemoryService
 
 __all__ = ["ChatMemoryMemoryService"]

@@ -12,6 +12,9 @@ A filter is a comparison of JSON, never SQL of its author.  An item whose time i
 removes its row.
 """
 
-from chatmemory.integrations.langgraph.store import ChatMemoryStore
+from chatmemory.extra import needs_extra
+
+with needs_extra("langgraph"):
+    from chatmemory.integrations.langgraph.store import ChatMemoryStore
 
 __all__ = ["ChatMemoryStore"]

@@ -15,8 +15,11 @@ the usage and the paused tool calls of a conversation.
 ``LongTermMemories`` shows a model what is remembered of earlier conversations, and saves what the user says in this one.
 """
 
-from chatmemory.integrations.pydantic_ai.conversations import ChatMemoryConversations
-from chatmemory.integrations.pydantic_ai.history import ChatMemoryHistory
-from chatmemory.integrations.pydantic_ai.memories import LongTermMemories
+from chatmemory.extra import needs_extra
+
+with needs_extra("pydantic-ai"):
+    from chatmemory.integrations.pydantic_ai.conversations import ChatMemoryConversations
+    from chatmemory.integrations.pydantic_ai.history import ChatMemoryHistory
+    from chatmemory.integrations.pydantic_ai.memories import LongTermMemories
 
 __all__ = ["ChatMemoryConversations", "ChatMemoryHistory", "LongTermMemories"]

@@ -5,9 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 import anyio
-from starlette.requests import Request
-from starlette.routing import Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+
+from chatmemory.extra import needs_extra
+
+with needs_extra("server"):
+    from starlette.requests import Request
+    from starlette.routing import Router
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService

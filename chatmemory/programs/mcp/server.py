@@ -10,10 +10,13 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
 
-import mcp_types as types
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
+from chatmemory.extra import needs_extra
+
+with needs_extra("mcp"):
+    import mcp_types as types
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.lowlevel import Server
+    from mcp.shared.exceptions import MCPError
 
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService

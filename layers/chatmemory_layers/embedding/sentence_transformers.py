@@ -17,6 +17,7 @@ from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.embedding.unit_vectors import unit_rows
 from chatmemory.errors import EmbeddingError
+from chatmemory.extra import needed
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 from chatmemory_layers.embedding.none import NoEmbedder
@@ -32,8 +33,8 @@ async def open_embedder(settings: EmbeddingSettings) -> AsyncGenerator[Embedder]
         EffectFailed: the library is not installed; holds a ``ConfigError``.
     """
     if find_spec("sentence_transformers") is None:
-        needed = "needs sentence-transformers: pip install 'chatmemory-effect[local]'"
-        raise EffectFailed(ConfigError((InvalidValue("memory.embedding.provider", needed),)))
+        reason = needed("sentence-transformers", extra="local")
+        raise EffectFailed(ConfigError((InvalidValue("memory.embedding.provider", reason),)))
     if settings.model:
         yield LocalEmbedder(settings.model, lambda: _load(settings), is_quick=False)
     else:

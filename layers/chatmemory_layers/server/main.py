@@ -13,6 +13,7 @@ import click
 from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Success
 from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import RepositoryError, memory_error
+from chatmemory.extra import needed
 from chatmemory.programs.pastchats.exit_codes import INTERRUPTED, exit_code
 from chatmemory.settings.memory_settings import Settings
 from chatmemory.settings.server_settings import HIGHEST_PORT
@@ -75,7 +76,7 @@ def serve(
     What is not given here, the settings say.
     """
     if missing := [part for part in PARTS if find_spec(part) is None]:
-        click.echo(f"needs {', '.join(missing)}: pip install 'chatmemory-effect[server]'", err=True)
+        click.echo(needed(", ".join(missing), extra="server"), err=True)
         sys.exit(1)
     given = {
         "server": {"host": host, "port": port, "user": user, "app": app},

@@ -24,6 +24,7 @@ from chatmemory.effect.services.ids import IdsTag, SequentialIds
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.embedding.timed_embedder import timed
+from chatmemory.extra import needed
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import memory_extractor
@@ -254,8 +255,8 @@ def _in_memory_repositories() -> Repositories:
 
 def _postgres_repositories() -> Repositories:
     if find_spec("asyncpg") is None:
-        needed = "needs asyncpg: pip install 'chatmemory-effect[postgres]'"
-        raise EffectFailed(ConfigError((InvalidValue("memory.store.backend", needed),)))
+        reason = needed("asyncpg", extra="postgres")
+        raise EffectFailed(ConfigError((InvalidValue("memory.store.backend", reason),)))
     from chatmemory_layers.postgres.engine.database import database
     from chatmemory_layers.postgres.items.item_repository import item_repository
     from chatmemory_layers.postgres.memories.memory_repository import memory_repository

@@ -12,7 +12,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Final, TypeAlias, TypeVar, cast, final
 from weakref import WeakValueDictionary
 
-import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
+from chatmemory.extra import needs_extra
+
+with needs_extra("postgres"):
+    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
 from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success, Tag
 from chatmemory.errors import RepositoryError

@@ -8,7 +8,10 @@ import asyncio
 import logging
 from typing import Any, Final, cast, final
 
-import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
+from chatmemory.extra import needs_extra
+
+with needs_extra("postgres"):
+    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS

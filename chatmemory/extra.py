@@ -1,0 +1,31 @@
+"""``needs_extra``: says what to install where a part of chatmemory is imported without the library that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+__all__ = ["needed", "needs_extra"]
+
+OURS = {"chatmemory", "chatmemory_layers"}
+
+
+def needed(library: str, *, extra: str) -> str:
+    """Return the sentence that says that *library* is missing, and which *extra* of our distribution brings it."""
+    return f"needs {library}: pip install 'chatmemory-effect[{extra}]'"
+
+
+@contextmanager
+def needs_extra(extra: str) -> Generator[None]:
+    """Import in a ``with`` block of this what *extra* of our distribution brings.
+
+    Raises:
+        ImportError: a library is missing, or too old to have what is imported; the message says what to install.
+    """
+    try:
+        yield
+    except ImportError as error:
+        library = (error.name or "").partition(".")[0]
+        if not library or library in OURS or isinstance(error.__cause__, ImportError):
+            raise  # a mistake of our own, or said by a block inside this one
+        raise type(error)(needed(library, extra=extra), name=error.name) from error

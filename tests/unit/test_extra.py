@@ -1,0 +1,89 @@
+"""A part whose library is missing says which extra of our distribution brings it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from chatmemory.extra import needs_extra
+
+ROOT = Path(__file__).parents[2]
+
+EXTRA_OF = {
+    "chatmemory.integrations.agent_framework": ("agent_framework", "agent-framework"),
+    "chatmemory.integrations.anthropic": ("anthropic", "anthropic"),
+    "chatmemory.integrations.google_adk": ("google", "google-adk"),
+    "chatmemory.integrations.langgraph": ("langgraph", "langgraph"),
+    "chatmemory.integrations.llama_index": ("llama_index", "llama-index"),
+    "chatmemory.integrations.openai_agents": ("agents", "openai-agents"),
+    "chatmemory.integrations.pydantic_ai": ("pydantic_ai", "pydantic-ai"),
+    "chatmemory.laws": ("hypothesis", "laws"),
+    "chatmemory.programs.http.app": ("starlette", "server"),
+    "chatmemory.programs.mcp.server": ("mcp", "mcp"),
+    "chatmemory_layers.postgres.database": ("asyncpg", "postgres"),
+    "chatmemory_layers.postgres.message_repository": ("asyncpg", "postgres"),
+    "chatmemory_layers.postgres.memory_repository": ("asyncpg", "postgres"),
+}
+
+IMPORTED_WITHOUT = """
+import json, sys
+wanted = json.loads(sys.argv[1])
+said = {}
+for part, (library, _) in wanted.items():
+    sys.modules[library] = None
+for library in ("mcp_types", "pydantic"):
+    sys.modules[library] = None
+for part in wanted:
+    try:
+        __import__(part)
+    except ImportError as error:
+        said[part] = [type(error).__name__, str(error)]
+print(json.dumps(said))
+"""
+
+
+@cache
+def said_without_libraries() -> dict[str, list[str]]:
+    command = [sys.executable, "-c", IMPORTED_WITHOUT, json.dumps(EXTRA_OF)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    said: dict[str, list[str]] = json.loads(done.stdout)
+    return said
+
+
+@pytest.mark.parametrize("part", EXTRA_OF)
+def test_a_part_without_its_library_says_what_to_install(part: str) -> None:
+    _, extra = EXTRA_OF[part]
+    kind, message = said_without_libraries()[part]
+    assert kind == "ModuleNotFoundError"
+    assert message.startswith("needs ")
+    assert message.endswith(f": pip install 'chatmemory-effect[{extra}]'")
+
+
+def test_every_extra_that_is_named_can_be_installed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {extra for _, extra in EXTRA_OF.values()} <= set(project["optional-dependencies"])
+
+
+def test_every_adapter_has_its_extra_in_this_list() -> None:
+    folder = ROOT / "chatmemory" / "integrations"
+    shared = {"__init__", "raising", "recalled_text", "stored_messages", "to_its_end"}
+    adapters = {path.stem for path in folder.iterdir()} - shared - {"__pycache__"}
+    assert {f"chatmemory.integrations.{name}" for name in adapters} <= set(EXTRA_OF)
+
+
+def test_a_library_that_is_too_old_to_have_what_is_imported_is_named_too() -> None:
+    message = r"^needs json: pip install 'chatmemory-effect\[server\]'$"
+    with pytest.raises(ImportError, match=message) as raised, needs_extra("server"):
+        from json import nothing_like_it  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # noqa: F401  the point
+    assert isinstance(raised.value.__cause__, ImportError)
+
+
+def test_a_mistake_of_our_own_is_no_missing_library() -> None:
+    with pytest.raises(ImportError, match="chatmemory"), needs_extra("server"):
+        import chatmemory.no_such_module  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]  # noqa: F401  the point
