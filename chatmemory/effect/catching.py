@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, cast, final
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.layers.shape import Leaf
+from chatmemory.effect.mistakes import no_effect, no_function
 from chatmemory.effect.subtraction import Difference
 
 __all__ = ["catch", "catch_layer"]
@@ -35,6 +36,7 @@ class catch(Generic[E3, B, E2, R2]):  # noqa: N801  read as a verb: effect.pipe(
     __slots__ = ("_error", "_handler")
 
     def __init__(self, error: type[E3], handler: Callable[[E3], Effect[B, E2, R2]]) -> None:
+        _check(error, handler, "catch")
         self._error = error
         self._handler = handler
 
@@ -42,8 +44,15 @@ class catch(Generic[E3, B, E2, R2]):  # noqa: N801  read as a verb: effect.pipe(
         """Return *effect* with the handler in place; other errors go through."""
 
         def recover(error: object) -> Effect[Any, Any, Any]:
-            return self._handler(error) if isinstance(error, self._error) else Effect.fail(error)
+            if not isinstance(error, self._error):
+                return Effect.fail(error)
+            effect = self._handler(error)
+            if not isinstance(cast("object", effect), Effect):
+                raise no_effect(effect, made_by=self._handler)
+            return effect
 
+        if not isinstance(effect, Effect):
+            raise no_effect(effect)
         return cast("Effect[A, E | E3, R]", effect).lash(recover)
 
 
@@ -54,6 +63,7 @@ class catch_layer(Generic[E3, Out, E2, In2]):  # noqa: N801  read as a verb, lik
     __slots__ = ("_error", "_handler")
 
     def __init__(self, error: type[E3], handler: Callable[[E3], Layer[Out, E2, In2]]) -> None:
+        _check(error, handler, "catch_layer")
         self._error = error
         self._handler = handler
 
@@ -64,6 +74,16 @@ class catch_layer(Generic[E3, Out, E2, In2]):  # noqa: N801  read as a verb, lik
             return self._handler(error) if isinstance(error, self._error) else _failing(error)
 
         return cast("Layer[Out, E | E3, In]", layer).or_else(run)
+
+
+def _check(error: Any, handler: object, name: str) -> None:
+    try:
+        isinstance(None, error)  # a class, or a union such as ReadError
+    except TypeError:
+        msg = f"{name} takes the class of an error, not {error!r}: write {name}({type(error).__name__}, handler)"
+        raise TypeError(msg) from None
+    if hasattr(handler, "run_in") or not callable(handler):
+        raise no_function(handler, where=f"the handler of {name}", example="lambda error: ...")
 
 
 def _failing(error: object) -> Layer[Any, Any, Any]:

@@ -12,6 +12,7 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.family import Family
 from chatmemory.effect.key import MissingServiceError, TagOf, short_name
+from chatmemory.effect.mistakes import no_tag, require_tag
 
 __all__ = ["Context", "MissingServiceError", "TagOf"]
 
@@ -44,6 +45,7 @@ class Context(Generic[R_contra]):
     @staticmethod
     def of(tag: TagOf[Id, S], service: S) -> Context[Id]:
         """Return a context of one service."""
+        require_tag(tag)
         return Context({tag.key: service})
 
     def get(self, tag: TagOf[R_contra, S]) -> S:
@@ -58,8 +60,7 @@ class Context(Generic[R_contra]):
         except KeyError:
             pass
         except AttributeError:
-            msg = f"{tag!r} is no tag: services are asked for by their tags, as ChatMemoryService"
-            raise TypeError(msg) from None
+            raise no_tag(tag) from None
         if tag.has_default:
             return tag.fallback()
         raise MissingServiceError(tag.key, available=self.services)
@@ -70,7 +71,11 @@ class Context(Generic[R_contra]):
 
     def add(self, tag: TagOf[Id, S], service: S) -> Context[R_contra | Id]:
         """Return a context in which *tag* is *service*; a replaced tag keeps its place in the order."""
-        return Context({**self.services, tag.key: service}, self.family)
+        try:
+            key = tag.key
+        except AttributeError:
+            raise no_tag(tag) from None
+        return Context({**self.services, key: service}, self.family)
 
     def merge(self, other: Context[R2]) -> Context[R_contra | R2]:
         """Return the services of both; *other* wins where they meet."""

@@ -11,8 +11,10 @@ from typing import Any, Final, Generic, Never, final
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect.arguments import COROUTINE
 from chatmemory.effect.context import Context
 from chatmemory.effect.key import TagOf
+from chatmemory.effect.mistakes import no_effect
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.runs import Runs
 
@@ -38,7 +40,11 @@ class Do(Generic[E_contra, R_contra]):
 
     async def __call__(self, effect: Runs[A, E_contra, R_contra]) -> A:
         """Run *effect* and return its value; if it fails, the whole coroutine ends with that failure."""
-        outcome = await effect.run_in(self._context)
+        try:
+            running = effect.run_in(self._context)  # only makes the coroutine
+        except AttributeError:
+            raise no_effect(effect) from None
+        outcome = await running
         if type(outcome) is Success:
             return outcome.unwrap()
         raise _ShortCircuit(self, outcome)
@@ -74,7 +80,7 @@ def place_of_do(function: object) -> int:
         msg = f"{name}: write @{decorator.__name__} above @Effect.gen, not below it"
         raise TypeError(msg)
     code: CodeType | None = getattr(function, "__code__", None)
-    if code is None or not code.co_flags & _COROUTINE:
+    if code is None or not code.co_flags & COROUTINE:
         what = "yields values" if code and code.co_flags & _ASYNC_GENERATOR else "is no coroutine function"
         msg = f"{name} {what}: write @Effect.gen directly above an `async def` that returns its value"
         raise TypeError(msg)
@@ -89,8 +95,7 @@ def place_of_do(function: object) -> int:
     return place
 
 
-# Flags of a code object; `inspect`, which names them, is slow to import.
-_COROUTINE: Final = 0x80
+# A flag, as COROUTINE is.
 _ASYNC_GENERATOR: Final = 0x200
 _NAMES_OF_DO: Final = {("do",), ("_do",), ("_",)}  # with an underscore where it is not used
 

@@ -28,10 +28,18 @@ from typing import (
 from typing_extensions import TypeVar
 
 from chatmemory.effect import concurrent, resource
+from chatmemory.effect.arguments import (
+    ATTEMPT,
+    awaitable_of,
+    require_exceptions,
+    require_plain,
+    require_seconds,
+)
 from chatmemory.effect.context import Context
 from chatmemory.effect.do import Do, place_of_do, run_do
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.kinds import Container
+from chatmemory.effect.mistakes import no_context, no_effect, no_function, no_schedule, shown
 from chatmemory.effect.outcome import (
     Cause,
     Exit,
@@ -122,8 +130,22 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             """Refuse, and say what to write."""
             raise TypeError(
                 "an effect is awaited and not called: `await effect`; "
-                "a task takes `start_soon(effect.run)` or `create_task(effect.run())`"
+                "a task takes `start_soon(effect.run)` or `create_task(effect.run())`; "
+                "where a function is wanted, write `lambda _: effect`"
             )
+
+        def __bool__(self) -> Never:
+            """Refuse: an effect that nobody has awaited has no answer yet."""
+            raise TypeError(
+                "an effect is neither true nor false, because it has not run: "
+                "write `if await effect.or_raise():`, or `effect is not None`"
+            )
+
+        def __getattr__(self, name: str) -> Never:
+            """Refuse, and say what is meant perhaps."""
+            from chatmemory.effect.mistakes import no_attribute_of_effect
+
+            raise no_attribute_of_effect(name, dir(Effect))
 
     # --- making one ---
 
@@ -149,14 +171,19 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     @staticmethod
     def sync(function: Callable[[], A]) -> Effect[A]:
         """Succeed with what *function* returns; an exception is a defect."""
+        require_plain(function, "Effect.sync", instead="Effect.promise(function)")
         return Effect(None, _CALL, lambda: Success(function()))
 
     @staticmethod
     def promise(function: Callable[[], Awaitable[A]]) -> Effect[A]:
         """Succeed with what awaiting *function* gives; an exception is a defect."""
+        if not callable(function):
+            raise no_function(
+                function, where="Effect.promise", example="Effect.promise(lambda: ask(question))"
+            )
 
         async def run() -> Outcome[A, Never]:
-            return Success(await function())
+            return Success(await awaitable_of(function(), function, "Effect.sync(function)"))
 
         return Effect(None, _AWAIT, run)
 
@@ -165,10 +192,15 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         function: Callable[[], Awaitable[A]], *exceptions: type[X], to: Callable[[X], E]
     ) -> Effect[A, E]:
         """Await *function*; only the named *exceptions* become failures, by way of *to*."""
+        if not callable(function):
+            raise no_function(function, where="Effect.attempt", example=ATTEMPT)
+        require_exceptions(exceptions, "attempt")
 
         async def run() -> Outcome[A, E]:
             try:
-                return Success(await function())
+                return Success(
+                    await awaitable_of(function(), function, "Effect.attempt_sync(function, OSError, to=...)")
+                )
             except exceptions as exception:
                 return Failure(to(exception))
 
@@ -177,6 +209,8 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     @staticmethod
     def attempt_sync(function: Callable[[], A], *exceptions: type[X], to: Callable[[X], E]) -> Effect[A, E]:
         """Call *function*; only the named *exceptions* become failures, by way of *to*."""
+        require_plain(function, "Effect.attempt_sync", instead="Effect.attempt(function, OSError, to=...)")
+        require_exceptions(exceptions, "attempt_sync")
 
         def call() -> Outcome[A, E]:
             try:
@@ -303,16 +337,26 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     @staticmethod
     def all(effects: Iterable[Effect[A, E, R]], *, concurrency: int | None = 1) -> Effect[list[A], E, R]: ...
     @staticmethod
-    def all(effects: Iterable[Any], *, concurrency: int | None = 1) -> Effect[Any, Any, Any]:
+    def all(effects: Iterable[Any], *more: Any, concurrency: int | None = 1) -> Effect[Any, Any, Any]:
         """Run *effects* and succeed with their values in order: those of a tuple as a tuple, others as a list.
 
         The first failure or defect cancels those under way, waits for their finalizers, and is the outcome.
 
         Args:
             effects: what to run.
+            more: nothing; somebody who gives several effects is told how.
             concurrency: how many may be under way at once; ``None``: all.
+
+        Raises:
+            TypeError: *effects* is no iterable of effects.
+            ValueError: *concurrency* is less than 1.
         """
-        steps: tuple[Effect[Any, Any, Any], ...] = tuple(effects)  # now: an iterator could not be run twice
+        if more:
+            raise TypeError("Effect.all takes one tuple or list of effects: write Effect.all((one, another))")
+        steps = _steps(effects, "Effect.all")
+        if concurrency is not None and not (isinstance(concurrency, int) and concurrency >= 1):
+            msg = f"concurrency is 1 or more, or None for all effects at once, not {concurrency!r}"
+            raise ValueError(msg)
         values: Effect[Any, Any, Any] = Effect.in_context(
             lambda context: concurrent.run_all(steps, concurrency, context)
         )
@@ -327,12 +371,15 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """
         from chatmemory.effect.fibers.race import run_race
 
-        runners = _at_least_one(effects)
+        runners = _steps(effects, "Effect.race_all")
+        if not runners:
+            raise ValueError("a race of no effects would never end: give it one effect or more")
         return Effect.in_context(lambda context: run_race(runners, context, first_exit_wins=False))
 
     @staticmethod
     def sleep(seconds: float) -> Effect[None]:
         """Succeed after *seconds* of the clock at hand."""
+        require_seconds(seconds)
         from chatmemory.effect.deadline import sleep_for
 
         return Effect.in_context(lambda context: sleep_for(seconds, context))
@@ -415,13 +462,27 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def tap(self: Effect[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Effect[A, E | E2, R | R2]:
         """Run the effect that *function* makes of the value, and keep the value."""
-        return self.bind(lambda value: function(value).map(lambda _: value))
+
+        def run(value: A) -> Effect[A, E2, R2]:
+            effect = function(value)
+            if type(effect) is not Effect:
+                _check_effect(effect, function)
+            return effect.map(lambda _: value)
+
+        return self.bind(run)
 
     def tap_error(
         self: Effect[A, E, R], function: Callable[[E], Effect[Any, E2, R2]]
     ) -> Effect[A, E | E2, R | R2]:
         """Run the effect that *function* makes of the error, and keep the error."""
-        return self.lash(lambda error: function(error).bind(lambda _: Effect.fail(error)))
+
+        def run(error: E) -> Effect[Never, E | E2, R2]:
+            effect = function(error)
+            if type(effect) is not Effect:
+                _check_effect(effect, function)
+            return effect.bind(lambda _: Effect.fail(error))
+
+        return self.lash(run)
 
     def pipe(self, function: Callable[[Self], B]) -> B:
         """Apply *function*: ``effect.pipe(catch(NotFound, handler))``."""
@@ -429,6 +490,8 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def provide(self: Effect[A, E, R], context: Context[R]) -> Effect[A, E]:
         """Give all the services that are needed."""
+        if type(context) is not Context:
+            raise no_context(context)
         return Effect.in_context(lambda outer: self.run_in(outer.merge(context)))
 
     def retry(
@@ -442,6 +505,8 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         Defects are not retried.
         """
+        if not hasattr(schedule, "start"):
+            raise no_schedule(schedule, where="effect.retry")
         from chatmemory.effect.retry import run_retried
 
         def goes_on(error: E) -> bool:
@@ -451,12 +516,17 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def repeat(self: Effect[A, E, R], schedule: Schedule[A, B]) -> Effect[B, E, R]:
         """Run again after a success, as long as *schedule* goes on, and succeed with its last output."""
+        if not hasattr(schedule, "start"):
+            raise no_schedule(schedule, where="effect.repeat")
         from chatmemory.effect.retry import run_repeated
 
         return Effect.in_context(lambda context: run_repeated(self, schedule, context))
 
     def timeout(self, seconds: float, on_timeout: Callable[[], E2]) -> Effect[A_co, E_co | E2, R_co]:
         """Cancel after *seconds* of the clock at hand, wait for the finalizers, and fail with what *on_timeout* returns."""
+        require_seconds(seconds)
+        if not callable(on_timeout):
+            raise no_function(on_timeout, where="on_timeout", example="lambda: TooLate()")
         from chatmemory.effect.deadline import run_for
 
         return Effect.in_context(lambda context: run_for(self, seconds, on_timeout, context))
@@ -502,6 +572,8 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def ensuring(self: Effect[A, E, R], finalizer: Effect[Any, Never, R2]) -> Effect[A, E, R | R2]:
         """Run *finalizer* at the end, whatever the end is; it cannot be interrupted."""
+        if type(finalizer) is not Effect:
+            _check_effect(finalizer)
         return self.on_exit(lambda _: finalizer)
 
     def uninterruptible(self) -> Effect[A_co, E_co, R_co]:
@@ -533,7 +605,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """Run both at once; end as the first that ends, also by a failure, and interrupt the other."""
         from chatmemory.effect.fibers.race import run_race
 
-        pair: list[Effect[Any, Any, Any]] = [self, other]
+        pair = _steps((self, other), "effect.race_first")
         return Effect.in_context(lambda context: run_race(pair, context, first_exit_wins=True))
 
     def fork(self: Effect[A, E, R]) -> Effect[Fiber[A, E], Never, R]:
@@ -679,23 +751,25 @@ async def _run_leaf(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Outcome
     return outcome if type(outcome) in _OURS else as_outcome(outcome)
 
 
-def _check_effect(effect: object, made_by: Callable[..., object]) -> None:
+def _check_effect(effect: object, made_by: Callable[..., object] | None = None) -> None:
     """Refuse what is no effect; asking it for its parts would fail later, or never if it is a mock."""
     if not isinstance(effect, Effect):
-        name = getattr(made_by, "__qualname__", None) or repr(made_by)
-        raise TypeError(
-            f"{name} has returned {effect!r}, which is no effect: "
-            "return Effect.succeed(value), or use map where a function returns a plain value"
-        )
+        raise no_effect(effect, made_by=made_by)
 
 
 _NOTHING: Context[Never] = Context.empty()
 
 
-def _at_least_one(effects: Iterable[Effect[A, E, R]]) -> tuple[Effect[A, E, R], ...]:
-    steps = tuple(effects)  # now: an iterator could not be run twice
-    if not steps:
-        raise ValueError("a race of no effects would never end")
+def _steps(effects: object, where: str) -> tuple[Effect[Any, Any, Any], ...]:
+    """Return the effects to run; now, because an iterator could not be run twice."""
+    if not isinstance(effects, Iterable):
+        raise TypeError(
+            f"{where} takes a tuple or list of effects, not {shown(effects)}: write {where}([...])"
+        )
+    steps = tuple(cast("Iterable[Effect[Any, Any, Any]]", effects))
+    for step in steps:
+        if type(step) is not Effect:
+            _check_effect(step)
     return steps
 
 

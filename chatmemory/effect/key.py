@@ -5,12 +5,15 @@ Where services are kept is defined in ``context.py``; ``tag.py`` adds to a key t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar, Generic, Never, Protocol, Self, cast
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, Self, cast, get_args
 
 from typing_extensions import TypeVar
 
-__all__ = ["Key", "MissingServiceError", "Reference", "TagOf", "short_name"]
+from chatmemory.effect.likeness import did_you_mean
+
+__all__ = ["Key", "MissingServiceError", "Reference", "TagOf", "interface_of", "short_name", "tags_of"]
 
 S = TypeVar("S")
 Id_co = TypeVar("Id_co", covariant=True)
@@ -52,9 +55,24 @@ class MissingServiceError(LookupError):
         self.needed_by = self.needed_by or consumer
 
     def __str__(self) -> str:
+        name = short_name(self.key)
         consumer = f", needed by {self.needed_by}" if self.needed_by else ""
-        offer = ", ".join(map(short_name, self.available)) or "nothing"
-        return f"Service not found: {short_name(self.key)}{consumer} (available: {offer})"
+        public = [short_name(key) for key in self.available if _is_public(key)]
+        others = len(self.available) - len(public)
+        offer = ", ".join(public) + (f"{' and ' * bool(public)}{others} internal" if others else "")
+        like = did_you_mean(name, map(short_name, self.available)).removeprefix(":")
+        return (
+            f"Service not found: {name}{consumer} (available: {offer or 'nothing'});{like} {self._cure(name)}"
+        )
+
+    def _cure(self, name: str) -> str:
+        ready = next((tag.given_by for tag in _tags(Key) if tag.key == self.key and tag.given_by), None)
+        layer = ready or f"Layer.succeed({name}, service)"
+        if self.needed_by:
+            return f"feed it, {layer} >> the layer, or put {layer} into wire(...)"
+        if self.available:
+            return f"add a layer that gives it: stack | {layer}"
+        return f"give it by {layer}.provide_to(effect), or run the effect in a runtime whose layer gives it"
 
 
 def short_name(key: str) -> str:
@@ -62,20 +80,58 @@ def short_name(key: str) -> str:
     return key.rpartition(".")[2]
 
 
-class Key(Generic[S]):
+def _is_public(key: str) -> bool:
+    """Tell whether the package of a tag gives its name to users; one that lists no names gives all."""
+    package = sys.modules.get(key.partition(".")[0])
+    names: Iterable[str] | None = getattr(package, "__all__", None)
+    return names is None or short_name(key) in names
+
+
+class KeyType(type):
+    """The class of tags."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name):
+            """Refuse, and say how a method of the service is called."""
+            interface = None if name.startswith("__") else interface_of(cls)
+            if interface is None or not hasattr(interface, name):
+                msg = f"type object {cls.__name__!r} has no attribute {name!r}"
+            else:
+                msg = (
+                    f"{cls.__name__} names a service and is none, so it has no {name!r}: "
+                    f"write {cls.__name__}.use(lambda service: service.{name}(...))"
+                )
+            raise AttributeError(msg)
+
+
+class Key(Generic[S], metaclass=KeyType):
     """The name of a service whose interface is ``S``.
 
     The class itself is the key and is never instantiated.  Two interfaces of one shape stay apart, because the key is
     nominal; a module imported under two names still means one service, because the key compares as a string.  It is
-    the class's qualified name unless ``class ClockTag(Reference[Clock], key="...")`` says otherwise.
+    the class's qualified name unless ``class ClockTag(Reference[Clock], key="...")`` says otherwise.  *given_by* shows
+    the ready-made layer to those who miss the service: ``class GreeterTag(Tag[Greeter], given_by="greeter_layer")``.
     """
 
     key: ClassVar[str]
     has_default: ClassVar[bool] = False
+    given_by: ClassVar[str | None] = None
 
-    def __init_subclass__(cls, *, key: str | None = None) -> None:
+    def __init_subclass__(cls, *, key: str | None = None, given_by: str | None = None) -> None:
         super().__init_subclass__()
         cls.key = key or f"{cls.__module__}.{cls.__qualname__}"
+        cls.given_by = given_by
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *_, **__):
+            """Refuse, and say what to write."""
+            name = cls.__name__
+            raise TypeError(
+                f"{name} is a tag, which is never instantiated: Layer.succeed({name}, service) gives its service, "
+                f"Effect.service({name}) asks for it"
+            )
 
     @classmethod
     def identity(cls) -> Self:
@@ -121,3 +177,23 @@ class Reference(Key[S]):
 
 
 _DEFAULTS: dict[str, object] = {}
+
+
+def interface_of(tag: object) -> type | None:
+    """Return the class that a tag names, ``Greeter`` of ``class GreeterTag(Tag[Greeter])``; None if it names none."""
+    for base in getattr(tag, "__mro__", ()):
+        for generic in base.__dict__.get("__orig_bases__", ()):
+            if get_args(generic) and isinstance(interface := get_args(generic)[0], type):
+                return interface
+    return None
+
+
+def tags_of(interface: type) -> list[type[Key[Any]]]:
+    """Return the tags that somebody has defined for *interface*, or for what it inherits from."""
+    return [tag for tag in _tags(Key) if interface_of(tag) in interface.__mro__[:-1]]
+
+
+def _tags(base: type[Key[Any]]) -> Iterator[type[Key[Any]]]:
+    for tag in type.__subclasses__(base):
+        yield tag
+        yield from _tags(tag)

@@ -26,8 +26,9 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list
 
     def get(name: str) -> object:
         if name not in home_of:
-            msg = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(msg)
+            from chatmemory.effect.likeness import did_you_mean
+
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{did_you_mean(name, home_of)}")
         value: object = getattr(import_module(home_of[name]), name)
         setattr(module, name, value)  # the next time, nobody asks here
         return value

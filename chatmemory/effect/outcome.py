@@ -83,6 +83,10 @@ class Success(result.Success[A_co]):  # type: ignore[misc]  # pyright: ignore[re
 
         __hash__ = result.Success.__hash__
 
+        def __getattr__(self, name):
+            """Refuse, and say where the value is."""
+            raise _no_attribute(self, name, "the value is inside, outcome.unwrap()")
+
     if not MYPY:  # it reports truth without a method (truthy-bool), and pyright, truth that never returns
 
         def __bool__(self) -> Never:
@@ -120,10 +124,18 @@ class Failure(result.Failure[E_co]):  # type: ignore[misc]  # pyright: ignore[re
 
         __hash__ = result.Failure.__hash__
 
+        def __getattr__(self, name):
+            """Refuse, and say where the error is."""
+            raise _no_attribute(self, name, "it has failed, and the error is inside, outcome.failure()")
+
     if not MYPY:  # as above
 
         def __bool__(self) -> Never:
             raise TypeError(NO_TRUTH)
+
+
+def _no_attribute(outcome: object, name: str, cure: str) -> AttributeError:
+    return AttributeError(f"{type(outcome).__name__!r} object has no attribute {name!r}: {cure}", name=name)
 
 
 _hold: Final = vars(BaseContainer)["_inner_value"].__set__

@@ -11,6 +11,7 @@ from typing import Any, Never
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
+from chatmemory.effect.mistakes import no_effect
 from chatmemory.effect.outcome import Exit, Outcome, Success, exit_from_exception, exit_from_outcome
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.scope import Scope, ScopeTag
@@ -28,7 +29,11 @@ R3 = TypeVar("R3")
 async def run_shielded(effect: Runs[A, E, R], context: Context[R]) -> Outcome[A, E]:
     """Run *effect* to its end even if the surrounding scope is cancelled."""
     with shield():
-        return await effect.run_in(context)
+        try:
+            running = effect.run_in(context)  # only makes the coroutine
+        except AttributeError:
+            raise no_effect(effect) from None
+        return await running
 
 
 async def run_finalized(

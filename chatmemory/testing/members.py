@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, cast, final, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeAlias, cast, final, get_origin, get_type_hints
 
 from attrs import frozen
 
-from chatmemory.effect.key import Key, TagOf
+from chatmemory.effect.key import TagOf, interface_of, short_name
+from chatmemory.effect.mistakes import no_member, require_tag
 
 __all__ = ["Contract", "Member"]
 
@@ -39,7 +40,10 @@ class Member:
         """
         if self.signature is None:
             return {}
-        bound = self.signature.bind(None, *arguments, **named).arguments
+        try:
+            bound = self.signature.bind(None, *arguments, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"{self.name}: {error}; its contract is {self.name}{self.signature}") from None
         return dict(list(bound.items())[1:])  # without self
 
 
@@ -58,25 +62,17 @@ class Contract:
         Raises:
             TypeError: *tag* is no tag.
         """
-        if not (inspect.isclass(tag) and issubclass(tag, Key)):
-            msg = f"{tag!r} is no tag: services are named by their tags, as ChatMemoryService"
-            raise TypeError(msg)
-        for base in tag.__mro__:
-            for generic in base.__dict__.get("__orig_bases__", ()):
-                interface = get_args(generic)[:1]
-                if interface and inspect.isclass(interface[0]):
-                    return Contract(interface[0].__name__, _members(interface[0]))
-        return Contract(tag.__name__, {})
+        require_tag(tag)
+        interface = interface_of(tag)
+        if interface is None:
+            return Contract(short_name(tag.key), {})
+        return Contract(interface.__name__, _members(interface))
 
     def require(self, names: Iterable[str]) -> None:
         """Raise ``AttributeError`` for the first of *names* that the contract does not have."""
-        from chatmemory.effect.config.structuring import did_you_mean
-
         for name in names:
             if name not in self.members:
-                known = ", ".join(sorted(self.members)) or "nothing that can be scripted"
-                msg = f"{self.name} has no {name!r}{did_you_mean(name, self.members)} (it has {known})"
-                raise AttributeError(msg)
+                raise AttributeError(no_member(self.name, name, self.members))
 
 
 def _members(interface: type) -> Mapping[str, Member]:

@@ -16,7 +16,8 @@ from attrs import frozen
 from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success
 from chatmemory.effect.config.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
 from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
-from chatmemory.effect.config.structuring import did_you_mean, fields_of, named_tables_of
+from chatmemory.effect.config.structuring import fields_of, named_tables_of
+from chatmemory.effect.likeness import did_you_mean
 from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
 from chatmemory.settings.memory_settings import (
     ContextSettingsTag,

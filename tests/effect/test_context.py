@@ -20,7 +20,7 @@ class Optional(Tag[str | None]): ...
 
 
 def test_error_messages() -> None:
-    with pytest.raises(MissingServiceError, match=r"^Service not found: A \(available: nothing\)$"):
+    with pytest.raises(MissingServiceError, match=r"^Service not found: A \(available: nothing\)"):
         Context.empty().get(A)  # type: ignore[arg-type]
 
 

@@ -8,9 +8,8 @@ The classes are attrs classes, whose fields are written in camelCase outside: ``
 import math
 import re
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, Union, cast, final, get_args, get_origin
 
@@ -25,6 +24,7 @@ from chatmemory.effect.config.config_error import (
     MissingKey,
     UnreadableSource,
 )
+from chatmemory.effect.likeness import did_you_mean
 from chatmemory.effect.outcome import Failure, Outcome, Success
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ __all__ = [
     "MissingKey",
     "Redacted",
     "UnreadableSource",
-    "did_you_mean",
     "fields_of",
     "key_of",
     "named_tables_of",
@@ -50,7 +49,6 @@ A_co = TypeVar("A_co", covariant=True)
 
 MOST_PROBLEMS = 50
 """That are told of one list or one table: to name each of a million would take minutes."""
-LIKENESS = 0.7  # of 1; with difflib's 0.6 a long common prefix alone makes two variables look alike
 _BOOLEANS = {
     "true": True,
     "yes": True,
@@ -114,12 +112,6 @@ def named_tables_of(cls: Any) -> Any:
     if get_origin(cls) is Mapping and attrs.has(get_args(cls)[1]):
         return get_args(cls)[1]
     return None
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a suggestion to end a message with; empty when nothing *known* comes close to *name*."""
-    close = get_close_matches(name, list(known), n=1, cutoff=LIKENESS)
-    return f": did you mean {close[0]!r}?" if close else ""
 
 
 def key_of(name: str) -> str:

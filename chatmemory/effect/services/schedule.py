@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, final, overload
 from attrs import frozen
 from typing_extensions import TypeVar
 
+from chatmemory.effect.arguments import require_seconds
+from chatmemory.effect.mistakes import no_schedule, shown
 from chatmemory.effect.services.driver import Driver, Moment, Run
 
 if TYPE_CHECKING:
@@ -53,6 +55,10 @@ class Schedule(Generic[In_contra, Out_co]):
     @staticmethod
     def recurs(times: int) -> Schedule[object, int]:
         """Again *times* times, at once; never for 0 and less.  Tells how often it came back."""
+        if not isinstance(times, int):
+            raise TypeError(
+                f"Schedule.recurs takes a number of times, not {shown(times)}: write Schedule.recurs(3)"
+            )
 
         def begin(_: Moment[object]) -> Run[int, object]:
             for recurrence in range(times):
@@ -139,6 +145,7 @@ class Schedule(Generic[In_contra, Out_co]):
 
     def __or__(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, tuple[Out, Out2]]:
         """Union: goes on while either does, after the shorter delay: ``exponential(1) | spaced(60)`` is a cap."""
+        _require_schedule(other, "|")
 
         def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:
             mine, theirs = self.start(moment.random), other.start(moment.random)
@@ -152,6 +159,7 @@ class Schedule(Generic[In_contra, Out_co]):
 
     def __and__(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, tuple[Out, Out2]]:
         """Intersection: goes on while both do, after the longer delay: ``spaced(5) & recurs(3)`` is a limit."""
+        _require_schedule(other, "&")
 
         def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:
             mine, theirs = self.start(moment.random), other.start(moment.random)
@@ -165,6 +173,7 @@ class Schedule(Generic[In_contra, Out_co]):
 
     def and_then(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, Out | Out2]:
         """Concatenation: this plan to its end, then *other*."""
+        _require_schedule(other, "and_then")
 
         def begin(moment: Moment[In]) -> Run[Out | Out2, In]:
             mine = self.start(moment.random)
@@ -242,7 +251,13 @@ def _rests(rests: Callable[[], Iterator[float]]) -> Schedule[object, float]:
     return Schedule(begin)
 
 
+def _require_schedule(other: object, where: str) -> None:
+    if not isinstance(other, Schedule):
+        raise no_schedule(other, where=where)
+
+
 def _require_span(seconds: float) -> None:
+    require_seconds(seconds)
     if not seconds >= 0:  # `seconds < 0` would let NaN pass
         msg = f"seconds must be 0 or more, not {seconds}"
         raise ValueError(msg)

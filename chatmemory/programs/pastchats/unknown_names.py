@@ -27,7 +27,7 @@ def tell_unknown_names(host: Host, which: PromptFilter) -> None:
 
 def unknown_names(which: PromptFilter, statistics: PastChatsStatistics) -> Iterator[str]:
     """Yield a line for each project and each format of *which* that *statistics* do not count."""
-    from chatmemory.effect.config.structuring import did_you_mean
+    from chatmemory.effect.likeness import did_you_mean
 
     projects = {project.casefold() for project in statistics.by_project}
     for project in which.projects:

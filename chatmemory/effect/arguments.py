@@ -1,0 +1,73 @@
+"""What the constructors of effects, layers and schedules refuse when they are called, so that running need not look."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from types import CodeType
+from typing import Final
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.mistakes import no_function, no_seconds, shown
+
+__all__ = [
+    "ATTEMPT",
+    "COROUTINE",
+    "awaitable_of",
+    "require_count",
+    "require_exceptions",
+    "require_plain",
+    "require_seconds",
+]
+
+A = TypeVar("A")
+
+COROUTINE: Final = 0x80  # a flag of a code object; `inspect`, which names it, is slow to import
+ATTEMPT: Final = "Effect.attempt(lambda: read(path), OSError, to=...)"
+
+
+def require_plain(function: object, where: str, *, instead: str) -> None:
+    """Refuse what is no function, or makes a coroutine.
+
+    Args:
+        function: what was given.
+        where: to what.
+        instead: what takes a coroutine function.
+    """
+    code: CodeType | None = getattr(function, "__code__", None)
+    if code is None:
+        if not callable(function):
+            raise no_function(function, where=where, example="lambda: ...")
+    elif code.co_flags & COROUTINE:
+        msg = (
+            f"{where} takes a plain function, and {shown(function)} is a coroutine function: write {instead}"
+        )
+        raise TypeError(msg)
+
+
+def require_exceptions(exceptions: tuple[object, ...], verb: str) -> None:
+    """Refuse what ``except`` could not name, which Python tells when something else has gone wrong."""
+    for exception in exceptions:
+        if not isinstance(exception, type):
+            msg = f"Effect.{verb} takes the classes of exceptions, not {exception!r}: write {type(exception).__name__}"
+            raise TypeError(msg)
+
+
+def require_seconds(seconds: object) -> None:
+    """Refuse what is no number."""
+    if not isinstance(seconds, float | int) and not hasattr(seconds, "__float__"):
+        raise no_seconds(seconds)
+
+
+def require_count(number: object, *, example: str) -> None:
+    """Refuse what is no whole number; *example* shows what to write."""
+    if not isinstance(number, int):
+        raise TypeError(f"a whole number is wanted, not {shown(number)}: write {example}")
+
+
+def awaitable_of(made: Awaitable[A], function: object, instead: str) -> Awaitable[A]:
+    """Return *made*, unless the *function* that has made it is a plain one."""
+    if not hasattr(made, "__await__"):
+        msg = f"{shown(function)} has returned {shown(made)}, which cannot be awaited: write {instead}"
+        raise TypeError(msg)
+    return made

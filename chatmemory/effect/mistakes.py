@@ -1,0 +1,223 @@
+"""What is said of a thing in the wrong place: what it is, and what to write instead.
+
+These functions return the exception, or the end of its text, and are called when it is too late.  What is wrong with a
+graph of layers is defined in ``layers/wiring_errors.py``; that a service is missing, in ``key.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from types import CoroutineType
+from typing import Any, Final, cast
+
+from returns.result import Result
+
+from chatmemory.effect.key import Key, tags_of
+from chatmemory.effect.likeness import did_you_mean
+
+__all__ = [
+    "calling",
+    "no_attribute_of_effect",
+    "no_context",
+    "no_effect",
+    "no_function",
+    "no_layer",
+    "no_manager",
+    "no_member",
+    "no_schedule",
+    "no_seconds",
+    "no_tag",
+    "require_tag",
+    "shown",
+]
+
+LONGEST: Final = 80  # characters of a value in a message: enough to know it by
+
+
+def shown(found: object) -> str:
+    """Return how a message shows *found*: functions and classes by their names, values shortened."""
+    name = getattr(found, "__qualname__", None)
+    if name is not None and (isinstance(found, type) or callable(found)):
+        return f"the {'class' if isinstance(found, type) else 'function'} {name}"
+    text = repr(found)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def calling(function: object) -> str:
+    """Return the call of *function* as its user writes it: ``stacks.testing()``."""
+    name = getattr(function, "__qualname__", "") or "it"
+    package, _, _ = str(getattr(function, "__module__", "")).rpartition(".")
+    home = sys.modules.get(package)
+    if home is not None and vars(home).get(name) is function:  # what a package gives is found there
+        name = f"{package.rpartition('.')[2]}.{name}"
+    return f"{name}()"
+
+
+def no_effect(found: object, *, made_by: object = None) -> TypeError:
+    """Say that *found*, which the function *made_by* has returned if that is given, is no effect."""
+    who = "" if made_by is None else getattr(made_by, "__qualname__", None) or repr(made_by)
+    text = f"{who} has returned {shown(found)}" if who else shown(found)
+    if _is_coroutine(found):
+        cure = (
+            "give the function that makes the coroutine to Effect.promise(function) or "
+            "Effect.attempt(function, OSError, to=...), or decorate it with @Effect.gen"
+        )
+    elif isinstance(found, Result):
+        cure = "it is how one has ended: give the effect without awaiting it, or Effect.from_result(outcome)"
+    elif _is_tag(found):
+        cure = f"Effect.service({cast('type', found).__name__}) is the effect that asks for the service"
+    elif _is_layer(found):
+        cure = "layer.provide_to(effect) is an effect that has the services of a layer"
+    elif callable(found):
+        cure = f"call it, {calling(found)}, if it makes one; Effect.sync(function) runs a plain function"
+    elif who:
+        cure = "return Effect.succeed(value), or use map where a function returns a plain value"
+    else:
+        cure = "Effect.succeed(value) is one that gives a value"
+    return TypeError(f"{text}, which is no effect: {cure}")
+
+
+INSTEAD: Final[Mapping[str, str]] = {
+    "then": "bind(function) goes on with another effect, map(function) with a plain value",
+    "flat_map": "bind(function) goes on with another effect",
+    "and_then": "bind(lambda _: effect) goes on with another effect",
+    "catch": "effect.pipe(catch(NotFoundError, handler)) recovers from one class of errors",
+    "catch_all": "lash(handler) recovers from every failure",
+    "catch_tag": "effect.pipe(catch(NotFoundError, handler)) recovers from one class of errors",
+    "unwrap": "await it first: (await effect).unwrap(), or await effect.or_raise()",
+    "failure": "await it first: (await effect).failure()",
+    "value_or": "await it first: (await effect).value_or(...)",
+    "add_done_callback": "a task takes effect.run(): asyncio.create_task(effect.run())",
+    "provide_layer": "layer.provide_to(effect) runs it with a layer",
+    "provide_service": "effect.provide(Context.of(Tag, service)) gives it a service",
+}
+"""What to write for what an outcome, a task, or an effect elsewhere has."""
+
+
+def no_attribute_of_effect(name: str, known: Iterable[str]) -> AttributeError:
+    """Say that an effect has no attribute of that *name*."""
+    cure = INSTEAD.get(name, f"it has not run yet; (await effect.or_raise()).{name} is of its value")
+    like = "" if name in INSTEAD else did_you_mean(name, known).replace(":", ",")
+    return AttributeError(f"'Effect' object has no attribute {name!r}{like}: {cure}", name=name)
+
+
+def no_layer(found: object) -> TypeError:
+    """Say that *found* is no layer."""
+    text = shown(found)
+    if _is_tag(found):
+        cure = f"Layer.succeed({cast('type', found).__name__}, service) gives its service"
+    elif _is_layer(getattr(found, "layer", None)):
+        cure = f"take its layer, {type(found).__name__}(...).layer"
+    elif isinstance(found, type):
+        cure = f"Layer.succeed(Tag, {found.__name__}(...)) gives an object of it under a tag"
+    elif hasattr(found, "run_in"):
+        cure = "layer.provide_to(effect) runs an effect with a layer, Layer.effect(Tag, effect) gives what one makes"
+    elif hasattr(found, "run_or_raise"):
+        cure = "give the layer that the runtime was made of"
+    elif callable(found):
+        cure = f"call the function that makes it, {calling(found)}"
+    elif isinstance(found, list | tuple):
+        cure = "write one | another, or wire(*layers)"
+    elif hasattr(found, "__aenter__"):
+        cure = "Layer.scoped(Tag, open_) gives what the context manager gives that open_() returns"
+    else:
+        cure = "Layer.succeed(Tag, service) makes one of a service"
+    return TypeError(f"{text} is no layer: {cure}")
+
+
+def no_tag(found: object) -> TypeError:
+    """Say that *found* is no tag."""
+    if _is_tag(getattr(found, "__origin__", found)):  # Tag, or Tag[Greeter]
+        return TypeError(
+            f"{found!r} names no service: define a tag, class GreeterTag(Tag[Greeter]): ..., and give that"
+        )
+    interface = found if isinstance(found, type) else type(found)
+    if tags := [tag.__name__ for tag in tags_of(interface)]:
+        cure = f"write {' or '.join(tags)}"
+    else:
+        cure = "as ChatMemoryService; define one for your own, class GreeterTag(Tag[Greeter]): ..."
+    return TypeError(f"{found!r} is no tag: services are asked for by their tags, {cure}")
+
+
+def require_tag(found: object) -> None:
+    """Raise if *found* is no tag, or one that leaves open what it names, as ``Tag`` itself.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not _is_tag(found) or cast("Any", found).__parameters__:
+        raise no_tag(found)
+
+
+def no_context(found: object) -> TypeError:
+    """Say that *found* does not hold services."""
+    if _is_layer(found):
+        cure = "layer.provide_to(effect) runs an effect with the services of a layer"
+    elif _is_tag(found):
+        cure = f"Context.of({cast('type', found).__name__}, service) holds one"
+    else:
+        cure = "Context.of(Tag, service) holds one, and add(OtherTag, other) a second"
+    return TypeError(f"effect.provide takes a Context, not {shown(found)}: {cure}")
+
+
+def no_function(found: object, *, where: str, example: str) -> TypeError:
+    """Say that *where* takes a function and not *found*, or another kind of function; *example* shows one."""
+    if _is_coroutine(found):
+        return TypeError(
+            f"{where} takes a function, not a coroutine, which could run only once: write {example}"
+        )
+    return TypeError(f"{where} takes a function, not {shown(found)}: write {example}")
+
+
+def no_schedule(found: object, *, where: str) -> TypeError:
+    """Say that *where* takes a schedule and not *found*."""
+    if isinstance(found, int) and not isinstance(found, bool):
+        cure = f"Schedule.recurs({found}) goes on so many times"
+    elif isinstance(found, float):
+        cure = f"Schedule.spaced({found}) rests so many seconds in between"
+    elif callable(found):
+        cure = f"call it, {calling(found).removesuffix(')')}...)"
+    else:
+        cure = "Schedule.exponential(0.1) & Schedule.recurs(3) for example"
+    return TypeError(f"{where} takes a Schedule, not {shown(found)}: {cure}")
+
+
+def no_seconds(found: object) -> TypeError:
+    """Say that *found* is no number of seconds."""
+    cure = "write 0.5 for half a second"
+    if hasattr(found, "total_seconds"):
+        cure = "write timedelta.total_seconds()"
+    return TypeError(f"spans are numbers of seconds, not {shown(found)}: {cure}")
+
+
+def no_manager(found: object, *, layer: str) -> TypeError:
+    """Say that what the function of ``Layer.scoped`` has returned is no asynchronous context manager."""
+    _is_coroutine(found)
+    return TypeError(
+        f"layer {layer}: its function has returned {shown(found)}, which is no asynchronous context manager: "
+        "write @asynccontextmanager above an `async def` that yields the service, "
+        "or Layer.sync(Tag, make) where there is nothing to close"
+    )
+
+
+def no_member(owner: str, name: str, known: Iterable[str]) -> str:
+    """Return the sentence that *owner* has nothing of that *name*, with the nearest of what it has."""
+    names = sorted(known)
+    return f"{owner} has no {name!r}{did_you_mean(name, names)} (it has {', '.join(names) or 'nothing'})"
+
+
+def _is_coroutine(found: Any) -> bool:
+    """Tell whether *found* is one, and close it: nobody will await it."""
+    if type(found) is not CoroutineType:
+        return False
+    found.close()
+    return True
+
+
+def _is_tag(found: object) -> bool:
+    return isinstance(found, type) and issubclass(found, Key)
+
+
+def _is_layer(found: object) -> bool:
+    return hasattr(found, "provide_to")  # Layer builds on this module
