@@ -40,5 +40,5 @@ class ChatContextBuilder(Protocol):
         ...
 
 
-class ChatContextService(Tag[ChatContextBuilder]):
+class ChatContextService(Tag[ChatContextBuilder], given_by="stacks.embedded(path)"):
     """Where layers provide ``ChatContextBuilder``."""

@@ -126,5 +126,5 @@ class ChatMemory(Protocol):
         ...
 
 
-class ChatMemoryService(Tag[ChatMemory]):
+class ChatMemoryService(Tag[ChatMemory], given_by="stacks.embedded(path)"):
     """Where layers provide ``ChatMemory``."""

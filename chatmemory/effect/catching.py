@@ -80,7 +80,8 @@ def _check(error: Any, handler: object, name: str) -> None:
     try:
         isinstance(None, error)  # a class, or a union such as ReadError
     except TypeError:
-        msg = f"{name} takes the class of an error, not {error!r}: write {name}({type(error).__name__}, handler)"
+        kind = error if isinstance(error, str) else type(error).__name__
+        msg = f"{name} takes the class of an error, not {error!r}: write {name}({kind}, handler)"
         raise TypeError(msg) from None
     if hasattr(handler, "run_in") or not callable(handler):
         raise no_function(handler, where=f"the handler of {name}", example="lambda error: ...")

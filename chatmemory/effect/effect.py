@@ -31,6 +31,7 @@ from chatmemory.effect import concurrent, resource
 from chatmemory.effect.arguments import (
     ATTEMPT,
     awaitable_of,
+    require_count,
     require_exceptions,
     require_plain,
     require_seconds,
@@ -354,9 +355,11 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         if more:
             raise TypeError("Effect.all takes one tuple or list of effects: write Effect.all((one, another))")
         steps = _steps(effects, "Effect.all")
-        if concurrency is not None and not (isinstance(concurrency, int) and concurrency >= 1):
-            msg = f"concurrency is 1 or more, or None for all effects at once, not {concurrency!r}"
-            raise ValueError(msg)
+        if concurrency is not None:
+            require_count(concurrency, example="concurrency=4, or concurrency=None for all effects at once")
+            if concurrency < 1:
+                msg = f"concurrency is 1 or more, or None for all effects at once, not {concurrency}"
+                raise ValueError(msg)
         values: Effect[Any, Any, Any] = Effect.in_context(
             lambda context: concurrent.run_all(steps, concurrency, context)
         )

@@ -19,6 +19,7 @@ from chatmemory.effect.likeness import did_you_mean
 __all__ = [
     "calling",
     "no_attribute_of_effect",
+    "no_attribute_of_layer",
     "no_context",
     "no_effect",
     "no_function",
@@ -37,8 +38,10 @@ LONGEST: Final = 80  # characters of a value in a message: enough to know it by
 
 def shown(found: object) -> str:
     """Return how a message shows *found*: functions and classes by their names, values shortened."""
-    name = getattr(found, "__qualname__", None)
-    if name is not None and (isinstance(found, type) or callable(found)):
+    if hasattr(type(found), "run_in"):
+        return "an effect"
+    name = _name(found)
+    if name and callable(found):
         return f"the {'class' if isinstance(found, type) else 'function'} {name}"
     text = repr(found)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
@@ -46,7 +49,7 @@ def shown(found: object) -> str:
 
 def calling(function: object) -> str:
     """Return the call of *function* as its user writes it: ``stacks.testing()``."""
-    name = getattr(function, "__qualname__", "") or "it"
+    name = _name(function).replace("<lambda>", "function") or "it"
     package, _, _ = str(getattr(function, "__module__", "")).rpartition(".")
     home = sys.modules.get(package)
     if home is not None and vars(home).get(name) is function:  # what a package gives is found there
@@ -56,8 +59,8 @@ def calling(function: object) -> str:
 
 def no_effect(found: object, *, made_by: object = None) -> TypeError:
     """Say that *found*, which the function *made_by* has returned if that is given, is no effect."""
-    who = "" if made_by is None else getattr(made_by, "__qualname__", None) or repr(made_by)
-    text = f"{who} has returned {shown(found)}" if who else shown(found)
+    who = "" if made_by is None else _name(made_by) or repr(made_by)
+    text = f"{who} has returned {shown(found)}, which" if who else shown(found)
     if _is_coroutine(found):
         cure = (
             "give the function that makes the coroutine to Effect.promise(function) or "
@@ -75,7 +78,7 @@ def no_effect(found: object, *, made_by: object = None) -> TypeError:
         cure = "return Effect.succeed(value), or use map where a function returns a plain value"
     else:
         cure = "Effect.succeed(value) is one that gives a value"
-    return TypeError(f"{text}, which is no effect: {cure}")
+    return TypeError(f"{text} is no effect: {cure}")
 
 
 INSTEAD: Final[Mapping[str, str]] = {
@@ -100,6 +103,24 @@ def no_attribute_of_effect(name: str, known: Iterable[str]) -> AttributeError:
     cure = INSTEAD.get(name, f"it has not run yet; (await effect.or_raise()).{name} is of its value")
     like = "" if name in INSTEAD else did_you_mean(name, known).replace(":", ",")
     return AttributeError(f"'Effect' object has no attribute {name!r}{like}: {cure}", name=name)
+
+
+INSTEAD_OF_LAYER: Final[Mapping[str, str]] = {
+    "build": "async with ManagedRuntime(layer) as runtime builds it, and releases it",
+    "run": "async with ManagedRuntime(layer) as runtime, then await runtime.run(effect)",
+    "provide": "dependency >> layer feeds it, layer.provide_to(effect) runs an effect with it",
+    "merge": "layer | another gives the services of both",
+    "service": "async with ManagedRuntime(layer) as runtime, then await runtime.service(Tag)",
+}
+
+
+def no_attribute_of_layer(name: str, known: Iterable[str]) -> AttributeError:
+    """Say that a layer has no attribute of that *name*."""
+    cure = INSTEAD_OF_LAYER.get(
+        name, "a layer is a recipe; async with ManagedRuntime(layer) as runtime has its services"
+    )
+    like = "" if name in INSTEAD_OF_LAYER else did_you_mean(name, known).replace(":", ",")
+    return AttributeError(f"'Layer' object has no attribute {name!r}{like}: {cure}", name=name)
 
 
 def no_layer(found: object) -> TypeError:
@@ -132,12 +153,11 @@ def no_tag(found: object) -> TypeError:
         return TypeError(
             f"{found!r} names no service: define a tag, class GreeterTag(Tag[Greeter]): ..., and give that"
         )
-    interface = found if isinstance(found, type) else type(found)
-    if tags := [tag.__name__ for tag in tags_of(interface)]:
+    if isinstance(found, type) and (tags := [tag.__name__ for tag in tags_of(found)]):
         cure = f"write {' or '.join(tags)}"
     else:
-        cure = "as ChatMemoryService; define one for your own, class GreeterTag(Tag[Greeter]): ..."
-    return TypeError(f"{found!r} is no tag: services are asked for by their tags, {cure}")
+        cure = "ChatMemoryService is one; define one for your own, class GreeterTag(Tag[Greeter]): ..."
+    return TypeError(f"{found!r} is no tag: services are asked for by their tags: {cure}")
 
 
 def require_tag(found: object) -> None:
@@ -205,6 +225,14 @@ def no_member(owner: str, name: str, known: Iterable[str]) -> str:
     """Return the sentence that *owner* has nothing of that *name*, with the nearest of what it has."""
     names = sorted(known)
     return f"{owner} has no {name!r}{did_you_mean(name, names)} (it has {', '.join(names) or 'nothing'})"
+
+
+def _name(found: object) -> str:
+    """Return the name of a class or a function, without those that it is defined in."""
+    owner = getattr(found, "__self__", None)
+    if isinstance(owner, type):  # a class method, perhaps of a subclass
+        return f"{owner.__name__}.{getattr(found, '__name__', '')}"
+    return str(getattr(found, "__qualname__", "")).rpartition("<locals>.")[2]
 
 
 def _is_coroutine(found: Any) -> bool:

@@ -246,5 +246,5 @@ class LongTermMemory(Protocol):
         ...
 
 
-class LongTermMemoryService(Tag[LongTermMemory]):
+class LongTermMemoryService(Tag[LongTermMemory], given_by="stacks.embedded(path)"):
     """Where layers provide ``LongTermMemory``."""

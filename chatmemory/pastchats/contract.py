@@ -155,9 +155,9 @@ class PastChatsIndex(Protocol):
         ...
 
 
-class PastChatsService(Tag[PastChats]):
+class PastChatsService(Tag[PastChats], given_by="past_chats_stacks.finding(...)"):
     """Where layers provide ``PastChats``."""
 
 
-class PastChatsIndexService(Tag[PastChatsIndex]):
+class PastChatsIndexService(Tag[PastChatsIndex], given_by="past_chats_stacks.indexing(...)"):
     """Where layers provide ``PastChatsIndex``."""

@@ -94,6 +94,9 @@ def as_step(given: object) -> Step:
     if isinstance(given, Result):  # the outcomes of this package and those of returns
         outcome = cast("Result[object, object]", given)
         return Step(lambda _: Effect.from_result(outcome))
+    if isinstance(given, type) and issubclass(given, BaseException):
+        msg = f"{given.__name__} is the class of an exception: raises({given.__name__}(...)) raises one"
+        raise TypeError(msg)
     if isinstance(given, Exception):
         msg = f"{given!r} stands for nothing: raises({given!r}) raises it, Failure({given!r}) fails with it"
         raise TypeError(msg)

@@ -325,9 +325,9 @@ async def test_a_replacement_that_reaches_nobody_is_reported_before_anything_is_
     stack: Layer[Any] = journal.layer(3) >> journal.layer(2, Three)
     with pytest.raises(UnknownReplacementError) as caught:
         await build_and_release(stack.replace(FAKE))
-    assert (
-        str(caught.value)
-        == "One cannot be replaced, because nothing here gives it; what is given here: Three, Two"
+    assert str(caught.value) == (
+        "One cannot be replaced, because nothing here gives it; what is given here: Three, Two; "
+        "to add a service, write stack | layer"
     )
     assert journal == []
 

@@ -259,7 +259,7 @@ def test_who_closes_is_told_when_the_release_fails() -> None:
 def test_an_effect_may_ask_its_own_runtime_and_is_told_when_it_would_wait_for_itself() -> None:
     with ThreadRuntime(Layer.succeed(One, 1)) as runtime:
         assert runtime.run_blocking(Effect.from_outcome(lambda: runtime.run(One.get()))) == Success(1)
-        with pytest.raises(RuntimeError, match="await it instead"):
+        with pytest.raises(RuntimeError, match=r"write `await runtime\.run"):
             runtime.run_blocking(Effect.sync(lambda: runtime.run_blocking(One.get())))
 
 

@@ -38,7 +38,7 @@ class Queue(Generic[A]):
             ValueError: *capacity* is less than 1.
         """
         if capacity is not None and capacity < 1:
-            msg = f"a queue holds at least 1 value: {capacity}"
+            msg = f"a queue holds at least 1 value, not {capacity}; Queue.unbounded() holds any number"
             raise ValueError(msg)
         self._capacity = capacity
         self._on_full: OnFull = on_full

@@ -10,11 +10,13 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError
+from chatmemory.effect.layers.fitting import fitting
 from chatmemory.effect.layers.memo import Entry
 from chatmemory.effect.layers.place import Place, Step
 from chatmemory.effect.layers.plan import make_plan
 from chatmemory.effect.layers.shape import AnyTag, Leaf, Opens, Services, Shape
 from chatmemory.effect.layers.wiring_errors import LayerCycleError
+from chatmemory.effect.mistakes import no_manager
 from chatmemory.effect.outcome import Cause, Exit, Fail, Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import has_event_loop
@@ -150,8 +152,12 @@ class Claim:
     def keep(self, stay: Stay) -> None:
         """Keep the resource if it is entered, or raise why it is not."""
         if stay.is_entered:
-            self._entry.stay = stay
-            self.step.services = _given(self.step.leaf, stay.value)
+            self._entry.stay = stay  # which ends it, also if it does not fit
+            try:
+                self.step.services = _given(self.step.leaf, stay.value)
+            except TypeError as misfit:
+                self._entry.settle(failure=misfit)
+                raise
             self._entry.settle(self.step.services)
             return
         reason = stay.reason()
@@ -167,11 +173,14 @@ class Claim:
 
 def _manager(opens: Opens, step: Step) -> AbstractAsyncContextManager[Any]:
     services = step.place.context()
-    return opens.make(*map(services.get, step.leaf.needs or ()))
+    manager = opens.make(*map(services.get, step.leaf.needs or ()))
+    if not hasattr(manager, "__aenter__"):
+        raise no_manager(manager, layer=step.leaf.name)
+    return manager
 
 
 def _given(leaf: Leaf, service: Any) -> Services:
-    return {tag.key: service for tag in leaf.gives or ()}
+    return {tag.key: fitting(tag, service) for tag in leaf.gives or ()}
 
 
 def _name_consumer(missing: MissingServiceError, leaf: Leaf) -> None:

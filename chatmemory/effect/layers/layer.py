@@ -6,17 +6,19 @@ Layers are values.  What they are made of is defined in ``shape.py``, how they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, cast, final, overload
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect.arguments import require_plain
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.effect.key import TagOf, short_name
 from chatmemory.effect.layers.build import LayerFailed, build
+from chatmemory.effect.layers.fitting import fitting, require_members
 from chatmemory.effect.layers.memo import MemoMap
 from chatmemory.effect.layers.mock import Mock
 from chatmemory.effect.layers.place import Place
@@ -34,6 +36,7 @@ from chatmemory.effect.layers.shape import (
     Site,
     Suspend,
 )
+from chatmemory.effect.mistakes import no_attribute_of_layer, no_effect, no_function, no_layer, require_tag
 from chatmemory.effect.outcome import Cause, Die, Exit, Failure, Outcome, Success
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.subtraction import Difference, Subtractable
@@ -41,7 +44,7 @@ from chatmemory.effect.subtraction import Difference, Subtractable
 if TYPE_CHECKING:
     from chatmemory.effect.services.schedule import Schedule
 
-__all__ = ["Layer"]
+__all__ = ["Layer", "shape_of"]
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -104,6 +107,12 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """Use the constructors below."""
         self.shape = shape
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Refuse, and say what is meant perhaps."""
+            raise no_attribute_of_layer(name, dir(Layer))
+
     def identity(self, services: Out_contra, /) -> tuple[Out_contra, Err_co, In_co]:
         """Exist for the type checker only (see ``LayerOf``)."""
         raise NotImplementedError
@@ -112,13 +121,23 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
     @staticmethod
     def succeed(tag: TagOf[Id, S], service: S) -> Layer[Id]:
-        """Give *service*."""
-        return _leaf(tag, lambda _: Effect.succeed({tag.key: service}))
+        """Give *service*.
+
+        Where mypy cannot say what a fake lacks ("Cannot infer value of type parameter"), ``GreeterTag.interface(fake)``
+        makes it name each member.
+
+        Raises:
+            TypeError: *service* lacks what the Protocol behind *tag* has.
+        """
+        require_tag(tag)
+        services = {tag.key: fitting(tag, service)}
+        return _leaf(tag, lambda _: Effect.succeed(services))
 
     @staticmethod
     def sync(tag: TagOf[Id, S], make: Callable[[], S]) -> Layer[Id]:
         """Give what *make* returns."""
-        return _leaf(tag, lambda _: Effect.sync(lambda: {tag.key: make()}))
+        require_plain(make, "Layer.sync", instead="Layer.effect(Tag, Effect.promise(function))")
+        return _leaf(tag, lambda _: Effect.sync(lambda: {tag.key: fitting(tag, make())}))
 
     @staticmethod
     def fail(tag: TagOf[Id, Any], error: E) -> Layer[Id, E]:
@@ -137,7 +156,9 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             needs: the tags that *effect* asks for; None: unknown.  ``>>`` needs no telling; ``wire`` can only find
                 what is named, and ``replace`` can only leave out what nobody may ask for.
         """
-        return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: service}), needs)
+        if not isinstance(effect, Effect):
+            raise no_effect(effect)
+        return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: fitting(tag, service)}), needs)
 
     @overload  # pyright makes a union of type variables Unknown where each of them is Never
     @staticmethod
@@ -165,6 +186,8 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
         Acquiring cannot be interrupted.  *needs* are the tags that the effects ask for, as for ``effect``.
         """
+        if not isinstance(acquire, Effect):
+            raise no_effect(acquire)
 
         def run(site: Site) -> Effect[Services, E, R | R2]:
             async def keep(context: Context[R | R2]) -> Outcome[Services, E]:
@@ -172,8 +195,15 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
                 if type(acquired) is not Success:
                     return acquired
                 service = acquired.unwrap()
-                await site.scope.add(lambda exit_: release(service, exit_).run_in(context))
-                return Success({tag.key: service})
+
+                def end(exit_: Exit[Any, Any]) -> Awaitable[Any]:
+                    releasing = release(service, exit_)
+                    if not isinstance(releasing, Effect):
+                        raise no_effect(releasing, made_by=release)
+                    return releasing.run_in(context)
+
+                await site.scope.add(end)
+                return Success({tag.key: fitting(tag, service)})
 
             return Effect.in_context(keep).uninterruptible()
 
@@ -251,17 +281,28 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         It is entered and left in one task of its own, so it may hold task groups and cancel scopes.  An exception is
         a defect.
         """
+        if not callable(open_) or hasattr(type(open_), "__aenter__"):
+            raise no_function(open_, where="Layer.scoped", example="Layer.scoped(Tag, open_service)")
         return _leaf(tag, Opens(open_), needs)
 
     @staticmethod
     def mock(tag: TagOf[Id, Any], **members: object) -> Layer[Id]:
-        """Give a service that has only *members*; calling another one is a defect (``UnimplementedError``)."""
-        return Layer.succeed(tag, Mock(short_name(tag.key), members))
+        """Give a service that has only *members*; calling another one is a defect (``UnimplementedError``).
+
+        Raises:
+            TypeError: the Protocol behind *tag* has no such member, or has a method where no function is given.
+        """
+        require_tag(tag)
+        require_members(tag, members)
+        return _leaf(tag, lambda _: Effect.succeed({tag.key: Mock(short_name(tag.key), members)}))
 
     @staticmethod
     def suspend(make: Callable[[], Layer[Out, E, In]]) -> Layer[Out, E, In]:
         """Give what the layer that *make* returns gives; *make* is called once, when that is first built."""
-        return Layer(Suspend(f"suspend({make.__qualname__})", lambda: make().shape))
+        if isinstance(make, Layer) or not callable(make):
+            raise no_function(make, where="Layer.suspend", example="Layer.suspend(lambda: layer)")
+        name = getattr(make, "__qualname__", repr(make))
+        return Layer(Suspend(f"suspend({name})", lambda: shape_of(make())))
 
     # --- composing ---
 
@@ -271,7 +312,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         They win in what is given, not in what the layers of this side are fed with: that is ``replace``, and where
         somebody would be left with the old service, building raises ``ShadowedServiceError``.
         """
-        return Layer(Merge(self.shape, other.shape))
+        return Layer(Merge(self.shape, shape_of(other)))
 
     def __rshift__(
         self, consumer: Difference[Layer[Out2, E2, In2 | Out_contra], In2]
@@ -280,13 +321,13 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
         The dependency stands first, because only so can a type checker take what it gives from what is needed.
         """
-        return Layer(Feed(self.shape, cast("Layer[Any, Any, Any]", consumer).shape, keeps=False))
+        return Layer(Feed(self.shape, shape_of(consumer), keeps=False))
 
     def feed_keep(
         self, consumer: Difference[Layer[Out2, E2, In2 | Out_contra], In2]
     ) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]:
         """Feed *consumer*, and give the services of both."""
-        return Layer(Feed(self.shape, cast("Layer[Any, Any, Any]", consumer).shape, keeps=True))
+        return Layer(Feed(self.shape, shape_of(consumer), keeps=True))
 
     @overload
     def replace(
@@ -312,7 +353,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             UnknownReplacementError: when this is built: no layer in here gives the service.
             AmbiguousServiceError: when this is built: two fakes give the same service.
         """
-        return Layer(Replace(self.shape, [fake.shape for fake in fakes]))
+        return Layer(Replace(self.shape, [shape_of(fake) for fake in fakes]))
 
     def fresh(self) -> Layer[Out_contra, Err_co, In_co]:
         """Build this layer, and all under it, anew wherever it stands."""
@@ -415,7 +456,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """Recover with another layer; what the failed one had acquired is released before."""
         return self._going_on(
             "or_else",
-            lambda site: site.build(self.shape).lash(lambda error: site.build(function(error).shape)),
+            lambda site: site.build(self.shape).lash(lambda error: site.build(shape_of(function(error)))),
             needs=None,
         )
 
@@ -425,7 +466,9 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """Recover with another layer, also from a defect."""
         return self._going_on(
             "catch_cause",
-            lambda site: site.build(self.shape).catch_cause(lambda cause: site.build(function(cause).shape)),
+            lambda site: site.build(self.shape).catch_cause(
+                lambda cause: site.build(shape_of(function(cause)))
+            ),
             needs=None,
         )
 
@@ -452,6 +495,8 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def provide_to(self, effect: Effect[A, E, R | Out_contra]) -> Effect[A, Err_co | E, In_co | R]: ...
     def provide_to(self, effect: Effect[Any, Any, Any]) -> Effect[Any, Any, Any]:
         """Build this layer, run *effect* with it, and release it."""
+        if not isinstance(effect, Effect):
+            raise no_effect(effect)
 
         async def run(context: Context[Any]) -> Outcome[Any, Any]:
             try:
@@ -473,7 +518,24 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         return f"Layer({self.shape.name if isinstance(self.shape, Leaf | Suspend) else 'graph'})"
 
 
+def shape_of(layer: object) -> Shape:
+    """Return what *layer* is made of.
+
+    Raises:
+        TypeError: it is no layer.
+    """
+    if not isinstance(layer, Layer):
+        raise no_layer(layer)
+    return layer.shape
+
+
 def _leaf(tag: AnyTag, acquire: Acquire | Opens, needs: Sequence[AnyTag] | None = ()) -> Layer[Any, Any, Any]:
+    require_tag(tag)
+    if needs is not None:
+        if isinstance(needs, type):
+            raise TypeError(f"needs is a list of tags: write needs=[{needs.__name__}]")
+        for needed in needs:
+            require_tag(needed)
     return Layer(Leaf(short_name(tag.key), acquire, (tag,), needs))
 
 

@@ -58,7 +58,9 @@ def region_of(fakes: Sequence[Shape]) -> Region:
             for key, step in part.gives.items():
                 own[key] = Fake(shape, wraps=key in needs, is_reference=step.tag(key).has_default)
         if twice := found.keys() & own.keys():
-            raise AmbiguousServiceError(f"two replacements give {', '.join(map(short_name, sorted(twice)))}")
+            raise AmbiguousServiceError(
+                f"two replacements give {', '.join(map(short_name, sorted(twice)))}: leave one of them out"
+            )
         found.update(own)
     return Region(found)
 

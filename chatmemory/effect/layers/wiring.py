@@ -12,11 +12,12 @@ from typing import Any, Never, TypeAlias, final
 
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError, short_name
-from chatmemory.effect.layers.layer import Layer
+from chatmemory.effect.layers.layer import Layer, shape_of
 from chatmemory.effect.layers.plan import region_of, survey
 from chatmemory.effect.layers.region import Region
 from chatmemory.effect.layers.shape import AnyTag, Feed, Leaf, Merge, Replace, Shape
 from chatmemory.effect.layers.wiring_errors import AmbiguousServiceError, LayerCycleError
+from chatmemory.effect.mistakes import require_tag
 
 __all__ = ["wire"]
 
@@ -39,11 +40,18 @@ def wire(
         LayerCycleError: layers need each other in a circle.
         UnknownReplacementError: an override gives what no layer of the bag gives.
     """
-    fakes = [layer.shape for layer in override]
+    if isinstance(override, Layer):
+        raise TypeError("override is a list of layers: write wire(..., override=[layer])")
+    if isinstance(expose, type):
+        raise TypeError(f"expose is a list of tags: write wire(..., expose=[{expose.__name__}])")
+    expose = None if expose is None else tuple(expose)
+    fakes = [shape_of(layer) for layer in override]
     region = region_of(fakes)
     pieces = [_Piece(layer, region if fakes else None) for layer in layers]
     region.check()
     providers = _providers(pieces)
+    for tag in expose or ():
+        require_tag(tag)
     wanted = pieces if expose is None else _known(expose, providers, "expose")
     fed: dict[_Piece, Shape] = {}
     for piece, feeders in _in_order(wanted, providers):
@@ -60,9 +68,9 @@ class _Piece:
     __slots__ = ("gives", "name", "needs", "shape")
 
     def __init__(self, layer: AnyLayer, region: Region | None) -> None:
-        self.needs, self.gives = survey(layer.shape, region)
+        self.shape = shape_of(layer)
+        self.needs, self.gives = survey(self.shape, region)
         self.name = "|".join(map(short_name, self.gives)) or repr(layer)
-        self.shape = layer.shape
 
 
 def _providers(pieces: Iterable[_Piece]) -> dict[str, _Piece]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from chatmemory.effect.key import short_name
+from chatmemory.effect.likeness import did_you_mean
 
 __all__ = ["AmbiguousServiceError", "LayerCycleError", "ShadowedServiceError", "UnknownReplacementError"]
 
@@ -16,7 +17,10 @@ class LayerCycleError(RuntimeError):
     """A layer needs itself in order to be built."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(f"dependency cycle: {' -> '.join(names)}")
+        super().__init__(
+            f"dependency cycle: {' -> '.join(names)}: let one of them not need the next, "
+            "or give what both need by a third layer"
+        )
 
 
 class AmbiguousServiceError(RuntimeError):
@@ -53,6 +57,8 @@ class UnknownReplacementError(LookupError):
         self.available = tuple(available)
         names = ", ".join(map(short_name, self.keys))
         offer = ", ".join(sorted(map(short_name, self.available))) or "nothing"
+        like = did_you_mean(short_name(self.keys[0]), map(short_name, self.available)) if self.keys else ""
         super().__init__(
-            f"{names} cannot be replaced, because nothing here gives it; what is given here: {offer}"
+            f"{names} cannot be replaced, because nothing here gives it{like}; what is given here: {offer}; "
+            "to add a service, write stack | layer"
         )

@@ -13,9 +13,10 @@ from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.layers.build import LayerFailed, build
-from chatmemory.effect.layers.layer import Layer
+from chatmemory.effect.layers.layer import Layer, shape_of
 from chatmemory.effect.layers.memo import MemoMap
 from chatmemory.effect.layers.place import Place
+from chatmemory.effect.mistakes import no_effect
 from chatmemory.effect.outcome import (
     EffectInterrupted,
     Outcome,
@@ -40,6 +41,10 @@ R_contra = TypeVar("R_contra", contravariant=True)
 
 NOT_OPENED: Final = (
     "nobody has opened the runtime: async with ManagedRuntime(layer) as runtime, or a plain with"
+)
+
+CLOSED: Final = (
+    "the runtime of this effect was closed: run it inside of `async with`, or enter the runtime again"
 )
 
 ALREADY_OPEN: Final = (
@@ -74,6 +79,7 @@ class ManagedRuntime(Generic[R_contra]):
 
     def __init__(self, layer: Layer[R_contra, Any, Never], memo: MemoMap | None = None) -> None:
         """Share with other runtimes what *memo* holds; without one, share with nobody."""
+        shape_of(layer)
         self._layer = layer
         self._memo = memo or MemoMap()
         self._scope = Scope()
@@ -93,10 +99,14 @@ class ManagedRuntime(Generic[R_contra]):
         import anyio
 
         context = self._services()
+        try:
+            running = effect.run_in(context)  # only makes the coroutine
+        except AttributeError:
+            raise no_effect(effect) from None
         with anyio.CancelScope() as cancel_scope:
             self._running.add(cancel_scope)
             try:
-                return await effect.run_in(context)
+                return await running
             finally:
                 self._running.discard(cancel_scope)
                 if self._idle is not None and not self._running:
@@ -143,7 +153,7 @@ class ManagedRuntime(Generic[R_contra]):
 
     def _services(self) -> Context[R_contra]:
         if self._context is None:
-            raise EffectInterrupted if self._is_closed else EffectInterrupted(NOT_OPENED)
+            raise EffectInterrupted(CLOSED if self._is_closed else NOT_OPENED)
         return self._context
 
     async def _open(self) -> None:

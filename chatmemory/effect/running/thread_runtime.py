@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layers.layer import Layer
+from chatmemory.effect.layers.layer import Layer, shape_of
 from chatmemory.effect.outcome import EffectInterrupted, Outcome, value_or_raise
-from chatmemory.effect.running.runtime import ALREADY_OPEN, ManagedRuntime
+from chatmemory.effect.running.runtime import ALREADY_OPEN, CLOSED, ManagedRuntime
 from chatmemory.effect.running.under_way import Awaited, Blocked, UnderWay
 from chatmemory.effect.suspended import may_wait_on_asyncio
 
@@ -54,6 +54,7 @@ class ThreadRuntime(Generic[R_contra]):
 
     def __init__(self, layer: Layer[R_contra, Any, Never], *, name: str = "chatmemory") -> None:
         """Be ready; *name* is the thread's, which begins with the first effect."""
+        shape_of(layer)
         self._layer = layer
         self._name = name
         self._turn = threading.Lock()
@@ -92,7 +93,9 @@ class ThreadRuntime(Generic[R_contra]):
         """
         stay = self._present()
         if stay.is_here():
-            raise RuntimeError("an effect of this runtime would wait for itself here: await it instead")
+            raise RuntimeError(
+                "an effect of this runtime would wait for itself here: write `await runtime.run(effect)`"
+            )
         return stay.begin(effect, Blocked[Outcome[A, E]](stay.loop)).wait()
 
     async def run_or_raise(self, effect: Effect[A, E, R_contra], /) -> A:
@@ -131,7 +134,7 @@ class ThreadRuntime(Generic[R_contra]):
     def _present(self) -> _Stay[R_contra]:
         with self._turn:
             if self._is_closed:
-                raise EffectInterrupted
+                raise EffectInterrupted(CLOSED)
             if self._stay is None or not self._stay.is_usable():
                 self._stay = _Stay(self._layer, self._name)
                 self._leaving = weakref.finalize(self, _leave, self._stay)

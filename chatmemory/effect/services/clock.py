@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, final
 
+from chatmemory.effect.arguments import require_seconds
 from chatmemory.effect.key import Reference
 
 if TYPE_CHECKING:
@@ -124,8 +125,9 @@ class TestClock:
         Raises:
             ValueError: *seconds* is negative.
         """
+        require_seconds(seconds)
         if seconds < 0:
-            msg = f"time does not run backwards: {seconds}"
+            msg = f"time does not run backwards: {seconds}; set_time(instant) sets the time of day"
             raise ValueError(msg)
         end = self._elapsed + round(seconds * NANOSECONDS)
         await self._settle()

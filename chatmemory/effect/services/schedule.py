@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, final, overload
 from attrs import frozen
 from typing_extensions import TypeVar
 
-from chatmemory.effect.arguments import require_seconds
-from chatmemory.effect.mistakes import no_schedule, shown
+from chatmemory.effect.arguments import require_count, require_seconds
+from chatmemory.effect.mistakes import no_schedule
 from chatmemory.effect.services.driver import Driver, Moment, Run
 
 if TYPE_CHECKING:
@@ -55,10 +55,7 @@ class Schedule(Generic[In_contra, Out_co]):
     @staticmethod
     def recurs(times: int) -> Schedule[object, int]:
         """Again *times* times, at once; never for 0 and less.  Tells how often it came back."""
-        if not isinstance(times, int):
-            raise TypeError(
-                f"Schedule.recurs takes a number of times, not {shown(times)}: write Schedule.recurs(3)"
-            )
+        require_count(times, example="Schedule.recurs(3)")
 
         def begin(_: Moment[object]) -> Run[int, object]:
             for recurrence in range(times):

@@ -209,7 +209,7 @@ async def test_takers_are_served_in_the_order_in_which_they_came() -> None:
 
 
 def test_a_queue_holds_at_least_one_value() -> None:
-    with pytest.raises(ValueError, match="at least 1 value: 0"):
+    with pytest.raises(ValueError, match="at least 1 value, not 0"):
         Queue[int].bounded(0)
 
 

@@ -1,0 +1,98 @@
+"""``fitting``: a service on its way to a tag, refused if it lacks what the tag's Protocol has.
+
+Type checkers see more, signatures for example; this is for those who run without one, and for fakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+from chatmemory.effect.key import TagOf, interface_of, short_name
+from chatmemory.effect.likeness import did_you_mean
+from chatmemory.effect.mistakes import no_member, shown
+
+__all__ = ["fitting", "require_members"]
+
+S = TypeVar("S")
+
+
+def fitting(tag: TagOf[Any, S], service: S) -> S:
+    """Return *service*.
+
+    Raises:
+        TypeError: it lacks a member of the Protocol that *tag* names, or is the class of one that does not.
+    """
+    key: Any = tag  # hashable, being a class
+    kind = type(service)
+    if hasattr(kind, "__getattr__") and not hasattr(kind, "run_in"):
+        return service  # a double, which has whatever is asked for
+    for name in (members := _members(key)):
+        if not hasattr(kind, name) and not hasattr(
+            service, name
+        ):  # the class first: a property may do something
+            raise _misfit(key, service)
+    if isinstance(service, type) and any(
+        isinstance(vars(service).get(name), FunctionType) for name in members
+    ):
+        made = cast("type", service).__name__
+        raise TypeError(f"{short_name(tag.key)} names an object, not the class of one: write {made}(...)")
+    return service
+
+
+def require_members(tag: Any, given: Mapping[str, object]) -> None:
+    """Refuse what a mock for *tag* cannot have.
+
+    Raises:
+        TypeError: the Protocol has no member of such a name, or a method that is given as no function.
+    """
+    known = _members(tag)
+    for name, member in given.items():
+        if known and name not in known:
+            raise TypeError(no_member(_interface_name(tag), name, known))
+        if known.get(name) and not callable(member):
+            raise TypeError(
+                f"{_interface_name(tag)}.{name} is a method, and {shown(member)} is no function: "
+                f"write {name}=lambda *_: Effect.succeed({shown(member)})"
+            )
+
+
+@cache
+def _members(tag: Any) -> Mapping[str, bool]:
+    """Return the members of the Protocol that *tag* names, and whether each is a method; none if it is no Protocol."""
+    interface = interface_of(tag)
+    if interface is None or not getattr(interface, "_is_protocol", False):
+        return {}
+    members: dict[str, bool] = {}
+    for base in interface.__mro__:
+        if getattr(base, "_is_protocol", False):
+            names = (*vars(base).get("__annotations__", ()), *vars(base))
+            for name in names:
+                if not name.startswith("_"):
+                    members.setdefault(name, isinstance(vars(base).get(name), FunctionType))
+    return members
+
+
+def _interface_name(tag: Any) -> str:
+    interface = interface_of(tag)
+    return short_name(tag.key) if interface is None else interface.__name__
+
+
+def _misfit(tag: Any, service: object) -> TypeError:
+    name, has = short_name(tag.key), dir(service)
+    missing = [
+        f"{member}{did_you_mean(member, has).replace(': did you mean', ' (it has').replace('?', ')')}"
+        for member in _members(tag)
+        if not hasattr(service, member)
+    ]
+    if hasattr(service, "run_in"):
+        cure = f"Layer.effect({name}, effect) gives what an effect makes"
+    elif hasattr(service, "__await__"):
+        cure = f"Layer.effect({name}, Effect.promise(function)) gives what a coroutine function returns"
+    else:
+        cure = f"add them, or write Layer.mock({name}, ...) for a service that has only some"
+    return TypeError(
+        f"{shown(service)} is no {_interface_name(tag)}, which {name} names: it lacks {', '.join(missing)}; {cure}"
+    )
