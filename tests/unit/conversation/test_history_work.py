@@ -16,7 +16,7 @@ from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.settings.memory_settings import StrategySettings
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.conversation.conftest import Desk
+from tests.unit.conftest import Desk
 
 pytestmark = pytest.mark.anyio
 

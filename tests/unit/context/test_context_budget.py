@@ -6,7 +6,7 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure
 from chatmemory.errors import DataValidationError
 from tests.remembered import USER, Remembered, memory_of
-from tests.unit.conversation.contexts import MEMORIES, builder, built, roles, said
+from tests.unit.context.contexts import MEMORIES, builder, built, roles, said
 
 
 async def test_a_user_message_larger_than_the_budget_is_a_failure_that_says_so(

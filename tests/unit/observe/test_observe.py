@@ -218,8 +218,8 @@ async def test_every_operation_answers_as_if_nobody_looked(
 
 
 async def test_a_memory_of_ones_own_can_be_observed(caplog: pytest.LogCaptureFixture) -> None:
-    own: Any = Broken(lambda: Effect.succeed(7))
-    layer = (Layer.succeed(ChatMemoryService, own) | Layer.succeed(ClockTag, TestClock())) >> observed
+    own = Layer.mock(ChatMemoryService, count=lambda *_, **__: Effect.succeed(7))
+    layer = (own | Layer.succeed(ClockTag, TestClock())) >> observed
     with caplog.at_level(logging.DEBUG, logger="chatmemory"):
         async with ManagedRuntime(layer) as runtime:
             assert await (await runtime.service(ChatMemoryService)).count("c").or_raise() == 7

@@ -14,8 +14,8 @@ from chatmemory.longterm.memories import Namespace
 from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory.text.fence import without_recalled_blocks
 from tests.remembered import USER, Remembered, memory_of
-from tests.unit.conversation.conftest import Desk
-from tests.unit.conversation.contexts import BASE, MEMORIES, SCENE, builder, built, roles, said
+from tests.unit.conftest import Desk
+from tests.unit.context.contexts import BASE, MEMORIES, SCENE, builder, built, roles, said
 
 BUSY = GenericMemoryError(RepositoryError("recall", "busy"))
 

@@ -18,7 +18,7 @@ from chatmemory.settings.memory_settings import PostgresSettingsTag, StrategySet
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import NAME, read_settings, setting_paths, settings_layer
 
-CONFIG = Path(__file__).parents[2] / "config"
+CONFIG = Path(__file__).parents[3] / "config"
 NOTHING: dict[str, str] = {}
 
 
