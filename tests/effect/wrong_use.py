@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from inspect import isawaitable
 from typing import Any, Protocol
 
@@ -51,6 +51,15 @@ async def check(wrong: Wrong) -> None:
     assert wrong.cure in str(error)
 
 
+async def use(layer: Any, program: Callable[[Any], Any] | None = None) -> None:
+    """Open *layer*, and run what *program* makes of the runtime."""
+    async with kernel.ManagedRuntime(layer) as opened:
+        if program is not None:
+            made = program(opened)
+            if isinstance(made, Coroutine):
+                await made
+
+
 class Greeter(Protocol):
     """What the tags below name."""
 
@@ -93,3 +102,7 @@ async def answer() -> int:
 
 def greet_layer() -> Layer[GreeterTag]:
     return layer
+
+
+def greets(greeter: Any) -> Any:
+    return greeter.greet("Ann")

@@ -26,9 +26,9 @@ EXTRA_OF = {
     "chatmemory.laws": ("hypothesis", "laws"),
     "chatmemory.programs.http.app": ("starlette", "server"),
     "chatmemory.programs.mcp.server": ("mcp", "mcp"),
-    "chatmemory_layers.postgres.database": ("asyncpg", "postgres"),
-    "chatmemory_layers.postgres.message_repository": ("asyncpg", "postgres"),
-    "chatmemory_layers.postgres.memory_repository": ("asyncpg", "postgres"),
+    "chatmemory_layers.postgres.engine.database": ("asyncpg", "postgres"),
+    "chatmemory_layers.postgres.messages.message_repository": ("asyncpg", "postgres"),
+    "chatmemory_layers.postgres.memories.memory_repository": ("asyncpg", "postgres"),
 }
 
 IMPORTED_WITHOUT = """

@@ -30,9 +30,8 @@ def fitting(tag: TagOf[Any, S], service: S) -> S:
     if hasattr(kind, "__getattr__") and not hasattr(kind, "run_in"):
         return service  # a double, which has whatever is asked for
     for name in (members := _members(key)):
-        if not hasattr(kind, name) and not hasattr(
-            service, name
-        ):  # the class first: a property may do something
+        # The class first: a property may do something.
+        if not hasattr(kind, name) and not hasattr(service, name):
             raise _misfit(key, service)
     if isinstance(service, type) and any(
         isinstance(vars(service).get(name), FunctionType) for name in members
