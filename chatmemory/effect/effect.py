@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from chatmemory.effect.services.schedule import Schedule
     from chatmemory.effect.services.tracer import Attributes
 
-__all__ = ["Do", "Effect", "Fiber"]
+__all__ = ["Do", "Effect", "Fiber", "require_effect"]
 
 A = TypeVar("A")
 A1 = TypeVar("A1")
@@ -469,7 +469,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         def run(value: A) -> Effect[A, E2, R2]:
             effect = function(value)
             if type(effect) is not Effect:
-                _check_effect(effect, function)
+                require_effect(effect, function)
             return effect.map(lambda _: value)
 
         return self.bind(run)
@@ -482,7 +482,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         def run(error: E) -> Effect[Never, E | E2, R2]:
             effect = function(error)
             if type(effect) is not Effect:
-                _check_effect(effect, function)
+                require_effect(effect, function)
             return effect.bind(lambda _: Effect.fail(error))
 
         return self.lash(run)
@@ -576,7 +576,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def ensuring(self: Effect[A, E, R], finalizer: Effect[Any, Never, R2]) -> Effect[A, E, R | R2]:
         """Run *finalizer* at the end, whatever the end is; it cannot be interrupted."""
         if type(finalizer) is not Effect:
-            _check_effect(finalizer)
+            require_effect(finalizer)
         return self.on_exit(lambda _: finalizer)
 
     def uninterruptible(self) -> Effect[A_co, E_co, R_co]:
@@ -692,14 +692,14 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
                     if kind == _BIND:
                         effect = step._function(value)
                         if type(effect) is not Effect:
-                            _check_effect(effect, step._function)
+                            require_effect(effect, step._function)
                         break
                     if kind == _MAP:
                         value = step._function(value)
                 elif kind == _LASH:
                     effect = step._function(value)
                     if type(effect) is not Effect:
-                        _check_effect(effect, step._function)
+                        require_effect(effect, step._function)
                     break
                 elif kind == _ALT:
                     value = step._function(value)
@@ -754,7 +754,7 @@ async def _run_leaf(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Outcome
     return outcome if type(outcome) in _OURS else as_outcome(outcome)
 
 
-def _check_effect(effect: object, made_by: Callable[..., object] | None = None) -> None:
+def require_effect(effect: object, made_by: Callable[..., object] | None = None) -> None:
     """Refuse what is no effect; asking it for its parts would fail later, or never if it is a mock."""
     if not isinstance(effect, Effect):
         raise no_effect(effect, made_by=made_by)
@@ -772,7 +772,7 @@ def _steps(effects: object, where: str) -> tuple[Effect[Any, Any, Any], ...]:
     steps = tuple(cast("Iterable[Effect[Any, Any, Any]]", effects))
     for step in steps:
         if type(step) is not Effect:
-            _check_effect(step)
+            require_effect(step)
     return steps
 
 

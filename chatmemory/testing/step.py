@@ -94,9 +94,7 @@ def as_step(given: object) -> Step:
     if isinstance(given, Result):  # the outcomes of this package and those of returns
         outcome = cast("Result[object, object]", given)
         return Step(lambda _: Effect.from_result(outcome))
-    if isinstance(given, type) and issubclass(given, BaseException):
-        msg = f"{given.__name__} is the class of an exception: raises({given.__name__}(...)) raises one"
-        raise TypeError(msg)
+    _refuse_exception_class(given)
     if isinstance(given, Exception):
         msg = f"{given!r} stands for nothing: raises({given!r}) raises it, Failure({given!r}) fails with it"
         raise TypeError(msg)
@@ -104,3 +102,9 @@ def as_step(given: object) -> Step:
         msg = f"{given!r} is an error: Failure({given!r}) fails with it, Success({given!r}) succeeds with it"
         raise TypeError(msg)
     return Step(lambda _: Effect.succeed(given))
+
+
+def _refuse_exception_class(given: object) -> None:
+    if isinstance(given, type) and issubclass(given, BaseException):
+        msg = f"{given.__name__} is the class of an exception: raises({given.__name__}(...)) raises one"
+        raise TypeError(msg)

@@ -14,7 +14,7 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.arguments import require_plain
 from chatmemory.effect.context import Context
-from chatmemory.effect.effect import Effect
+from chatmemory.effect.effect import Effect, require_effect
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.effect.key import TagOf, short_name
 from chatmemory.effect.layers.build import LayerFailed, build
@@ -36,7 +36,7 @@ from chatmemory.effect.layers.shape import (
     Site,
     Suspend,
 )
-from chatmemory.effect.mistakes import no_attribute_of_layer, no_effect, no_function, no_layer, require_tag
+from chatmemory.effect.mistakes import no_attribute_of_layer, no_function, no_layer, require_tag
 from chatmemory.effect.outcome import Cause, Die, Exit, Failure, Outcome, Success
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.subtraction import Difference, Subtractable
@@ -156,8 +156,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             needs: the tags that *effect* asks for; None: unknown.  ``>>`` needs no telling; ``wire`` can only find
                 what is named, and ``replace`` can only leave out what nobody may ask for.
         """
-        if not isinstance(effect, Effect):
-            raise no_effect(effect)
+        require_effect(effect)
         return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: fitting(tag, service)}), needs)
 
     @overload  # pyright makes a union of type variables Unknown where each of them is Never
@@ -186,8 +185,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
         Acquiring cannot be interrupted.  *needs* are the tags that the effects ask for, as for ``effect``.
         """
-        if not isinstance(acquire, Effect):
-            raise no_effect(acquire)
+        require_effect(acquire)
 
         def run(site: Site) -> Effect[Services, E, R | R2]:
             async def keep(context: Context[R | R2]) -> Outcome[Services, E]:
@@ -198,8 +196,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
                 def end(exit_: Exit[Any, Any]) -> Awaitable[Any]:
                     releasing = release(service, exit_)
-                    if not isinstance(releasing, Effect):
-                        raise no_effect(releasing, made_by=release)
+                    require_effect(releasing, release)
                     return releasing.run_in(context)
 
                 await site.scope.add(end)
@@ -299,7 +296,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     @staticmethod
     def suspend(make: Callable[[], Layer[Out, E, In]]) -> Layer[Out, E, In]:
         """Give what the layer that *make* returns gives; *make* is called once, when that is first built."""
-        if isinstance(make, Layer) or not callable(make):
+        if not callable(make):
             raise no_function(make, where="Layer.suspend", example="Layer.suspend(lambda: layer)")
         name = getattr(make, "__qualname__", repr(make))
         return Layer(Suspend(f"suspend({name})", lambda: shape_of(make())))
@@ -495,8 +492,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def provide_to(self, effect: Effect[A, E, R | Out_contra]) -> Effect[A, Err_co | E, In_co | R]: ...
     def provide_to(self, effect: Effect[Any, Any, Any]) -> Effect[Any, Any, Any]:
         """Build this layer, run *effect* with it, and release it."""
-        if not isinstance(effect, Effect):
-            raise no_effect(effect)
+        require_effect(effect)
 
         async def run(context: Context[Any]) -> Outcome[Any, Any]:
             try:

@@ -40,7 +40,7 @@ def wire(
         LayerCycleError: layers need each other in a circle.
         UnknownReplacementError: an override gives what no layer of the bag gives.
     """
-    if isinstance(override, Layer):
+    if hasattr(override, "provide_to"):
         raise TypeError("override is a list of layers: write wire(..., override=[layer])")
     if isinstance(expose, type):
         raise TypeError(f"expose is a list of tags: write wire(..., expose=[{expose.__name__}])")
