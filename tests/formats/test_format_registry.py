@@ -121,8 +121,9 @@ def test_a_broken_plugin_is_an_issue_and_the_others_load(
 
 
 def test_formats_stand_in_the_order_of_their_names() -> None:
-    value = "chatmemory.pastchats.formats"
+    folders = {"markdown": "tools", "aider": "tools", "chatgpt": "web"}
     points = EntryPoints(
-        EntryPoint(name, f"{value}.{name}:{name}", GROUP) for name in ("markdown", "aider", "chatgpt")
+        EntryPoint(name, f"chatmemory.pastchats.formats.{folder}.{name}:{name}", GROUP)
+        for name, folder in folders.items()
     )
     assert list(formats_of(points).unwrap().by_name) == ["aider", "chatgpt", "markdown"]
