@@ -155,14 +155,16 @@ class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # pyright: ig
         return super().__repr__().replace("<Effect", f"<Effect made at {_made_at.get(id(self))}", 1)
 
     def __del__(self) -> None:
+        is_newest = next(reversed(_made_at), None) == id(self)
         spot = _made_at.pop(id(self), None)
         if id(self) not in _waiting:
             return
         _use(self)
         if spot is None or sys.is_finalizing():
             return
-        # A value or a failure as it is: nothing is lost unless it is dropped where it was made.
-        if _kind_of(self) in _PLAIN_KINDS and _spot() != spot:
+        # A value or a failure as it is: nothing is lost unless it is dropped where it was made, and not by a collection
+        # of garbage that comes by there.
+        if _kind_of(self) in _PLAIN_KINDS and not (is_newest and _spot() == spot):
             return
         text = "this effect never ran: await it, return it, or hand it to another one"
         _warn(f"{text} (made at {spot})", spot)

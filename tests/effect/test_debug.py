@@ -153,6 +153,15 @@ async def test_a_failure_that_is_watched_is_a_failure_like_any_other() -> None:
     assert await Effect.from_outcome(refused().run).alt(str.upper) == Failure("NO")
 
 
+async def test_garbage_of_a_line_is_not_told_while_the_line_runs_again() -> None:
+    async def collects() -> None:
+        for _ in range(3):
+            circle: list[Any] = [Effect.succeed(gc.collect())]
+            circle.append(circle)
+
+    assert await warned(collects) == []
+
+
 async def test_what_is_handed_on_is_not_told_though_it_never_runs() -> None:
     async def hands_on() -> None:
         async def keep(*_: object) -> Outcome[int, str]:
