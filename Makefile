@@ -11,7 +11,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # Several tests wait for processes of their own; those of one file stay together, since they share a server or a browser.
 # Generated examples are the same in each run: green stays green.  Plain pytest tries new ones.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --hypothesis-profile ci
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --hypothesis-profile repeatable
+# Hundreds of tests start a command; one that compiles all its modules anew takes five times as long.
+export PYTHONDONTWRITEBYTECODE :=
 # A run of some files alone: make test TESTS=tests/effect
 TESTS ?= --ignore=tests/integrations
 # The archives in which frameworks publish their tests.

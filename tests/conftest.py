@@ -1,8 +1,15 @@
 """Tests of a module marked ``pytest.mark.anyio`` run on asyncio and on trio; all other coroutines on asyncio."""
 
+import gc
 from collections.abc import Generator
 
 import pytest
+from hypothesis import settings
+
+from tests.thorough import rounds
+
+# As hypothesis has it for servers, the same examples in each run; as many as tell.
+settings.register_profile("repeatable", settings.get_profile("ci"), max_examples=rounds(25, thorough=100))
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -25,3 +32,9 @@ def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, ob
         return (yield)
     finally:
         option.asyncio_mode = mode
+
+
+def pytest_collection_finish() -> None:
+    """Leave out of garbage collection what stays to the end: ten thousand tests, and the modules that they are in."""
+    gc.collect()
+    gc.freeze()

@@ -19,6 +19,7 @@ from chatmemory_layers.embedding.openai_compatible import openai_compatible
 from chatmemory_layers.embedding.static import static
 from tests.http_server import Reply, Request, http_server
 from tests.patience import PATIENCE_SECONDS
+from tests.thorough import rounds
 
 ENGLISH = "I like to write code in Python, it is short and easy to read."
 CHINESE = "我喜欢用 Python 写代码，因为它简洁易读。"
@@ -117,7 +118,9 @@ async def test_any_text_is_a_row_of_length_1_or_0(runs: Runs, text: str) -> None
 
 @given(texts=st.lists(st.text(), max_size=5))
 @hypothesis_settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=rounds(15, thorough=60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_any_texts_are_embedded_twice_alike(runs: Runs, texts: list[str]) -> None:
     async def twice() -> tuple[Matrix, Matrix]:

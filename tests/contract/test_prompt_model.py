@@ -10,6 +10,7 @@ from chatmemory.pastchats.prompt import EVERYTHING, Prompt
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.kept_turns import KeptTurns
 from tests.past_turns import MODEL, draft, index, open_past_chats, state
+from tests.thorough import rounds
 
 SOURCES = ("/a", "/b", "/c")
 IDENTITIES = ("m1", "m2", "m3", "m4")
@@ -24,7 +25,7 @@ others = st.tuples(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(25, thorough=100), deadline=None)
 @given(st.lists(commits | commits | others, max_size=12))
 def test_the_store_holds_what_a_dictionary_would(
     steps: list[tuple[str, str, dict[str, str]]],

@@ -8,6 +8,7 @@ import pytest
 from chatmemory.laws.formats.history_format_laws import HistoryFormatLaws
 from tests.formats.histories import EXPECTED, FILES, formats
 from tests.formats.small_histories import SMALL
+from tests.thorough import rounds
 
 HISTORIES: Final[Mapping[str, tuple[Mapping[str, bytes | str], list[str]]]] = {
     **{name: (files, list(files)) for name, files in SMALL.items()},
@@ -23,6 +24,8 @@ WHOLE_CONVERSATIONS: Final = {"copilot_chat", "openai_chat"}
 
 
 class TestFormats(HistoryFormatLaws):
+    tries = rounds(10, thorough=40)
+
     @pytest.fixture(autouse=True, params=sorted(HISTORIES))
     def each(self, request: pytest.FixtureRequest) -> None:
         name: str = request.param

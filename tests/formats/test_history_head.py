@@ -10,6 +10,7 @@ from chatmemory.pastchats.formats.history_format import HEAD_BYTES, Head
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
 from chatmemory.pastchats.formats.reading.partial_json import partial_json
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from tests.thorough import rounds
 
 LONG = "长" * 30_000  # 90,000 bytes, more than the head
 JSON = st.recursive(
@@ -113,7 +114,7 @@ def test_the_text_of_a_head_ends_with_a_whole_character(block_bytes: int) -> Non
     assert head(b"a\r\n\xff").text == "a\n\ufffd"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(50, thorough=300), deadline=None)
 @given(JSON, st.data())
 def test_the_beginning_of_a_value_says_nothing_that_the_value_does_not(
     value: Any, data: st.DataObject

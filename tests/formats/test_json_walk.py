@@ -11,6 +11,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.reading.json_walk import ANY, END, MAX_ISSUES, walk
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.formats.histories import FILES
+from tests.thorough import rounds
 
 TALKS = [
     {"title": "重试", "mapping": {"n1": {"text": "为什么?"}, "n2": {"text": '因为 "x"'}}, "time": 1.5},
@@ -58,7 +59,7 @@ def test_a_pattern_names_the_containers_that_are_gone_into() -> None:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(50, thorough=300), deadline=None)
 @given(JSON, st.integers(0, 4), st.integers(1, 40), st.sampled_from([None, 1]), st.booleans())
 def test_a_walk_yields_every_member_once(
     document: Any, depth: int, block_bytes: int, indent: int | None, is_ascii: bool
@@ -68,7 +69,7 @@ def test_a_walk_yields_every_member_once(
     assert found == list(members(document, depth))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(50, thorough=200), deadline=None)
 @given(JSON, st.data())
 def test_a_document_that_is_cut_off_keeps_what_came_before(document: Any, data: st.DataObject) -> None:
     text = json.dumps([document, "end"])

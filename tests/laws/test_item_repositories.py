@@ -24,7 +24,7 @@ from tests.thorough import rounds
 
 
 class Laws(ItemRepositoryLaws):
-    examples = rounds(12, thorough=100)
+    examples = rounds(6, thorough=100)
 
 
 class TestInMemory(Laws):

@@ -29,7 +29,7 @@ from tests.thorough import rounds
 
 
 class Laws(MemoryRepositoryLaws):
-    examples = rounds(12, thorough=100)
+    examples = rounds(6, thorough=100)
 
 
 class TestInMemory(Laws):

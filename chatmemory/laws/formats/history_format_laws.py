@@ -46,6 +46,8 @@ class HistoryFormatLaws:
         survives_cuts: whether what a history says before a cut is what it says in the end; False where later records
             take back earlier ones.
         turns_in_a_record: how many turns are lost at most when a record is cut off.
+        tries: how many times each history is cut off, and is damaged; up to ten times as many other versions of it are
+            read if it is small.
     """
 
     format: HistoryFormat
@@ -53,6 +55,7 @@ class HistoryFormatLaws:
     histories: Sequence[str] = ()
     survives_cuts: bool = True
     turns_in_a_record: int = 2
+    tries: int = 40  # more find no more
 
     def test_f1_claim(self) -> None:
         """F1 claim: a history is claimed by its content, under any name."""
@@ -106,7 +109,7 @@ class HistoryFormatLaws:
         for reader in self._readers():
             content = reader.files[reader.path]
             places = list(_places(content, _texts(self._parse(reader)))) if self.survives_cuts else []
-            for end in cuts(content, count=_TIMES):
+            for end in cuts(content, count=self.tries):
                 found = set(_texts(self._parse(_with(reader, content[:end]))))
                 for (text, _), (_, behind) in zip(places, places[self.turns_in_a_record :], strict=False):
                     if behind < end:
@@ -121,15 +124,17 @@ class HistoryFormatLaws:
         """F5 damage: debris anywhere raises nothing."""
         for reader in self._readers():
             for debris in DEBRIS.values():
-                for content in with_debris(reader.files[reader.path], debris, count=_TIMES // len(DEBRIS)):
+                for content in with_debris(
+                    reader.files[reader.path], debris, count=self.tries // len(DEBRIS)
+                ):
                     self._parse(_with(reader, content))
 
     def test_f6_other_versions(self) -> None:
         """F6 other versions: a member of another type, or none, raises nothing."""
         for reader in self._readers():
             content = reader.files[reader.path]
-            count = max(_TIMES, _MUTATED_BYTES // (len(content) + 1))
-            for changed in from_other_versions(content, count=min(count, _MOST_TIMES), seed=len(content)):
+            count = max(self.tries, min(10 * self.tries, _MUTATED_BYTES // (len(content) + 1)))
+            for changed in from_other_versions(content, count=count, seed=len(content)):
                 other = _with(reader, changed)
                 self._confidence(other)
                 for one in self._parse(other, law=_F6):
@@ -188,8 +193,6 @@ class HistoryFormatLaws:
             raise LawBrokenError(f"metadata of {turn!r}: {reason}", law=_F2) from reason
 
 
-_TIMES: Final = 40  # cuts of a history; more find no more
-_MOST_TIMES: Final = 400
 _MUTATED_BYTES: Final = 1_000_000  # of a history in all its other versions: about a second
 _TELLING: Final = 24  # characters that find a text in a file
 

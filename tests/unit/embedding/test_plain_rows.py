@@ -18,6 +18,7 @@ from chatmemory_layers.embedding.plain_rows import plain_vector
 from chatmemory_layers.embedding.plain_static import plain_static
 from chatmemory_layers.embedding.query_embedder import query_embedder_of
 from chatmemory_layers.embedding.static import static
+from tests.thorough import rounds
 
 WORDS = st.sampled_from(
     ["webhook", "重试", "don’t", "naïve", "ﬁle", "テスト", "한국어", "İ", "🎉", "snake_case", "x" * 200]
@@ -25,7 +26,7 @@ WORDS = st.sampled_from(
 TEXTS = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=12).map(" ".join))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=rounds(40, thorough=150))
 @given(TEXTS)
 @example("")
 @example("the same word, " * 700)

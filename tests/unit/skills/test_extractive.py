@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.input.roles import Role
 from chatmemory_layers.skills.extractive import summarize
+from tests.thorough import rounds
 
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -211,7 +212,7 @@ contents = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(40, thorough=150), deadline=None)
 @given(st.lists(st.tuples(roles, contents), min_size=1, max_size=8), st.integers(min_value=1, max_value=400))
 def test_any_summary_fits_says_something_and_comes_out_the_same(
     said: list[tuple[Role, str]], longest: int

@@ -12,6 +12,7 @@ from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.prompts.prompt_migrations import PROMPT_MIGRATIONS
 from chatmemory_layers.sqlite.prompts.vectors import prompt_code_blocks
 from chatmemory_layers.sqlite.prompts.vectors.prompt_code_blocks import pack_codes, stored_codes
+from tests.thorough import rounds
 
 SIZES = {1: 8, 2: 16}
 """Of the codes of two models."""
@@ -98,7 +99,7 @@ def test_codes_of_two_models_and_of_none_are_kept_apart(store: sqlite3.Connectio
     assert stored(store, 2) == rows(store, 2)
 
 
-@settings(max_examples=150)
+@settings(max_examples=rounds(40, thorough=150))
 @given(
     st.lists(
         st.one_of(
