@@ -51,16 +51,18 @@ async def test_opening_that_is_cancelled_leaks_nothing(tmp_path: Path) -> None:
 
 async def test_cancelling_while_connecting_closes_what_was_connected(tmp_path: Path) -> None:
     threads = threading.active_count()
-    go_on = threading.Event()
+    loop = asyncio.get_running_loop()
+    is_connected, go_on = asyncio.Event(), threading.Event()
 
     def connect_slowly() -> sqlite3.Connection:
         connection = sqlite3.connect(tmp_path / "slow.db")
         connection.execute("CREATE TABLE t (a)")
+        loop.call_soon_threadsafe(is_connected.set)
         go_on.wait(PATIENCE_SECONDS)
         return connection
 
     opening = asyncio.create_task(WorkerConnection.opened(connect_slowly))
-    await asyncio.sleep(0.02)
+    await is_connected.wait()
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening
