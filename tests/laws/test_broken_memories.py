@@ -112,8 +112,8 @@ CAUGHT_BY_PROGRAMS = [
     (ReportsDuplicatesAsStored, "L13 dedup"),
     pytest.param(CountsRepeatedUses, "L17 access", marks=thorough),
     (ForgetsByPrefix, "L23 forget"),
-    (ExpiresWhatIsPinned, "L23 forget"),
-    (DeletesWhatIsSuperseded, "T1 truth"),
+    pytest.param(ExpiresWhatIsPinned, "L23 forget", marks=thorough),
+    pytest.param(DeletesWhatIsSuperseded, "T1 truth", marks=thorough),
     (CorrectsWithoutAsking, "T3 correct"),
     pytest.param(AttachesToWhatHasChanged, "V1 vectors", marks=thorough),
 ]

@@ -41,7 +41,7 @@ from tests.laws.broken import (
     SwallowsDriverErrors,
     TakesPrefixesForPatterns,
 )
-from tests.thorough import rounds
+from tests.thorough import rounds, thorough
 
 # A law that is broken half-way has made questions that it no longer asks.
 pytestmark = pytest.mark.filterwarnings("ignore:this effect never ran")
@@ -80,11 +80,11 @@ CAUGHT_BY_PROGRAMS = [
     (ClearsWithLike, "L3 isolation"),
     (AcknowledgesBeforeItStores, "L5 reopen"),
     (CursorsIncludeTheirMessage, "L10 window"),
-    (TakesPrefixesForPatterns, "L10 window"),
+    pytest.param(TakesPrefixesForPatterns, "L10 window", marks=thorough),
     (CountsDuplicates, "L12 retry"),
     (RefusesItsOwnSuccess, "L12 retry"),
     (SummarizesWhatItLikes, "L14 coverage"),
-    (RemovesTheLatestRow, "L24 remove"),
+    pytest.param(RemovesTheLatestRow, "L24 remove", marks=thorough),
 ]
 
 
