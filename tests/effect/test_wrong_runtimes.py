@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import pytest
 
 from chatmemory.effect import (
     Effect,
     EffectInterrupted,
+    Layer,
     ManagedRuntime,
     MissingServiceError,
     SuspendedError,
@@ -129,6 +133,28 @@ async def test_a_closed_runtime_says_how_it_is_opened_again() -> None:
     )
     async with opened:
         assert (await opened.run(GreeterTag.get())).unwrap() is greeter
+
+
+async def test_the_second_of_two_tasks_that_open_one_runtime_at_once_is_refused() -> None:
+    opening, may_open = anyio.Event(), anyio.Event()
+
+    @asynccontextmanager
+    async def open_slowly() -> AsyncGenerator[str]:
+        opening.set()
+        await may_open.wait()
+        yield "Ann"
+
+    slow = ManagedRuntime(Layer.scoped(GuestTag, open_slowly))
+
+    async def enter() -> None:
+        async with slow as opened:
+            assert (await opened.run(GuestTag.get())).unwrap() == "Ann"
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(enter)
+        await opening.wait()
+        await check(Wrong("at once", slow.__aenter__, RuntimeError, "open already", "ManagedRuntime(layer)"))
+        may_open.set()
 
 
 def test_a_thread_that_waits_for_itself_is_told_to_await() -> None:
