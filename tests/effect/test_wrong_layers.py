@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -37,6 +38,11 @@ from tests.effect.wrong_use import (
 pytestmark = pytest.mark.anyio
 
 make: Any = kernel.Layer
+succeed: Any = partial(make.succeed, GreeterTag)
+sync: Any = partial(make.sync, GreeterTag)
+effect: Any = partial(make.effect, GreeterTag)
+scoped: Any = partial(make.scoped, GreeterTag)
+mock: Any = partial(make.mock, GreeterTag)
 given: Any = layer
 wire: Any = kernel.wire
 runtime: Any = kernel.ManagedRuntime
@@ -56,7 +62,7 @@ async def yields() -> AsyncGenerator[Greeter]:
 
 
 @contextmanager
-def opens_without_waiting() -> Generator[Greeter]:
+def opens_plainly() -> Generator[Greeter]:
     yield greeter
 
 
@@ -98,137 +104,43 @@ MAKING = [
         "Greeter",
         "write GreeterTag",
     ),
-    Wrong(
-        "succeed, a class",
-        lambda: make.succeed(GreeterTag, PoliteGreeter),
-        TypeError,
-        "class",
-        "PoliteGreeter(",
-    ),
-    Wrong(
-        "succeed, a misfit",
-        lambda: make.succeed(GreeterTag, 5),
-        TypeError,
-        "lacks greet, leave",
-        "Layer.mock(",
-    ),
-    Wrong(
-        "succeed, a half",
-        lambda: make.succeed(GreeterTag, SilentGreeter()),
-        TypeError,
-        "it has 'gret'",
-        "add ",
-    ),
-    Wrong(
-        "succeed, an effect", lambda: make.succeed(GreeterTag, one), TypeError, "an effect", "Layer.effect("
-    ),
-    Wrong(
-        "sync, a service",
-        lambda: make.sync(GreeterTag, greeter),
-        TypeError,
-        "takes a function",
-        "lambda: ...",
-    ),
-    Wrong(
-        "sync, a coroutine function", lambda: make.sync(GreeterTag, answer), TypeError, "answer", "promise("
-    ),
-    Wrong(
-        "sync, a misfit", lambda: use(make.sync(GreeterTag, dict)), TypeError, "lacks greet", "Layer.mock("
-    ),
-    Wrong(
-        "effect, a service",
-        lambda: make.effect(GreeterTag, greeter),
-        TypeError,
-        "no effect",
-        "succeed(value)",
-    ),
-    Wrong(
-        "effect, no call",
-        lambda: make.effect(GreeterTag, greet_layer),
-        TypeError,
-        "greet_layer",
-        "greet_layer()",
-    ),
-    Wrong(
-        "effect, one need",
-        lambda: make.effect(GreeterTag, one, needs=GuestTag),
-        TypeError,
-        "list",
-        "[GuestTag]",
-    ),
-    Wrong(
-        "effect, a misfit",
-        lambda: use(make.effect(GreeterTag, one)),
-        TypeError,
-        "1 is no Greeter",
-        "Layer.mock(",
-    ),
-    Wrong(
-        "scoped, a service", lambda: make.scoped(GreeterTag, greeter), TypeError, "a function", "open_service"
-    ),
-    Wrong(
-        "scoped, opened", lambda: make.scoped(GreeterTag, opens()), TypeError, "a function", "open_service"
-    ),
-    Wrong(
-        "scoped, a plain one",
-        lambda: use(make.scoped(GreeterTag, PoliteGreeter)),
-        TypeError,
-        NEEDS_FUNCTION,
-        "@async",
-    ),
-    Wrong(
-        "scoped, a generator",
-        lambda: use(make.scoped(GreeterTag, yields)),
-        TypeError,
-        NEEDS_FUNCTION,
-        "@async",
-    ),
-    Wrong("scoped, a coroutine", lambda: use(make.scoped(GreeterTag, answer)), TypeError, "answer", "@async"),
-    Wrong(
-        "scoped, no async",
-        lambda: use(make.scoped(GreeterTag, opens_without_waiting)),
-        TypeError,
-        "Generator",
-        "@async",
-    ),
-    Wrong(
-        "scoped, a misfit",
-        lambda: use(make.scoped(GreeterTag, opens_silent)),
-        TypeError,
-        "lacks greet",
-        "Layer.mock(",
-    ),
-    Wrong(
-        "release, nothing",
-        released_by_nothing,
-        TypeError,
-        "None",
-        "Effect.succeed(",
-    ),
-    Wrong(
-        "mock, misspelt",
-        lambda: make.mock(GreeterTag, gret=len),
-        TypeError,
-        "'gret'",
-        "did you mean 'greet'?",
-    ),
+    Wrong("succeed, a class", lambda: succeed(PoliteGreeter), TypeError, "class", "PoliteGreeter("),
+    Wrong("succeed, a misfit", lambda: succeed(5), TypeError, "lacks greet, leave", "Layer.mock("),
+    Wrong("succeed, a half", lambda: succeed(SilentGreeter()), TypeError, "it has 'gret'", "add "),
+    Wrong("succeed, an effect", lambda: succeed(one), TypeError, "an effect", "Layer.effect("),
+    Wrong("sync, a service", lambda: sync(greeter), TypeError, "takes a function", "lambda: ..."),
+    Wrong("sync, a coroutine function", lambda: sync(answer), TypeError, "answer", "promise("),
+    Wrong("sync, a misfit", lambda: use(sync(dict)), TypeError, "lacks greet", "Layer.mock("),
+    Wrong("effect, a service", lambda: effect(greeter), TypeError, "no effect", "succeed(value)"),
+    Wrong("effect, no call", lambda: effect(greet_layer), TypeError, "greet_layer", "greet_layer()"),
+    Wrong("effect, one need", lambda: effect(one, needs=GuestTag), TypeError, "list", "[GuestTag]"),
+    Wrong("effect, a misfit", lambda: use(effect(one)), TypeError, "1 is no Greeter", "Layer.mock("),
+    Wrong("scoped, a service", lambda: scoped(greeter), TypeError, "a function", "open_service"),
+    Wrong("scoped, opened", lambda: scoped(opens()), TypeError, "a function", "open_service"),
+    Wrong("scoped, a plain one", lambda: use(scoped(PoliteGreeter)), TypeError, NEEDS_FUNCTION, "@async"),
+    Wrong("scoped, a generator", lambda: use(scoped(yields)), TypeError, NEEDS_FUNCTION, "@async"),
+    Wrong("scoped, a coroutine", lambda: use(scoped(answer)), TypeError, "answer", "@async"),
+    Wrong("scoped, no async", lambda: use(scoped(opens_plainly)), TypeError, "Generator", "@async"),
+    Wrong("scoped, a misfit", lambda: use(scoped(opens_silent)), TypeError, "lacks greet", "Layer.mock("),
+    Wrong("release, nothing", released_by_nothing, TypeError, "None", "Effect.succeed("),
+    Wrong("mock, misspelt", lambda: mock(gret=len), TypeError, "'gret'", "did you mean 'greet'?"),
     Wrong(
         "mock, a value",
-        lambda: make.mock(GreeterTag, greet="hi"),
+        lambda: mock(greet="hi"),
         TypeError,
         "Greeter.greet is a method",
         "greet=lambda *_: Effect.succeed('hi')",
     ),
     Wrong(
         "mock, a plain value",
-        lambda: use(make.mock(GreeterTag, greet=len), lambda r: r.run(GreeterTag.use(greets))),
+        lambda: use(mock(greet=len), lambda r: r.run(GreeterTag.use(greets))),
         TypeError,
         "greets has returned 3",
         "Effect.succeed(value)",
     ),
     Wrong(
         "mock, another method",
-        lambda: use(make.mock(GreeterTag), lambda r: r.run(GreeterTag.use(greets))),
+        lambda: use(mock(), lambda r: r.run(GreeterTag.use(greets))),
         UnimplementedError,
         "GreeterTag.greet",
         "give it to Layer.mock",
@@ -293,7 +205,7 @@ COMPOSING = [
     Wrong("a need", lambda: use(needs_greeter), MissingServiceError, "GreeterTag, needed by", ">> the layer"),
     Wrong(
         "two fakes",
-        lambda: use(given.replace(layer, make.succeed(GreeterTag, greeter))),
+        lambda: use(given.replace(layer, succeed(greeter))),
         AmbiguousServiceError,
         "GreeterTag",
         "leave one",
