@@ -6,7 +6,9 @@ It checks nothing but vectors; the rules stand in ``memory_rules.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from hashlib import sha256
+from json import JSONEncoder
+from typing import Final, assert_never, final
 
 from attrs import field, frozen
 
@@ -17,13 +19,17 @@ from chatmemory.embedding.embedder import Embedder, Matrix, Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.embedding.unit_vectors import unit_vector, usable_rows
 from chatmemory.errors import DataValidationError, EmbeddingError, Problem
+from chatmemory.input.json_value import Json
 from chatmemory.input.rules import refuse
-from chatmemory.longterm.dedup_key import dedup_key
 from chatmemory.longterm.memories import DedupPolicy, Memory, MemoryType, Namespace, NewMemory
 from chatmemory.longterm.memory_repository import MemoryDraft
 from chatmemory.text.search_terms import memory_terms
 
 NO_FEATURES = "the text has nothing that the embedder knows"
+PREFIX_CHARACTERS: Final = 50  # spec 000, "Deduplication by session and role"
+
+# One encoder for all: making it takes as long as what it encodes.
+_canonical: Final = JSONEncoder(sort_keys=True, default=dict).encode
 
 
 @final
@@ -159,6 +165,25 @@ def text_to_embed(memory: NewMemory | Memory) -> str:
     28 instead of 18; Chinese ones as often as without.
     """
     return memory.content if memory.key is None else f"{memory.key}: {memory.content}"
+
+
+def dedup_key(memory: NewMemory, policy: DedupPolicy) -> bytes | None:
+    """Return 32 bytes that are the same for duplicates under *policy*; None: it has none.
+
+    The user and the app are no part of it: a repository compares keys within them.
+    """
+    parts: tuple[Json, ...]
+    match policy:
+        case "none":
+            return None
+        case "first_50_characters":
+            parts = (policy, memory.session_id, memory.role, memory.content[:PREFIX_CHARACTERS])
+        case "exact":
+            parts = (policy, memory.role, memory.key, memory.value, memory.content)
+        case _:
+            assert_never(policy)
+    # JSON keeps apart what a separator could join, and None from the text "None".
+    return sha256(_canonical(parts).encode()).digest()
 
 
 def _type_by_default(memory: NewMemory) -> MemoryType:

@@ -143,12 +143,11 @@ class ReplacesWhatIsGone(BrokenMemory):
 
     @Effect.gen
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
-        gone = [
-            draft.replaces is not None and self.table._is_replaceable(draft.namespace, draft.replaces)
-            for draft in drafts
+        replaced = [
+            self.table.seen(draft.namespace, draft.replaces) for draft in drafts if draft.replaces is not None
         ]
         await checkpoint()
-        if not any(gone):
+        if not any(row is not None and row.is_true() for row in replaced):
             return await do(self.inner.store(drafts))
         return await do(self.inner.store(tuple(evolve(draft, replaces=None) for draft in drafts)))
 

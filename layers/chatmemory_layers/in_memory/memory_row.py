@@ -12,8 +12,9 @@ from attrs import evolve, field, frozen
 
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.input.json_value import from_json, same_json, to_json
+from chatmemory.input.json_value import from_json, to_json
 from chatmemory.input.page_cursor import Place
+from chatmemory.longterm.changes import StandingMemory, Words
 from chatmemory.longterm.memories import Memory, Namespace
 from chatmemory.longterm.memory_repository import Forgetting, MemoryDraft, MemoryListing
 from chatmemory_layers.sql.columns import folded
@@ -93,15 +94,16 @@ class Row:
             and forgetting.path in {None, provenance.path}
         )
 
-    def says(self, draft: MemoryDraft) -> bool:
-        """Tell whether *draft* is this memory once more."""
+    @property
+    def words(self) -> Words:
+        """What a draft must say to be this memory once more."""
+        return self.memory.namespace, self.memory.content, self.memory.key, self.value
+
+    @property
+    def standing(self) -> StandingMemory:
+        """What a draft may repeat or replace of it, while it is true."""
         memory = self.memory
-        return (
-            memory.namespace == draft.namespace
-            and memory.content == draft.content
-            and memory.key == draft.key
-            and same_json(self.value, to_json(draft.value))
-        )
+        return StandingMemory(memory.id, memory.namespace, memory.key, self.dedup_key, memory.created_at)
 
     def superseded(self, at: datetime, *, by: str | None) -> Row:
         """Return it with its truth ended, though never before it began."""

@@ -4,8 +4,8 @@ It changes itself or refuses whole, and knows neither effects nor conversations:
 memories are found for a recall stands in ``memory_search.py``.
 """
 
-from collections import ChainMap, defaultdict
-from collections.abc import Iterable, MutableMapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from heapq import nlargest
 from typing import TypeAlias, final
@@ -15,6 +15,7 @@ from attrs import define, evolve, field
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.page_cursor import Place
+from chatmemory.longterm.changes import StoreDecision, decide_store
 from chatmemory.longterm.memories import Duplicate, MemoryType, Namespace, Stored, UseReport
 from chatmemory.longterm.memory_repository import Attachment, Forgetting, MemoryDraft, MemoryListing
 from chatmemory_layers.in_memory.memory_row import Row, new_row
@@ -32,37 +33,24 @@ class MemoryTable:
         by_dedup_key: the id of the memory that got the key last; whether it is true and has it still, its row says.
     """
 
-    rows: MutableMapping[str, Row] = field(factory=dict[str, Row])
-    by_dedup_key: MutableMapping[DedupKey, str] = field(factory=dict[DedupKey, str])
+    rows: dict[str, Row] = field(factory=dict[str, Row])
+    by_dedup_key: dict[DedupKey, str] = field(factory=dict[DedupKey, str])
 
     def store(
-        self, drafts: Iterable[MemoryDraft]
+        self, drafts: Sequence[MemoryDraft]
     ) -> tuple[Stored | Duplicate, ...] | MemoryConflictError | MemoryNotFoundError:
         """Store every draft that is new, or refuse them all."""
-        rows, by_dedup_key = dict[str, Row](), dict[DedupKey, str]()
-        attempt = MemoryTable(ChainMap(rows, self.rows), ChainMap(by_dedup_key, self.by_dedup_key))
-        outcomes: list[Stored | Duplicate] = []
-        conflicts: list[str] = []
-        missing: list[str] = []
-        for draft in drafts:
-            if (known := attempt.rows.get(draft.id)) is not None:
-                if known.says(draft):
-                    outcomes.append(Duplicate(known.id))
-                else:
-                    conflicts.append(draft.id)
-            elif (twin := attempt._holder(draft.namespace, draft.dedup_key)) is not None:
-                outcomes.append(Duplicate(twin.id))
-            elif draft.replaces is not None and not attempt._is_replaceable(draft.namespace, draft.replaces):
-                missing.append(draft.replaces)
-            else:
-                outcomes.append(attempt._insert(draft))
-        if conflicts:
-            return MemoryConflictError(tuple(conflicts))
-        if missing:
-            return MemoryNotFoundError(missing[0])
-        self.rows.update(rows)
-        self.by_dedup_key.update(by_dedup_key)
-        return tuple(outcomes)
+        taken = {draft.id: self.rows[draft.id].words for draft in drafts if draft.id in self.rows}
+        standing = [row.standing for draft in drafts for row in self._standing(draft)]
+        decision = decide_store(drafts, taken, standing)
+        if not isinstance(decision, StoreDecision):
+            return decision
+        for step in decision.steps:
+            self._put([self.rows[end.memory_id].superseded(end.at, by=end.by) for end in step.ends])
+            row = new_row(step.draft)
+            self._put([row])
+            self._hold(row)
+        return decision.answer
 
     def seen(self, namespace: Namespace, memory_id: str) -> Row | None:
         """Return the row, if a reader in *namespace* sees it."""
@@ -197,21 +185,14 @@ class MemoryTable:
         if row.dedup_key is not None:
             self.by_dedup_key[row.memory.namespace, row.dedup_key] = row.id
 
-    def _is_replaceable(self, namespace: Namespace, memory_id: str) -> bool:
-        row = self.seen(namespace, memory_id)
-        return row is not None and row.is_true()
-
-    def _insert(self, draft: MemoryDraft) -> Stored:
-        replaced = set[Row]()
-        if draft.replaces is not None:
-            replaced.add(self.rows[draft.replaces])
+    def _standing(self, draft: MemoryDraft) -> Iterator[Row]:
+        """Yield the memories, true now, that *draft* may repeat or replace."""
+        if (twin := self._holder(draft.namespace, draft.dedup_key)) is not None:
+            yield twin
+        if draft.replaces is not None and (row := self.rows.get(draft.replaces)) and row.is_true():
+            yield row
         if draft.replaces_key and draft.key is not None:
-            replaced.update(self.of_key(draft.namespace, draft.key))
-        self._put(row.superseded(draft.created_at, by=draft.id) for row in replaced)
-        row = new_row(draft)
-        self._put([row])
-        self._hold(row)
-        return Stored(row.id, superseded=tuple(old.id for old in newest(replaced)))
+            yield from self.of_key(draft.namespace, draft.key)
 
     def _chain(self, namespace: Namespace, memory_id: str) -> list[str]:
         """Return the id with those that it has superseded, and those before them; nothing when it is not seen."""

@@ -20,7 +20,7 @@ from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
 from chatmemory_layers.sqlite.legacy.legacy_memory import memory_of_row, text_of
-from chatmemory_layers.sqlite.memories.memory_user import load_user
+from chatmemory_layers.sqlite.memories.memory_store import load_user
 
 log = logging.getLogger(__name__)
 

@@ -1,24 +1,35 @@
 """``store``: a batch of memories, all or none, in a transaction that others may share.
 
-What is stored already is told by the indexes: each draft is inserted, and only where one refuses it is looked for the
-reason.  A batch that is refused takes back what it has done, for the transaction goes on with the others.
+What becomes of a batch is decided in ``chatmemory.longterm.changes``, at first as if nothing of it were stored.  When a
+unique index refuses a draft, the store reads what it knows of the batch and decides again.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import final
+
+from attrs import define, field
 
 from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
-from chatmemory.input.json_value import same_json, to_json
-from chatmemory.longterm.memories import Duplicate, Stored
+from chatmemory.longterm.changes import StandingMemory, Step, StoreDecision, Words, decide_store
+from chatmemory.longterm.memories import Duplicate, Namespace, Stored
 from chatmemory.longterm.memory_repository import MemoryDraft
-from chatmemory_layers.sql.columns import US_PER_SECOND, to_us
+from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
-from chatmemory_layers.sqlite.memories.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.memory_row import said_columns, vector_blob
-from chatmemory_layers.sqlite.memories.memory_user import UserRow, user_row
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+SELECT_USER = "SELECT user_key, next_seq FROM memory_user WHERE user_id = :user_id"
+INSERT_USER = "INSERT INTO memory_user (user_id) VALUES (:user_id) RETURNING user_key, next_seq"
+UPDATE_USER = "UPDATE memory_user SET next_seq = :next_seq WHERE user_key = :user_key"
+
+SELECT_SPACE = """
+SELECT space_key FROM memory_space WHERE user_key = :user_key AND model = :model AND dim = :dim
+"""
+INSERT_SPACE = """
+INSERT INTO memory_space (user_key, model, dim) VALUES (:user_key, :model, :dim) RETURNING space_key
+"""
 
 # Positional, because a dictionary per memory costs time; the first nine are those of said_columns.
 INSERT_MEMORY = """
@@ -29,62 +40,132 @@ ON CONFLICT DO NOTHING
 """
 INSERT_EMBEDDING = "INSERT INTO memory_embedding (memory_key, space_key, seq, vector) VALUES (?, ?, ?, ?)"
 SELECT_OF_ID = """
-SELECT user_key, app_type, content, key, value FROM atomic_memory WHERE memory_id = :memory_id
+SELECT user_id, app_type, content, key, value FROM atomic_memory JOIN memory_user USING (user_key)
+WHERE memory_id = :memory_id
 """
-SELECT_OF_DEDUP_KEY = """
-SELECT memory_id FROM atomic_memory
-WHERE user_key = :user_key AND app_type = :app AND dedup_key = :dedup_key AND superseded_at_us IS NULL
+# The memories, true now, that a draft may repeat or replace.
+_STANDING = """
+SELECT memory_id, user_id, app_type, key, dedup_key, created_at_us FROM atomic_memory JOIN memory_user USING (user_key)
+WHERE {which} AND superseded_at_us IS NULL
 """
-END_REPLACED = f"""
-UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us), superseded_by = :successor
-WHERE memory_id = :replaces AND memory_id <> :successor AND superseded_at_us IS NULL AND {SEEN}
-RETURNING created_at_us, memory_id, id
-"""
-END_KEY = """
-UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us), superseded_by = :successor
-WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND key = :key AND app_type = :app
-    AND superseded_at_us IS NULL AND memory_id IS NOT :successor
-RETURNING created_at_us, memory_id, id
+SELECT_TWIN = _STANDING.format(which="user_key = :user_key AND app_type = :app AND dedup_key = :dedup_key")
+SELECT_REPLACED = _STANDING.format(which="memory_id = :replaces")
+SELECT_OF_KEY = _STANDING.format(which="user_key = :user_key AND key = :key AND app_type = :app")
+END_TRUTH = """
+UPDATE atomic_memory SET superseded_at_us = :at_us, superseded_by = :successor WHERE memory_id = :memory_id
 """
 DELETE_INSERTED = "DELETE FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))"
-REVIVE_ENDED = """
-UPDATE atomic_memory SET superseded_at_us = NULL, superseded_by = NULL
-WHERE id IN (SELECT value FROM json_each(:keys))
-"""
+
+
+@final
+@define(eq=False)
+class UserRow:
+    """A user of memories while a transaction writes to them; read once and written once for all of it.
+
+    Attributes:
+        next_seq: the number of the next vector that becomes searchable.
+        spaces: the keys of the spaces that were met.
+    """
+
+    key: int
+    next_seq: int
+    saved_seq: int
+    spaces: dict[EmbeddingSpace, int] = field(factory=dict[EmbeddingSpace, int])
+
+    def take_seq(self) -> int:
+        """Return the number of a vector that becomes searchable."""
+        self.next_seq += 1
+        return self.next_seq - 1
+
+    def space_key(self, transaction: Transaction, space: EmbeddingSpace) -> int:
+        """Return the key of *space*, inserting it when it is new."""
+        key = self.spaces.get(space)
+        if key is None:
+            columns = {"user_key": self.key, "model": space.model, "dim": space.dim}
+            row = transaction.execute(SELECT_SPACE, columns).fetchone()
+            (key,) = row or transaction.execute(INSERT_SPACE, columns).fetchone()
+            self.spaces[space] = key
+        return key
+
+    def save(self, transaction: Transaction) -> None:
+        """Write the row back if it changed."""
+        if self.next_seq != self.saved_seq:
+            transaction.execute(UPDATE_USER, {"user_key": self.key, "next_seq": self.next_seq})
+
+
+def user_row(transaction: Transaction, user_id: str) -> UserRow:
+    """Return the row, the same for every write of *transaction*."""
+    held = transaction.held.get((UserRow, user_id))
+    if not isinstance(held, UserRow):
+        held = transaction.held[UserRow, user_id] = load_user(transaction, user_id)
+    return held
+
+
+def load_user(transaction: Transaction, user_id: str) -> UserRow:
+    """Read the row, inserting it when the user is new."""
+    user = {"user_id": user_id}
+    row = transaction.execute(SELECT_USER, user).fetchone()
+    key, next_seq = row or transaction.execute(INSERT_USER, user).fetchone()
+    return UserRow(key, next_seq, next_seq)
 
 
 def store(
     transaction: Transaction, drafts: Sequence[MemoryDraft]
 ) -> Outcome[tuple[Stored | Duplicate, ...], MemoryConflictError | MemoryNotFoundError]:
     """See ``MemoryRepository.store``."""
-    outcomes: list[Stored | Duplicate] = []
-    conflicts: list[str] = []
-    missing: list[str] = []
+    # Most batches are new and replace nothing; the indexes tell when one is not new.
+    decision = decide_store(drafts, {}, ())
+    replaces = any(draft.replaces is not None or draft.replaces_key for draft in drafts)
+    if replaces or not isinstance(decision, StoreDecision) or not _execute(transaction, decision.steps):
+        taken = dict(_taken(transaction, drafts))
+        decision = decide_store(drafts, taken, _standing(transaction, drafts))
+        if not isinstance(decision, StoreDecision):
+            return Failure(decision)
+        _execute(transaction, decision.steps)
+    return Success(decision.answer)
+
+
+def _execute(transaction: Transaction, steps: Sequence[Step]) -> bool:
+    """Do *steps* and return True; undo them and return False when an id or a dedup key is taken already."""
     inserted: list[int] = []
-    ended: list[int] = []
+    for step in steps:
+        for end in step.ends:
+            ended = {"memory_id": end.memory_id, "at_us": to_us(end.at), "successor": end.by}
+            transaction.execute(END_TRUTH, ended)
+        key = _insert(transaction, user_row(transaction, step.draft.namespace.user), step.draft)
+        if key is None:
+            transaction.execute(DELETE_INSERTED, {"keys": json.dumps(inserted)})
+            return False
+        inserted.append(key)
+    return True
+
+
+def _taken(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[tuple[str, Words]]:
+    """Read what is stored under the ids of *drafts*."""
+    for draft in drafts:
+        row = transaction.execute(SELECT_OF_ID, {"memory_id": draft.id}).fetchone()
+        if row is not None:
+            user_id, app, content, key, value = row
+            yield draft.id, (Namespace(user_id, app), content, key, value)
+
+
+def _standing(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[StandingMemory]:
+    """Read the memories, true now, that *drafts* may repeat or replace."""
     for draft in drafts:
         user = user_row(transaction, draft.namespace.user)
-        key = _insert(transaction, user, draft)
-        if key is None:
-            twin = _twin(transaction, user, draft)
-            if twin is None:
-                conflicts.append(draft.id)
-            else:
-                outcomes.append(twin)
-            continue
-        inserted.append(key)
-        replaced = _end_replaced(transaction, draft)
-        if replaced is None:
-            missing.append(str(draft.replaces))
-            transaction.execute(DELETE_INSERTED, {"keys": json.dumps([key])})
-            continue
-        ended += [old_key for _, _, old_key in replaced]
-        outcomes.append(Stored(draft.id, tuple([memory_id for _, memory_id, _ in replaced])))
-    if not conflicts and not missing:
-        return Success(tuple(outcomes))
-    transaction.execute(DELETE_INSERTED, {"keys": json.dumps(inserted)})
-    transaction.execute(REVIVE_ENDED, {"keys": json.dumps(ended)})
-    return Failure(MemoryConflictError(tuple(conflicts)) if conflicts else MemoryNotFoundError(missing[0]))
+        asked = {
+            "user_key": user.key,
+            "app": draft.namespace.app,
+            "dedup_key": draft.dedup_key,
+            "replaces": draft.replaces,
+            "key": draft.key if draft.replaces_key else None,
+        }
+        for statement in (SELECT_TWIN, SELECT_REPLACED, SELECT_OF_KEY):
+            for memory_id, user_id, app, key, dedup_key, created_at_us in transaction.execute(
+                statement, asked
+            ).fetchall():
+                namespace = Namespace(user_id, app)
+                yield StandingMemory(memory_id, namespace, key, dedup_key, from_us(created_at_us))
 
 
 def _insert(transaction: Transaction, user: UserRow, draft: MemoryDraft) -> int | None:
@@ -113,36 +194,3 @@ def _insert(transaction: Transaction, user: UserRow, draft: MemoryDraft) -> int 
         seq = user.take_seq() if draft.memory_type == "long_term" else None
         transaction.execute(INSERT_EMBEDDING, (key, space_key, seq, vector_blob(draft.vector)))
     return key
-
-
-def _twin(transaction: Transaction, user: UserRow, draft: MemoryDraft) -> Duplicate | None:
-    """Return of what *draft* is a duplicate; None when its id is taken by something else."""
-    row = transaction.execute(SELECT_OF_ID, {"memory_id": draft.id}).fetchone()
-    if row is not None:
-        *place_and_words, value = row
-        is_same = place_and_words == [user.key, draft.namespace.app, draft.content, draft.key]
-        return Duplicate(draft.id) if is_same and same_json(value, to_json(draft.value)) else None
-    twin = {"user_key": user.key, "app": draft.namespace.app, "dedup_key": draft.dedup_key}
-    (memory_id,) = transaction.execute(SELECT_OF_DEDUP_KEY, twin).fetchone()
-    return Duplicate(memory_id)
-
-
-def _end_replaced(transaction: Transaction, draft: MemoryDraft) -> list[tuple[int, str, int]] | None:
-    """End the truth of what *draft* replaces: ``(created_at_us, id, key)`` of each, newest first; None: it is not there."""
-    if draft.replaces is None and not draft.replaces_key:
-        return []
-    successor = {
-        **seen_by(draft.namespace),
-        "at_us": to_us(draft.created_at),
-        "successor": draft.id,
-        "replaces": draft.replaces,
-        "key": draft.key,
-    }
-    ended: list[tuple[int, str, int]] = []
-    if draft.replaces is not None:
-        ended += transaction.execute(END_REPLACED, successor).fetchall()
-        if not ended:
-            return None
-    if draft.replaces_key:
-        ended += transaction.execute(END_KEY, successor).fetchall()
-    return sorted(ended, reverse=True)

@@ -17,10 +17,17 @@ from chatmemory_layers.sql.memory_requests import Attaching, Marks, Retirement, 
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memories.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.memory_row import memory_of, said_columns, vector_blob
-from chatmemory_layers.sqlite.memories.memory_store import END_KEY, SELECT_OF_DEDUP_KEY
-from chatmemory_layers.sqlite.memories.memory_user import user_row
+from chatmemory_layers.sqlite.memories.memory_store import SELECT_TWIN, user_row
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+
+# Like a memory that is replaced, none ends before it became true.
+END_KEY = """
+UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us)
+WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND key = :key AND app_type = :app
+    AND superseded_at_us IS NULL
+RETURNING memory_id
+"""
 
 SELECT_SEEN = f"""
 SELECT id, version, memory_type, user_key, app_type FROM atomic_memory WHERE memory_id = :memory_id AND {SEEN}
@@ -47,12 +54,7 @@ UPDATE_SPACE_KEY = "UPDATE atomic_memory SET space_key = :space_key WHERE id = :
 
 def retire(transaction: Transaction, request: Retirement) -> Outcome[bool, Never]:
     """See ``MemoryRepository.retire``."""
-    end = {
-        **seen_by(request.namespace),
-        "key": request.key,
-        "at_us": to_us(request.now),
-        "successor": None,
-    }
+    end = {**seen_by(request.namespace), "key": request.key, "at_us": to_us(request.now)}
     return Success(bool(transaction.execute(END_KEY, end).fetchall()))
 
 
@@ -66,8 +68,8 @@ def rewrite(transaction: Transaction, request: Rewriting) -> Outcome[Memory | No
     if version != request.expected_version:
         return Failure(MemoryChangedError(draft.id, request.expected_version, version))
     twin = {"user_key": user_key, "app": app, "dedup_key": draft.dedup_key}
-    holder = transaction.execute(SELECT_OF_DEDUP_KEY, twin).fetchone()
-    dedup_key = draft.dedup_key if holder in {None, (draft.id,)} else None
+    holder = transaction.execute(SELECT_TWIN, twin).fetchone()
+    dedup_key = draft.dedup_key if holder is None or holder[0] == draft.id else None
     transaction.execute(UPDATE_SAID, (*said_columns(draft), dedup_key, key))
     if not request.keep_vector:
         _set_vector(transaction, draft.namespace.user, key, memory_type, draft.space, draft.vector)

@@ -1,0 +1,168 @@
+"""What storing memories adds, repeats, replaces or refuses: a decision that every store executes.
+
+A store gives the facts that it has read, and gets back what to write and what to answer, or the error that refuses the
+whole batch.  Nothing here reads, writes or waits.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
+from chatmemory.input.json_value import same_json, to_json
+from chatmemory.longterm.memories import Duplicate, Namespace, Stored
+from chatmemory.longterm.memory_repository import MemoryDraft
+
+Words: TypeAlias = tuple[Namespace, str, str | None, str | None]
+"""What two memories of one id must have in common: namespace, content, key and value (as JSON)."""
+
+
+class Standing(Protocol):
+    """What a draft may repeat or replace: a stored memory that is true now, or a draft before it."""
+
+    @property
+    def id(self) -> str:
+        """The id of the memory."""
+        ...
+
+    @property
+    def namespace(self) -> Namespace:
+        """The namespace of the memory."""
+        ...
+
+    @property
+    def key(self) -> str | None:
+        """The key whose value it is; None without one."""
+        ...
+
+    @property
+    def dedup_key(self) -> bytes | None:
+        """What every duplicate of it has as well; None: it has no duplicate."""
+        ...
+
+    @property
+    def created_at(self) -> datetime:
+        """The instant from which it is true."""
+        ...
+
+
+@final
+@frozen
+class StandingMemory:
+    """A stored memory that is true now."""
+
+    id: str
+    namespace: Namespace
+    key: str | None
+    dedup_key: bytes | None
+    created_at: datetime
+
+
+@final
+@frozen
+class End:
+    """A memory ceases to be true at *at*; the memory *by* takes its place."""
+
+    memory_id: str
+    at: datetime
+    by: str
+
+
+@final
+@frozen(slots=False)  # made for every memory, see messages.py
+class Step:
+    """A memory to insert, and the memories that it replaces: stored ones, or ones of the steps before."""
+
+    draft: MemoryDraft
+    ends: Sequence[End] = ()
+
+
+@final
+@frozen
+class StoreDecision:
+    """What a batch stores, step by step in its order, and what the repository answers."""
+
+    steps: Sequence[Step]
+    answer: tuple[Stored | Duplicate, ...]
+
+
+def decide_store(
+    drafts: Iterable[MemoryDraft], taken: Mapping[str, Words], standing: Iterable[Standing]
+) -> StoreDecision | MemoryConflictError | MemoryNotFoundError:
+    """Tell apart what *drafts* add, repeat, replace and contradict; see ``MemoryRepository.store``.
+
+    Args:
+        drafts: in order; each sees those before it.
+        taken: what is stored under those of their ids that are stored, whether it is true now or not.
+        standing: at least the stored memories, true now, that have the dedup key of a draft in its namespace, the id
+            that a draft replaces, or the key that a draft replaces, in its namespace.
+    """
+    true_now = {memory.id: memory for memory in standing}
+    twins = {(memory.namespace, memory.dedup_key): memory.id for memory in true_now.values()}
+    new: dict[str, MemoryDraft] = {}
+    steps: list[Step] = []
+    answer: list[Stored | Duplicate] = []
+    conflicts: list[str] = []
+    missing: list[str] = []
+    for draft in drafts:
+        id_, twin = draft.id, None
+        if draft.dedup_key is not None:
+            twin = twins.get((draft.namespace, draft.dedup_key))
+        if id_ in taken or id_ in new:
+            if _repeats(draft, taken[id_] if id_ in taken else words_of(new[id_])):
+                answer.append(Duplicate(id_))
+            else:
+                conflicts.append(id_)
+        elif twin in true_now:
+            answer.append(Duplicate(twin))
+        elif draft.replaces is not None and not _is_seen(true_now.get(draft.replaces), draft):
+            missing.append(draft.replaces)
+        else:
+            ends = [
+                End(old.id, max(draft.created_at, old.created_at), by=id_)
+                for old in _replaced(draft, true_now)
+            ]
+            for end in ends:
+                del true_now[end.memory_id]
+            new[id_] = true_now[id_] = draft
+            twins[draft.namespace, draft.dedup_key] = id_
+            steps.append(Step(draft, ends))
+            answer.append(Stored(id_, tuple([end.memory_id for end in ends])))
+    if conflicts:
+        return MemoryConflictError(tuple(conflicts))
+    if missing:
+        return MemoryNotFoundError(missing[0])
+    return StoreDecision(steps, tuple(answer))
+
+
+def words_of(draft: MemoryDraft) -> Words:
+    """Return what a draft must say to repeat this one."""
+    return draft.namespace, draft.content, draft.key, to_json(draft.value)
+
+
+def _repeats(draft: MemoryDraft, stored: Words) -> bool:
+    *said, value = words_of(draft)
+    return said == list(stored[:3]) and same_json(value, stored[3])
+
+
+def _is_seen(memory: Standing | None, draft: MemoryDraft) -> bool:
+    return memory is not None and draft.namespace.sees(memory.namespace)
+
+
+def _replaced(draft: MemoryDraft, true_now: Mapping[str, Standing]) -> Sequence[Standing]:
+    """Return the memories that *draft* replaces, newest first."""
+    if draft.replaces is None and not draft.replaces_key:
+        return ()
+    replaced = [
+        old
+        for old in true_now.values()
+        if old.id == draft.replaces
+        or (
+            draft.replaces_key
+            and draft.key is not None
+            and (old.namespace, old.key) == (draft.namespace, draft.key)
+        )
+    ]
+    return sorted(replaced, key=lambda old: (old.created_at, old.id), reverse=True)
