@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, cast, get_args
 
 from chatmemory.conversation.new_message import NewMessage
-from chatmemory.errors.data_validation_error import Problem
+from chatmemory.errors.caller_errors import Problem
 from chatmemory.input.roles import Role
 from chatmemory.input.rules import id_problem, instant_problem, metadata_problems, text_problem
 

@@ -5,15 +5,17 @@ from typing import Literal, TypeAlias, TypeVar, final
 from attrs import frozen
 
 from chatmemory.effect.outcome import Die, Fail, Interrupt
-from chatmemory.errors.conversation_errors import (
+from chatmemory.errors.caller_errors import (
     ConversationNotFoundError,
+    DataValidationError,
+    MemoryChangedError,
+    MemoryConflictError,
+    MemoryNotFoundError,
     MessageConflictError,
+    PromptNotFoundError,
     VersionConflictError,
 )
-from chatmemory.errors.data_validation_error import DataValidationError
 from chatmemory.errors.embedding_error import EmbeddingError
-from chatmemory.errors.memory_errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
-from chatmemory.errors.prompt_not_found_error import PromptNotFoundError
 from chatmemory.errors.repository_error import RepositoryError
 from chatmemory.errors.skill_execution_error import SkillExecutionError
 
@@ -53,6 +55,11 @@ MemoryChangeError: TypeAlias = (
 )
 PastChatsError: TypeAlias = DataValidationError | PromptNotFoundError | GenericMemoryError
 MemoryStoreError: TypeAlias = MemoryConflictError | MemoryNotFoundError | RepositoryError
+MemoryRewriteError: TypeAlias = MemoryChangedError | RepositoryError
+ServiceError: TypeAlias = (
+    ReadError | AddError | RememberError | MemoryReadError | MemoryChangeError | PastChatsError
+)
+"""Every error that some operation of a service can fail with: an error that is named above is one of them at once."""
 
 
 def memory_error(error: E | RepositoryError) -> E | GenericMemoryError:

@@ -6,20 +6,7 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from chatmemory.errors import (
-    ConversationNotFoundError,
-    DataValidationError,
-    EmbeddingError,
-    GenericMemoryError,
-    MemoryChangedError,
-    MemoryConflictError,
-    MemoryNotFoundError,
-    MessageConflictError,
-    Problem,
-    PromptNotFoundError,
-    RepositoryError,
-    VersionConflictError,
-)
+from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
 from chatmemory.programs.http.problems import (
     KINDS,
     ApiError,
@@ -30,19 +17,9 @@ from chatmemory.programs.http.problems import (
 )
 from chatmemory_layers import stacks
 from tests.http_api import api
+from tests.service_errors import SERVICE_ERRORS
 
-ERRORS: list[ApiError] = [
-    DataValidationError((Problem("$.body.content", "too long"),)),
-    ConversationNotFoundError("会"),
-    MessageConflictError("会", ("m1",)),
-    VersionConflictError("会", 1, 2),
-    MemoryNotFoundError("m"),
-    MemoryConflictError(("m",)),
-    MemoryChangedError("m", 1, 2),
-    PromptNotFoundError("聊天.json#1"),
-    GenericMemoryError(RepositoryError("append", "damaged")),
-    *(Refusal(tag, "do this") for tag in get_args(RefusalTag)),
-]
+ERRORS: list[ApiError] = [*SERVICE_ERRORS, *(Refusal(tag, "do this") for tag in get_args(RefusalTag))]
 
 
 def test_every_tag_has_a_kind_and_an_example_here() -> None:

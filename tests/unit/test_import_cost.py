@@ -97,7 +97,7 @@ finally:
 TOO_SLOW_FOR_A_RECALL = HEAVY - {"sqlite3"} | {
     "anyio",
     "asyncio",
-    "chatmemory.errors.data_validation_error",
+    "chatmemory.errors.caller_errors",
     "chatmemory.errors.service_errors",
     "chatmemory.pastchats.formats.histories",
     "chatmemory.longterm.memories",

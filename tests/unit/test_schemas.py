@@ -24,21 +24,6 @@ from chatmemory.conversation.messages import (
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Success
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
-from chatmemory.errors import (
-    ConversationNotFoundError,
-    DataValidationError,
-    EmbeddingError,
-    GenericMemoryError,
-    MemoryChangedError,
-    MemoryConflictError,
-    MemoryNotFoundError,
-    MessageConflictError,
-    Problem,
-    PromptNotFoundError,
-    RepositoryError,
-    SkillExecutionError,
-    VersionConflictError,
-)
 from chatmemory.input.structure import structure, unstructure
 from chatmemory.longterm.extraction.proposals import (
     Extraction,
@@ -61,6 +46,7 @@ from chatmemory.longterm.memories import (
 )
 from chatmemory.longterm.recall.recall import Coverage, Recall, RecallHit, Signals
 from chatmemory.programs.schemas.json_schema import PRINTED, PUBLISHED, json_schema, schema_files
+from tests.service_errors import SERVICE_ERRORS
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
@@ -92,17 +78,7 @@ EXAMPLES = [
     ("clear_report", ClearReport(3, 1, 9)),
     ("conversation", Conversation("c", 2, 2, 1, 30, 1, NOON, NOON)),
     ("conversation_page", ConversationPage((Conversation("会", 2, 2, 1, 30, 1, NOON, NOON),), None)),
-    ("error", DataValidationError((Problem("$.limit", "negative"),))),
-    ("error", ConversationNotFoundError("c")),
-    ("error", MessageConflictError("c", ("m1",))),
-    ("error", VersionConflictError("c", 1, 2)),
-    ("error", MemoryNotFoundError("m")),
-    ("error", MemoryConflictError(("m",))),
-    ("error", MemoryChangedError("m", 1, 2)),
-    ("error", PromptNotFoundError("聊天.json#1")),
-    ("error", GenericMemoryError(EmbeddingError("e", "timeout"))),
-    ("error", GenericMemoryError(RepositoryError("append", "busy", cause=OSError()))),
-    ("error", GenericMemoryError(SkillExecutionError("s", "rate_limited", retry_after_seconds=2.5))),
+    *(("error", error) for error in SERVICE_ERRORS),
     ("chat_context", ChatContext((ContextMessage("user", "好", {"a": 1}, "m1"),), ("x",), 9)),
     ("extraction", Extraction((PROPOSED,), "rules", "the skill was slow")),
     ("forget_receipt", ForgetReceipt(2, 1, ("s1",))),

@@ -4,18 +4,13 @@ import json
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any, ClassVar, Final, TypeAlias, final
+from typing import Any, ClassVar, Final, TypeAlias, final, get_args
 
 from attrs import evolve, frozen
 
 from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.errors import (
-    MemoryChangedError,
-    MemoryConflictError,
-    MemoryNotFoundError,
-    RepositoryError,
-)
+from chatmemory.errors import MemoryRewriteError, MemoryStoreError
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS
 from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Stored
@@ -64,12 +59,7 @@ class MemoryWitness(Asker):
     *messages* keeps conversations in the same store, if anything does.  A memory that the witness returns has its value as JSON text: Python calls 1, 1.0 and True equal, and 0.0 and -0.0.
     """
 
-    ERRORS: ClassVar[tuple[type, ...]] = (
-        RepositoryError,
-        MemoryConflictError,
-        MemoryNotFoundError,
-        MemoryChangedError,
-    )
+    ERRORS: ClassVar[tuple[type, ...]] = get_args(MemoryStoreError | MemoryRewriteError)
     repository: MemoryRepository
     messages: MessageRepository | None = None
 

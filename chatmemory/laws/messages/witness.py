@@ -2,14 +2,14 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, final, get_args
 
 from attrs import frozen
 
 from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag, PageQuery
 from chatmemory.conversation.messages import ChatMessage, Conversation, View
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.errors import AppendError
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.law import expect
 from chatmemory.laws.kit.samples import size_of
@@ -46,7 +46,7 @@ class Observation:
 class Witness(Asker):
     """Speaks with one repository, in conversations of its own."""
 
-    ERRORS: ClassVar[tuple[type, ...]] = (RepositoryError, MessageConflictError, VersionConflictError)
+    ERRORS: ClassVar[tuple[type, ...]] = get_args(AppendError)
     repository: MessageRepository
 
     async def read(self, conversation_id: str, view: View = "full") -> tuple[ChatMessage, ...]:

@@ -1,18 +1,12 @@
 """``LongTermWitness``: speaks with a long-term memory on behalf of a law, beside its embedder and its clock."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Final, final
+from typing import ClassVar, Final, final, get_args
 
 from attrs import frozen
 
 from chatmemory.effect.services.clock import TestClock
-from chatmemory.errors import (
-    DataValidationError,
-    GenericMemoryError,
-    MemoryChangedError,
-    MemoryConflictError,
-    MemoryNotFoundError,
-)
+from chatmemory.errors import MemoryChangeError
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.law_embedder import LawEmbedder
 from chatmemory.longterm.contract import LongTermMemory
@@ -27,13 +21,7 @@ MOST: Final = 50  # more hits than any law can have
 class LongTermWitness(Asker):
     """Speaks with one long-term memory, as users of its own."""
 
-    ERRORS: ClassVar[tuple[type, ...]] = (
-        DataValidationError,
-        MemoryNotFoundError,
-        MemoryConflictError,
-        MemoryChangedError,
-        GenericMemoryError,
-    )
+    ERRORS: ClassVar[tuple[type, ...]] = get_args(MemoryChangeError)
     memory: LongTermMemory
     embedder: LawEmbedder
     clock: TestClock

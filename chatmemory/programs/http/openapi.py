@@ -165,7 +165,7 @@ def _request_body(kind: type[Any], description: Description) -> JsonObject:
 def _responses(operation: Operation, description: Description) -> JsonObject:
     answer, errors = operation.signature.answer, operation.signature.errors
     door = [tag for tag in AT_THE_DOOR if not (operation.is_open and tag == "UnauthorizedError")]
-    tags = [str(attrs.fields_dict(error)["tag"].default) for error in errors if error not in {Never, Refusal}]
+    tags = [error.__name__ for error in errors if error not in {Never, Refusal}]
     at_the_door = dict(_by_status(AT_THE_DOOR))
     problems = {
         str(status): {"$ref": f"{RESPONSES}{status}"}

@@ -1,10 +1,11 @@
-"""What a client is told when something fails: a problem document (RFC 9457) for every tag, by one table.
+"""What a client is told when something fails: a problem document (RFC 9457) of status, title and tag.
 
-``GenericMemoryError`` stands for whatever lies beneath the services; whether it is worth trying again decides its status.
+An error of a service has one row in ``kind_of``, which a type checker holds to be complete; what the server itself refuses
+has one in ``REFUSALS``.
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias, TypedDict, final
+from typing import Final, Literal, NamedTuple, TypeAlias, TypedDict, assert_never, final, get_args
 
 from attrs import field, frozen
 from starlette.responses import Response
@@ -19,6 +20,7 @@ from chatmemory.errors import (
     MessageConflictError,
     Problem,
     PromptNotFoundError,
+    ServiceError,
     VersionConflictError,
 )
 from chatmemory.input.structure import write_json
@@ -73,18 +75,7 @@ class Refusal:
         return self.detail
 
 
-ApiError: TypeAlias = (
-    DataValidationError
-    | ConversationNotFoundError
-    | MessageConflictError
-    | VersionConflictError
-    | MemoryNotFoundError
-    | MemoryConflictError
-    | MemoryChangedError
-    | PromptNotFoundError
-    | GenericMemoryError
-    | Refusal
-)
+ApiError: TypeAlias = ServiceError | Refusal
 
 
 class ProblemDocument(TypedDict):
@@ -117,16 +108,7 @@ class Kind(NamedTuple):
 
 UNAVAILABLE: Final = Kind(503, "What lies beneath the service does not answer now")
 
-KINDS: Final[Mapping[str, Kind]] = {
-    "DataValidationError": Kind(422, "The input breaks rules"),
-    "ConversationNotFoundError": Kind(404, "Nothing is stored under this conversation"),
-    "MessageConflictError": Kind(409, "A message id is taken by another content"),
-    "VersionConflictError": Kind(412, "The conversation has changed since it was read"),
-    "MemoryNotFoundError": Kind(404, "There is no such memory"),
-    "MemoryConflictError": Kind(409, "A memory id is taken by another content"),
-    "MemoryChangedError": Kind(412, "The memory has changed since it was read"),
-    "PromptNotFoundError": Kind(404, "Nothing is indexed from this source"),
-    "GenericMemoryError": Kind(500, "What lies beneath the service failed"),
+REFUSALS: Final[Mapping[str, Kind]] = {
     "UnauthorizedError": Kind(401, "A token is needed"),
     "ForbiddenError": Kind(403, "The token does not allow this"),
     "HostRefusedError": Kind(421, "This server does not go by that name"),
@@ -146,15 +128,44 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 
 def kind_of(error: ApiError) -> Kind:
-    """Return status and title for *error*."""
-    if isinstance(error, GenericMemoryError) and error.retry_is_safe:
-        return UNAVAILABLE
-    return KINDS[error.tag]
+    """Return the status and the title that every problem of *error*'s tag has."""
+    match error:
+        case DataValidationError():
+            return Kind(422, "The input breaks rules")
+        case ConversationNotFoundError():
+            return Kind(404, "Nothing is stored under this conversation")
+        case MessageConflictError():
+            return Kind(409, "A message id is taken by another content")
+        case VersionConflictError():
+            return Kind(412, "The conversation has changed since it was read")
+        case MemoryNotFoundError():
+            return Kind(404, "There is no such memory")
+        case MemoryConflictError():
+            return Kind(409, "A memory id is taken by another content")
+        case MemoryChangedError():
+            return Kind(412, "The memory has changed since it was read")
+        case PromptNotFoundError():
+            return Kind(404, "Nothing is indexed from this source")
+        case GenericMemoryError():
+            return Kind(500, "What lies beneath the service failed")
+        case Refusal():
+            return REFUSALS[error.tag]
+        case _:
+            assert_never(error)
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    # A row looks at the class alone, so an instance without fields will do.
+    **{error.__name__: kind_of(error.__new__(error)) for error in get_args(ServiceError)},
+    **REFUSALS,
+}
+"""The kind of every problem that a client can meet, by its tag."""
 
 
 def problem_document(error: ApiError) -> ProblemDocument:
     """Describe *error* to a client."""
-    kind = kind_of(error)
+    # Whether it is worth trying again decides the status of whatever lies beneath the services.
+    kind = UNAVAILABLE if isinstance(error, GenericMemoryError) and error.retry_is_safe else kind_of(error)
     return {
         "type": f"urn:chatmemory:problem:{error.tag}",
         "title": kind.title,

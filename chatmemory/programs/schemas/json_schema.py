@@ -41,17 +41,7 @@ from chatmemory.conversation.messages import (
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect.config.structuring import key_of, named_tables_of
 from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding
-from chatmemory.errors import (
-    ConversationNotFoundError,
-    DataValidationError,
-    GenericMemoryError,
-    MemoryChangedError,
-    MemoryConflictError,
-    MemoryNotFoundError,
-    MessageConflictError,
-    PromptNotFoundError,
-    VersionConflictError,
-)
+from chatmemory.errors import ServiceError
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.input.structure import (
@@ -95,15 +85,7 @@ PUBLISHED: Final[Mapping[str, object]] = {
     "configuration": Settings,
     "conversation": Conversation,
     "conversation_page": ConversationPage,
-    "error": DataValidationError
-    | ConversationNotFoundError
-    | MessageConflictError
-    | VersionConflictError
-    | MemoryNotFoundError
-    | MemoryConflictError
-    | MemoryChangedError
-    | PromptNotFoundError
-    | GenericMemoryError,
+    "error": ServiceError,
     "extraction": Extraction,
     "forget_receipt": ForgetReceipt,
     "memory": Memory,

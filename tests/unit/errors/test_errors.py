@@ -3,27 +3,28 @@
 import re
 from typing import get_args
 
+import attrs
 import pytest
 
+import chatmemory
+import chatmemory.errors
 from chatmemory.errors import (
-    ConversationNotFoundError,
     DataValidationError,
     EmbeddingError,
     EmbeddingProblem,
     GenericMemoryError,
-    MemoryChangedError,
-    MemoryConflictError,
-    MemoryNotFoundError,
-    MessageConflictError,
     Problem,
+    PromptNotFoundError,
     RepositoryError,
     RepositoryProblem,
+    ServiceError,
     SkillExecutionError,
     SkillProblem,
     VersionConflictError,
     memory_error,
 )
 from chatmemory_layers.configuration import setting_paths
+from tests.service_errors import SERVICE_ERRORS
 
 
 @pytest.mark.parametrize("problem", get_args(RepositoryProblem))
@@ -72,17 +73,19 @@ def test_only_what_time_or_repair_can_cure_may_be_tried_again() -> None:
     again = {problem for problem in get_args(EmbeddingProblem) if EmbeddingError("x", problem).retry_is_safe}
     assert again == {"rate_limited", "unavailable", "timeout", "malformed", "wrong_count", "not_finite"}
     assert GenericMemoryError(RepositoryError("x", "busy")).retry_is_safe
-    assert not GenericMemoryError(SkillExecutionError("x", "unauthorized")).retry_is_safe
-    for final in (
-        DataValidationError((Problem("$", "wrong"),)),
-        ConversationNotFoundError("c"),
-        MessageConflictError("c", ("m",)),
-        VersionConflictError("c", expected=1, actual=2),
-        MemoryNotFoundError("m"),
-        MemoryConflictError(("m",)),
-        MemoryChangedError("m", expected=1, actual=2),
-    ):
-        assert not final.retry_is_safe
+    # Nothing is indexed under a source: it may be indexed meanwhile.
+    assert [error for error in SERVICE_ERRORS if error.retry_is_safe] == [PromptNotFoundError("聊天.json#1")]
+
+
+def test_every_error_of_a_service_has_an_example() -> None:
+    assert {type(error) for error in SERVICE_ERRORS} == set(get_args(ServiceError))
+
+
+@pytest.mark.parametrize("error", get_args(ServiceError))
+def test_an_error_can_be_imported_by_its_tag_and_stands_in_the_tree(error: type) -> None:
+    assert attrs.fields_dict(error)["tag"].default == error.__name__
+    assert getattr(chatmemory, error.__name__) is getattr(chatmemory.errors, error.__name__) is error
+    assert f"── {error.__name__} " in str(chatmemory.errors.__doc__)
 
 
 def test_an_error_keeps_its_cause_and_is_compared_without_it() -> None:
