@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, cast, final
 
+from chatmemory.effect.checks.mistakes import no_effect, no_function
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.layers.shape import Leaf
-from chatmemory.effect.mistakes import no_effect, no_function
 from chatmemory.effect.subtraction import Difference
 
 __all__ = ["catch", "catch_layer"]

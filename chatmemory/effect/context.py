@@ -10,9 +10,9 @@ from typing import Any, Generic, Never, cast, final
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect.checks.mistakes import no_tag, require_tag
 from chatmemory.effect.family import Family
 from chatmemory.effect.key import MissingServiceError, TagOf, short_name
-from chatmemory.effect.mistakes import no_tag, require_tag
 
 __all__ = ["Context", "MissingServiceError", "TagOf"]
 

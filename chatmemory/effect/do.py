@@ -11,10 +11,10 @@ from typing import Any, Final, Generic, Never, final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.arguments import COROUTINE
+from chatmemory.effect.checks.arguments import COROUTINE
+from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.key import TagOf
-from chatmemory.effect.mistakes import no_effect
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.runs import Runs
 

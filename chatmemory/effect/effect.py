@@ -27,8 +27,7 @@ from typing import (
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect import concurrent, resource
-from chatmemory.effect.arguments import (
+from chatmemory.effect.checks.arguments import (
     ATTEMPT,
     awaitable_of,
     require_count,
@@ -36,11 +35,12 @@ from chatmemory.effect.arguments import (
     require_plain,
     require_seconds,
 )
+from chatmemory.effect.checks.mistakes import no_context, no_effect, no_function, no_schedule, shown
+from chatmemory.effect.combinators import concurrent, resource
 from chatmemory.effect.context import Context
 from chatmemory.effect.do import Do, place_of_do, run_do
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.kinds import Container
-from chatmemory.effect.mistakes import no_context, no_effect, no_function, no_schedule, shown
 from chatmemory.effect.outcome import (
     Cause,
     Exit,
@@ -144,7 +144,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         def __getattr__(self, name: str) -> Never:
             """Refuse, and say what is meant perhaps."""
-            from chatmemory.effect.mistakes import no_attribute_of_effect
+            from chatmemory.effect.checks.mistakes import no_attribute_of_effect
 
             raise no_attribute_of_effect(name, dir(Effect))
 
@@ -383,14 +383,14 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def sleep(seconds: float) -> Effect[None]:
         """Succeed after *seconds* of the clock at hand."""
         require_seconds(seconds)
-        from chatmemory.effect.deadline import sleep_for
+        from chatmemory.effect.combinators.deadline import sleep_for
 
         return Effect.in_context(lambda context: sleep_for(seconds, context))
 
     @staticmethod
     def never() -> Effect[Never]:
         """Wait until the effect is interrupted."""
-        from chatmemory.effect.deadline import wait_forever
+        from chatmemory.effect.combinators.deadline import wait_forever
 
         return Effect(None, _AWAIT, wait_forever)
 
@@ -510,7 +510,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """
         if not hasattr(schedule, "start"):
             raise no_schedule(schedule, where="effect.retry")
-        from chatmemory.effect.retry import run_retried
+        from chatmemory.effect.combinators.retry import run_retried
 
         def goes_on(error: E) -> bool:
             return (while_ is None or while_(error)) and (until is None or not until(error))
@@ -521,7 +521,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """Run again after a success, as long as *schedule* goes on, and succeed with its last output."""
         if not hasattr(schedule, "start"):
             raise no_schedule(schedule, where="effect.repeat")
-        from chatmemory.effect.retry import run_repeated
+        from chatmemory.effect.combinators.retry import run_repeated
 
         return Effect.in_context(lambda context: run_repeated(self, schedule, context))
 
@@ -530,7 +530,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         require_seconds(seconds)
         if not callable(on_timeout):
             raise no_function(on_timeout, where="on_timeout", example="lambda: TooLate()")
-        from chatmemory.effect.deadline import run_for
+        from chatmemory.effect.combinators.deadline import run_for
 
         return Effect.in_context(lambda context: run_for(self, seconds, on_timeout, context))
 
@@ -552,7 +552,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             name: what is done.
             attributes: what else is to be known of it; nothing that somebody said.
         """
-        from chatmemory.effect.spanned import run_in_span
+        from chatmemory.effect.combinators.spanned import run_in_span
 
         return Effect.in_context(lambda context: run_in_span(self, name, attributes or {}, context))
 

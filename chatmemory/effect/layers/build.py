@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect.checks.mistakes import no_manager
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError
 from chatmemory.effect.layers.fitting import fitting
@@ -16,7 +17,6 @@ from chatmemory.effect.layers.place import Place, Step
 from chatmemory.effect.layers.plan import make_plan
 from chatmemory.effect.layers.shape import AnyTag, Leaf, Opens, Services, Shape
 from chatmemory.effect.layers.wiring_errors import LayerCycleError
-from chatmemory.effect.mistakes import no_manager
 from chatmemory.effect.outcome import Cause, Exit, Fail, Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import has_event_loop

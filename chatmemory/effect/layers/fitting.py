@@ -10,9 +10,9 @@ from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+from chatmemory.effect.checks.mistakes import no_member, shown
 from chatmemory.effect.key import TagOf, interface_of, short_name
 from chatmemory.effect.likeness import did_you_mean
-from chatmemory.effect.mistakes import no_member, shown
 
 __all__ = ["fitting", "require_members"]
 

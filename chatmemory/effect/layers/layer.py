@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, cast, final, ov
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.arguments import require_plain
+from chatmemory.effect.checks.arguments import require_plain
+from chatmemory.effect.checks.mistakes import no_attribute_of_layer, no_function, no_layer, require_tag
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect, require_effect
 from chatmemory.effect.effect_failed import EffectFailed
@@ -36,7 +37,6 @@ from chatmemory.effect.layers.shape import (
     Site,
     Suspend,
 )
-from chatmemory.effect.mistakes import no_attribute_of_layer, no_function, no_layer, require_tag
 from chatmemory.effect.outcome import Cause, Die, Exit, Failure, Outcome, Success
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.subtraction import Difference, Subtractable

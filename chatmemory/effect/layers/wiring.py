@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Any, Never, TypeAlias, final
 
+from chatmemory.effect.checks.mistakes import require_tag
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError, short_name
 from chatmemory.effect.layers.layer import Layer, shape_of
@@ -17,7 +18,6 @@ from chatmemory.effect.layers.plan import region_of, survey
 from chatmemory.effect.layers.region import Region
 from chatmemory.effect.layers.shape import AnyTag, Feed, Leaf, Merge, Replace, Shape
 from chatmemory.effect.layers.wiring_errors import AmbiguousServiceError, LayerCycleError
-from chatmemory.effect.mistakes import require_tag
 
 __all__ = ["wire"]
 

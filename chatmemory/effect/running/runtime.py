@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, cast, final
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import TagOf
@@ -16,7 +17,6 @@ from chatmemory.effect.layers.build import LayerFailed, build
 from chatmemory.effect.layers.layer import Layer, shape_of
 from chatmemory.effect.layers.memo import MemoMap
 from chatmemory.effect.layers.place import Place
-from chatmemory.effect.mistakes import no_effect
 from chatmemory.effect.outcome import (
     EffectInterrupted,
     Outcome,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, final
 
-from chatmemory.effect.arguments import require_seconds
+from chatmemory.effect.checks.arguments import require_seconds
 from chatmemory.effect.key import Reference
 
 if TYPE_CHECKING:

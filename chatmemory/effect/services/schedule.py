@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, final, overload
 from attrs import frozen
 from typing_extensions import TypeVar
 
-from chatmemory.effect.arguments import require_count, require_seconds
-from chatmemory.effect.mistakes import no_schedule
+from chatmemory.effect.checks.arguments import require_count, require_seconds
+from chatmemory.effect.checks.mistakes import no_schedule
 from chatmemory.effect.services.driver import Driver, Moment, Run
 
 if TYPE_CHECKING:

@@ -1,14 +1,16 @@
-"""Who may do what: a request's token, or that it needs none, becomes a ``Grant``."""
+"""Who may do what: a request's token, or that it needs none, becomes a ``Grant``, before its body is read."""
 
 import hmac
 from collections.abc import Mapping, Sequence
 from typing import Final, final
 
 from attrs import frozen
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.effect import Effect
 from chatmemory.longterm.memories import Namespace
-from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.http.problems import Refusal, problem_response
 from chatmemory.settings.server_settings import ServerSettings
 
 CHALLENGE: Final[Mapping[str, str]] = {"WWW-Authenticate": 'Bearer realm="chatmemory"'}
@@ -21,6 +23,10 @@ WRONG_TOKEN: Final = Refusal(
     dict(CHALLENGE),
 )
 NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token is not for past chats")
+ONLY_LOOKS: Final = Refusal("ForbiddenError", "this token may only look")
+
+GRANT: Final = "chatmemory.grant"
+"""Where the scope of a request holds its grant."""
 
 
 @final
@@ -93,3 +99,29 @@ class Access:
         # Every token is compared, in constant time, so that the time of the answer tells nothing.
         matches = [grant for known, grant in self._granted if hmac.compare_digest(known, token)]
         return matches[0] if matches else WRONG_TOKEN
+
+
+@final
+class TokenGuard:
+    """Gives requests to *app* with their grant; who has none is refused, and who may only look if *app* changes something."""
+
+    def __init__(self, app: ASGIApp, access: Access, *, changes: bool = False) -> None:
+        self.app = app
+        self.access = access
+        self.changes = changes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse."""
+        grant = self.access.grant(Headers(scope=scope).get("authorization"))
+        if isinstance(grant, Grant) and grant.read_only and self.changes:
+            grant = ONLY_LOOKS
+        if isinstance(grant, Refusal):
+            await problem_response(grant)(scope, receive, send)
+        else:
+            await self.app({**scope, GRANT: grant}, receive, send)
+
+
+def grant_of(scope: Scope) -> Grant:
+    """Return what a request may do that has passed the guard."""
+    grant: Grant = scope[GRANT]
+    return grant

@@ -1,15 +1,30 @@
-"""``answer``: what an effect succeeds or fails with becomes a response."""
+"""``Answering``: an operation as an ASGI application: a request becomes a ``Call``, and its outcome a response.
 
-from typing import Any, Final
+Query parameters and the body are made into classes by the one door of the project, ``structure.py``; a request that is
+wrong fails with everything that is wrong with it.
+"""
 
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, final
+from urllib.parse import unquote
+
+import anyio
+from attrs import evolve
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from chatmemory.conversation.messages import Conversation, MessagePage
-from chatmemory.effect import Outcome, Success
-from chatmemory.input.structure import write_json
+from chatmemory.effect import Failure, Outcome, Runner, Success
+from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
+from chatmemory.input.structure import read_json, structure_parameters, write_json
 from chatmemory.longterm.memories import Memory
-from chatmemory.programs.http.operation import EventStream, Operation
+from chatmemory.programs.http.access import NOBODY, Grant, grant_of
+from chatmemory.programs.http.guards.answers import log, route_of
+from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
 from chatmemory.programs.http.problems import ApiError, problem_response
 
 VERSIONED: Final = (Conversation, MessagePage, Memory)
@@ -17,8 +32,44 @@ VERSIONED: Final = (Conversation, MessagePage, Memory)
 UNCHANGED_WITH_ITS_VERSION: Final = (Conversation, MessagePage)
 """A memory is not: its use is counted, and it is pinned, without a new version of what it says."""
 
+A_VERSION: Final = r'"[0-9]{1,9}"'
+"""Of a conversation or a memory, as an ``ETag`` is written."""
+A_KEY: Final = r"[!-~]{1,255}"
+AN_EVENT: Final = r"[0-9]{1,9}"
+"""The number of a message."""
 
-def answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiError]) -> Response:
+
+@final
+class Answering:
+    """Answers one operation."""
+
+    def __init__(self, operation: Operation, runtime: Runner[Any], closing: anyio.Event) -> None:
+        self._operation = operation
+        self._runtime = runtime
+        self._closing = closing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer."""
+        request = Request(scope, receive)
+        grant = NOBODY if self._operation.is_open else grant_of(scope)
+        match await _read_call(self._operation, request, grant, self._closing):
+            case Success(call):
+                outcome = await self._runtime.run(self._operation.handler(call))
+                if isinstance(outcome, Failure):
+                    _note(scope, outcome.failure())
+                response = _answer(self._operation, request, outcome)
+            case Failure(error):
+                response = problem_response(error)
+        await response(scope, receive, send)
+
+
+def _note(scope: Scope, error: ApiError) -> None:
+    """Tell the operator what failed beneath the services; its text may hold what somebody said."""
+    if isinstance(error, GenericMemoryError):
+        log.warning("%s: %s: %s", route_of(scope), error.reason.tag, error.reason.problem)
+
+
+def _answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiError]) -> Response:
     """Return the response for *outcome*."""
     if not isinstance(outcome, Success):
         return problem_response(outcome.failure())
@@ -36,3 +87,112 @@ def answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiErro
     return Response(
         write_json(value), status_code=operation.status, headers=headers, media_type="application/json"
     )
+
+
+async def _read_call(
+    operation: Operation, request: Request, grant: Grant, closing: anyio.Event
+) -> Outcome[Call[Any, Any], DataValidationError]:
+    """Read what *operation* needs of *request*."""
+    problems: list[Problem] = []
+    kinds = operation.signature
+    path = _path(request.path_params, problems)
+    query = _unless(_query(request.scope["query_string"], kinds.query), problems)  # type: ignore[arg-type]  # mypy takes no class for Hashable
+    body = await _body(request, kinds.body, problems)
+    expected_version = _expected_version(operation, request, problems)
+    key = _key(operation, request, problems)
+    last_event = _last_event(request, problems) if operation.is_stream else None
+    if problems:
+        return Failure(DataValidationError(tuple(problems)))
+    return Success(
+        Call(
+            grant=grant,
+            path=path,
+            query=query,
+            body=body,
+            expected_version=expected_version,
+            key=key,
+            last_event=last_event,
+            closing=closing,
+        )
+    )
+
+
+def _path(raw: Mapping[str, str], problems: list[Problem]) -> Mapping[str, str]:
+    """Decode each segment by itself: an id may hold a slash."""
+    path: dict[str, str] = {}
+    for name, segment in raw.items():
+        try:
+            path[name] = unquote(segment, errors="strict")
+        except UnicodeDecodeError:
+            problems.append(Problem(f"$.path.{name}", "no UTF-8 after percent-decoding"))
+    return path
+
+
+@lru_cache(maxsize=256)
+def _query(query: bytes, kind: type[Any]) -> Outcome[Any, DataValidationError]:
+    """Read a query; clients ask the same few again and again, and what is read never changes."""
+    parameters = QueryParams(query)
+    read = structure_parameters(dict(parameters), kind)
+    names = [name for name, _ in parameters.multi_items()]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if not twice:
+        return read
+    problems = [Problem(f"$.query.{name}", "given more than once") for name in twice]
+    _unless(read, problems)
+    return Failure(DataValidationError(tuple(problems)))
+
+
+async def _body(request: Request, kind: type[Any], problems: list[Problem]) -> Any:
+    if kind is type(None):
+        return None
+    text = await request.body()
+    if kind is Empty and not text:
+        return Empty()
+    read = read_json(text, kind)
+    if isinstance(read, Failure):
+        error = read.failure()
+        read = Failure(
+            evolve(error, problems=tuple(evolve(one, path=f"$.body{one.path[1:]}") for one in error.problems))
+        )
+    return _unless(read, problems)
+
+
+def _unless(read: Outcome[Any, DataValidationError], problems: list[Problem]) -> Any:
+    if isinstance(read, Success):
+        return read.unwrap()
+    problems.extend(read.failure().problems)
+    return None
+
+
+def _expected_version(operation: Operation, request: Request, problems: list[Problem]) -> int | None:
+    if (sent := request.headers.get("if-match")) is None:
+        return None
+    if not operation.takes_version:
+        problems.append(Problem("$.headers.If-Match", f"{operation.name} does not look at it: leave it out"))
+        return None
+    if re.fullmatch(A_VERSION, sent):
+        return int(sent.strip('"'))
+    problems.append(Problem("$.headers.If-Match", 'expected the ETag of a read, such as "12"'))
+    return None
+
+
+def _key(operation: Operation, request: Request, problems: list[Problem]) -> str | None:
+    if not operation.takes_key or (sent := request.headers.get("idempotency-key")) is None:
+        return None  # what takes no key can be repeated as it is
+    if re.fullmatch(A_KEY, sent):
+        return sent
+    problems.append(
+        Problem("$.headers.Idempotency-Key", "expected 1 to 255 visible characters of ASCII, without spaces")
+    )
+    return None
+
+
+def _last_event(request: Request, problems: list[Problem]) -> int | None:
+    if (sent := request.headers.get("last-event-id")) is None:
+        return None
+    if re.fullmatch(AN_EVENT, sent):
+        return int(sent)
+    problems.append(
+        Problem("$.headers.Last-Event-ID", "expected the id of an event, the number of a message")
+    )
+    return None

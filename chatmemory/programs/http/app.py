@@ -2,32 +2,26 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias, final
+from typing import Final, TypeAlias
 
 import anyio
 
 from chatmemory.extra import needs_extra
 
 with needs_extra("server"):
-    from starlette.requests import Request
     from starlette.routing import Router
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
-from chatmemory.effect import Failure, Runner, Success
+from chatmemory.effect import Runner
 from chatmemory.embedding.embedder import EmbedderTag
-from chatmemory.errors import GenericMemoryError
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsService
-from chatmemory.programs.http.access import NOBODY, Access
-from chatmemory.programs.http.answering import answer
-from chatmemory.programs.http.guards.concurrency_limit import AtMost, Places
-from chatmemory.programs.http.guards.content import ContentGuard, Room
+from chatmemory.programs.http.access import Access, TokenGuard, grant_of
+from chatmemory.programs.http.answering import Answering
 from chatmemory.programs.http.guards.door import behind_the_door
-from chatmemory.programs.http.guards.load_shedding import GivingWay
-from chatmemory.programs.http.guards.request_log import log, route_of
-from chatmemory.programs.http.guards.tokens import TokenGuard, grant_of
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, GivingWay, Places, Room
 from chatmemory.programs.http.openapi import OPENAPI
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.http.operations.context import CONTEXT
@@ -39,9 +33,8 @@ from chatmemory.programs.http.operations.health import HEALTH
 from chatmemory.programs.http.operations.memories import MEMORIES
 from chatmemory.programs.http.operations.past_chats import PAST_CHATS
 from chatmemory.programs.http.page_files import page_files
-from chatmemory.programs.http.problems import ApiError, Refusal, problem_response
-from chatmemory.programs.http.reading import read_call
-from chatmemory.programs.http.routes import MethodRoute
+from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory.programs.http.routes import MethodRoute, RawPaths
 from chatmemory.settings.server_settings import ServerSettings
 
 Services: TypeAlias = (
@@ -86,7 +79,7 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
         methods[operation.path].add(operation.method)
 
     def route(operation: Operation) -> MethodRoute:
-        app: ASGIApp = _Answering(operation, runtime, closing)
+        app: ASGIApp = Answering(operation, runtime, closing)
         if operation.is_stream:
             app = GivingWay(app, places=MOST_STREAMS, client_of=grant_of)
         else:
@@ -99,49 +92,7 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
 
     routes = [route(operation) for operation in OPERATIONS]
     routes += [MethodRoute(path, "GET", file, methods_here=["GET"]) for path, file in page_files().items()]
-    return _RawPaths(
-        behind_the_door(Router(routes, redirect_slashes=False, default=_nothing_there), settings)
-    )
-
-
-@final
-class _Answering:
-    """Answers one operation."""
-
-    def __init__(self, operation: Operation, runtime: Runner[Services], closing: anyio.Event) -> None:
-        self._operation = operation
-        self._runtime = runtime
-        self._closing = closing
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        grant = NOBODY if self._operation.is_open else grant_of(scope)
-        match await read_call(self._operation, request, grant, self._closing):
-            case Success(call):
-                outcome = await self._runtime.run(self._operation.handler(call))
-                if isinstance(outcome, Failure):
-                    _note(scope, outcome.failure())
-                response = answer(self._operation, request, outcome)
-            case Failure(error):
-                response = problem_response(error)
-        await response(scope, receive, send)
-
-
-@final
-class _RawPaths:
-    """Routes by the path as it was sent: an id with a percent-encoded slash stays one segment."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app({**scope, "path": scope["raw_path"].decode("latin-1")}, receive, send)
-
-
-def _note(scope: Scope, error: ApiError) -> None:
-    """Tell the operator what failed beneath the services; its text may hold what somebody said."""
-    if isinstance(error, GenericMemoryError):
-        log.warning("%s: %s: %s", route_of(scope), error.reason.tag, error.reason.problem)
+    return RawPaths(behind_the_door(Router(routes, redirect_slashes=False, default=_nothing_there), settings))
 
 
 async def _nothing_there(scope: Scope, receive: Receive, send: Send) -> None:

@@ -19,10 +19,15 @@ from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Effect
 from chatmemory.effect.config.structuring import key_of
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.programs.http.answering import UNCHANGED_WITH_ITS_VERSION, VERSIONED
+from chatmemory.programs.http.answering import (
+    A_KEY,
+    A_VERSION,
+    AN_EVENT,
+    UNCHANGED_WITH_ITS_VERSION,
+    VERSIONED,
+)
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument, Refusal
-from chatmemory.programs.http.reading import A_KEY, A_VERSION, AN_EVENT
 from chatmemory.programs.http.request_rules import RULES_OF_REQUESTS
 from chatmemory.programs.schemas.json_schema import AN_ID, Description
 

@@ -1,4 +1,7 @@
-"""``MethodRoute``: one method at one path.  Where several paths fit a request, the first that takes its method answers."""
+"""``MethodRoute``: one method at one path, and ``RawPaths``, by which routes go.
+
+Where several paths fit a request, the first that takes its method answers.
+"""
 
 from collections.abc import Collection
 from typing import final
@@ -25,3 +28,15 @@ class MethodRoute(Route):
         scope["route"] = self  # for the log; older releases of starlette do not set it
         is_taken = scope["method"] in (self.methods or ())
         await (self.app if is_taken else self._refused)(scope, receive, send)
+
+
+@final
+class RawPaths:
+    """Routes by the path as it was sent: an id with a percent-encoded slash stays one segment."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer."""
+        await self._app({**scope, "path": scope["raw_path"].decode("latin-1")}, receive, send)

@@ -13,11 +13,9 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.effect import Runner
-from chatmemory.programs.http.access import Access, Grant
-from chatmemory.programs.http.guards.concurrency_limit import AtMost, Places
-from chatmemory.programs.http.guards.content import ContentGuard
+from chatmemory.programs.http.access import Access, Grant, TokenGuard, grant_of
 from chatmemory.programs.http.guards.door import behind_the_door
-from chatmemory.programs.http.guards.tokens import TokenGuard, grant_of
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places
 from chatmemory.programs.http.problems import Refusal, problem_response
 from chatmemory.programs.http.routes import MethodRoute
 from chatmemory.programs.mcp.server import RequestContext, Services, memory_server

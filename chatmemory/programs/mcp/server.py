@@ -25,7 +25,7 @@ from chatmemory.input.structure import structure, unstructure
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.programs.http.access import Grant
-from chatmemory.programs.http.guards.unforeseen import REFUSED, described
+from chatmemory.programs.http.guards.answers import UNFORESEEN, described
 from chatmemory.programs.http.problems import ApiError, Refusal, problem_document
 from chatmemory.programs.mcp.context import CONTEXT
 from chatmemory.programs.mcp.conversations import (
@@ -162,7 +162,7 @@ async def _run(
         raise
     except Exception as error:  # noqa: BLE001  whatever nobody expected
         log.error("%s: %s", name, described(error))  # noqa: TRY400  a traceback shows the text
-        return Failure(REFUSED)
+        return Failure(UNFORESEEN)
     ended = "answered" if isinstance(outcome, Success) else outcome.failure().tag
     log.info("%s: %s, %.1f ms", name, ended, (perf_counter() - began) * 1000)
     return outcome

@@ -2,7 +2,7 @@
 
 uvicorn has a limit for a connection that waits between two requests; the others are here:
 a head that is not complete in time or too large, an answer that nobody takes, and too many connections at once.
-Bodies are bounded by ``chatmemory.programs.http.guards.content``.
+Bodies are bounded by ``chatmemory.programs.http.guards.limits``.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from chatmemory.programs.http.guards.headers import HEADERS
+from chatmemory.programs.http.guards.answers import HEADERS
 from chatmemory.programs.http.problems import Refusal, problem_response
 from chatmemory_layers.server.whole_answer import WholeAnswer
 

@@ -20,10 +20,8 @@ from starlette.types import ASGIApp, Scope
 
 from chatmemory import ChatMemory, ChatMemoryService, Failure, ManagedRuntime, NewMessage, Success
 from chatmemory.input.structure import read_json
-from chatmemory.programs.http.guards.concurrency_limit import AtMost, Places
-from chatmemory.programs.http.guards.content import ContentGuard, Room
 from chatmemory.programs.http.guards.door import behind_the_door
-from chatmemory.programs.http.guards.load_shedding import GivingWay
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, GivingWay, Places, Room
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers.server.http_connection import ConnectionLimits

@@ -8,7 +8,7 @@ from typing import Final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.mistakes import no_function, no_seconds, shown
+from chatmemory.effect.checks.mistakes import no_function, no_seconds, shown
 
 __all__ = [
     "ATTEMPT",

@@ -1,9 +1,12 @@
-"""``ContentGuard``: what a body may be: JSON, of a bounded size, and here in time.
+"""How much a request may take: ``ContentGuard`` limits its body, ``AtMost`` and ``GivingWay`` how many are answered at once.
 
-It is read here, whole, before a handler begins: a slow client occupies nothing but its own connection.
+A body is read here, whole, before a handler begins: a slow client occupies nothing but its own connection.  Nobody waits
+in line: requests that run at once share one event loop, which is line enough.
 """
 
 import re
+from collections import Counter
+from collections.abc import Callable, Hashable
 from typing import Final, final
 
 import anyio
@@ -18,6 +21,8 @@ JSON: Final = re.compile(r'application/json(\s*;\s*charset="?utf-8"?)?', re.IGNO
 NO_JSON: Final = Refusal("UnsupportedMediaTypeError", "send Content-Type: application/json, in UTF-8")
 ENCODED: Final = Refusal("UnsupportedMediaTypeError", "send the body as it is, without Content-Encoding")
 NO_ROOM: Final = Refusal("OverloadedError", "too many bodies arrive at once: try again soon")
+TOO_MANY: Final = Refusal("OverloadedError", "too many requests at once: try again soon")
+TOO_MANY_STREAMS: Final = Refusal("OverloadedError", "too many streams at once: try again soon")
 
 
 class _RefusedError(Exception):
@@ -127,3 +132,85 @@ def _received(body: bytes, receive: Receive) -> Receive:
         return first.pop() if first else await receive()
 
     return given
+
+
+@final
+class Places:
+    """How many more may begin; *count* at first."""
+
+    def __init__(self, count: int) -> None:
+        self.free = count
+
+
+@final
+class AtMost:
+    """Lets a request pass to *app* while one of the *places* is free, which several applications may share.
+
+    Another one is refused at once, and told to come again.
+    """
+
+    def __init__(self, app: ASGIApp, *, places: Places) -> None:
+        self.app = app
+        self.places = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if self.places.free <= 0:
+            await problem_response(TOO_MANY)(scope, receive, send)
+            return
+        self.places.free -= 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.places.free += 1
+
+
+@final
+class GivingWay:
+    """Lets every request pass to *app*, of which *places* are answered at once.
+
+    For a new one the oldest of the greediest client ends; that client comes back, with what it saw last.  A client that
+    opens ever more streams takes the places from itself, and from nobody else for ever.
+
+    Args:
+        app: answers without an end.
+        places: how many are answered at once.
+        client_of: tells whose a request is.
+    """
+
+    def __init__(self, app: ASGIApp, *, places: int, client_of: Callable[[Scope], Hashable]) -> None:
+        self.app = app
+        self.places = places
+        self.client_of = client_of
+        self._taken: dict[anyio.CancelScope, Hashable] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, until another needs the place."""
+        if len(self._taken) >= self.places:
+            self._make_room()
+        has_begun = False
+
+        async def send_and_notice(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        with anyio.CancelScope() as place:
+            self._taken[place] = self.client_of(scope)
+            try:
+                await self.app(scope, receive, send_and_notice)
+            finally:
+                self._taken.pop(place, None)
+        if place.cancelled_caught and has_begun:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        elif place.cancelled_caught:
+            await problem_response(TOO_MANY_STREAMS)(scope, receive, send)
+
+    def _make_room(self) -> None:
+        ((greediest, _),) = Counter(self._taken.values()).most_common(1)
+        oldest = next(place for place, client in self._taken.items() if client == greediest)
+        del self._taken[oldest]
+        oldest.cancel()

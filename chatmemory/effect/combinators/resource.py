@@ -10,8 +10,8 @@ from typing import Any, Never
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
-from chatmemory.effect.mistakes import no_effect
 from chatmemory.effect.outcome import Exit, Outcome, Success, exit_from_exception, exit_from_outcome
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.scope import Scope, ScopeTag
