@@ -260,25 +260,20 @@ def test_the_log_names_routes_and_no_ids(tmp_path: Path) -> None:
     assert third == "(no request) 400"
 
 
-class Silent:
-    """A long-term memory whose models never answer."""
-
-    asked = 0
-
-    def extract(self, *_: object, **__: object) -> Effect[Any, Any]:
-        self.asked += 1
-        return Effect.attempt(anyio.sleep_forever, OSError, to=str)
-
-
 async def test_an_endpoint_that_hangs_holds_up_nobody_who_does_not_ask_it() -> None:
-    silent: Any = Silent()
-    stack = stacks.testing().replace(Layer.succeed(LongTermMemoryService, silent))
+    asked = list[object]()
+
+    def extract_for_ever(content: object, **_: object) -> Effect[Any, Any]:
+        asked.append(content)
+        return Effect.never()
+
+    stack = stacks.testing().replace(Layer.mock(LongTermMemoryService, extract=extract_for_ever))
     async with api(stack, ServerSettings(max_requests=2)) as client, anyio.create_task_group() as waiting:
         extract = partial(client.post, "/memory/extract", json={"content": "我喜欢茶"})
         for _ in range(2):
             waiting.start_soon(extract)
         with anyio.fail_after(PATIENCE_SECONDS):
-            while silent.asked < 2:
+            while len(asked) < 2:
                 await anyio.lowlevel.checkpoint()
             assert (await extract()).status_code == 503
         assert (await client.get("/conversations")).status_code == 200

@@ -241,16 +241,6 @@ async def test_a_server_is_ready_when_its_store_answers(every_client: httpx.Asyn
 BUSY = GenericMemoryError(RepositoryError("list conversations", "busy"))
 
 
-@frozen
-class Stuck:
-    """A memory of conversations whose store does not answer, or fails."""
-
-    answer: Callable[[], Effect[Any, Any]]
-
-    def list_conversations(self, **_: Any) -> Effect[Any, Any]:
-        return self.answer()
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -263,7 +253,7 @@ async def test_a_server_is_not_ready_while_its_store_does_not_answer(
     settings: Settings, answer: Callable[[], Effect[Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "LONGEST_WAIT_SECONDS", 0.01)
-    stuck: Layer[Any, Any] = Layer.succeed(ChatMemoryService, Stuck(answer))  # type: ignore[arg-type]  as much as is asked
+    stuck = Layer.mock(ChatMemoryService, list_conversations=lambda **_: answer())
     async with server(settings, over=stuck) as client:
         refused = await client.get("/readiness")
         assert (refused.status_code, refused.json()["tag"]) == (503, "NotReadyError")
