@@ -306,7 +306,7 @@ class Waiting:
 
 async def test_a_save_that_has_begun_ends_before_its_cancellation_is_heard() -> None:
     memory = Waiting()
-    layer: Layer[Any] = Layer.succeed(LongTermMemoryService, memory)  # type: ignore[type-abstract, arg-type]
+    layer = Layer.mock(LongTermMemoryService, auto_save=memory.auto_save)
     async with ManagedRuntime(layer) as runtime:
         memories = ChatMemoryContextProvider(runtime, MEI)
         context = SessionContext(input_messages=[Message("user", ["I live in Hangzhou."])])

@@ -240,7 +240,7 @@ async def test_failures_are_exceptions_of_the_sdk_in_our_words(tmp_path: Path) -
         with pytest.raises(UserError, match="600 characters are more than 512") as refused:
             await ChatMemorySession("x" * 600, runtime).add_items(said("一"))
         assert refused.value.__cause__.error.tag == "DataValidationError"  # type: ignore[union-attr]
-    broken: Layer[Any] = Layer.succeed(ChatMemoryService, _Failing())  # type: ignore[type-abstract, arg-type]
+    broken = Layer.mock(ChatMemoryService, clear_messages=_Failing().clear_messages)
     async with ThreadRuntime(broken) as runtime:
         with pytest.raises(AgentsException, match="disk"):
             await ChatMemorySession("a", runtime).clear_session()
