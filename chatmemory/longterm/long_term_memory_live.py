@@ -20,7 +20,6 @@ from chatmemory.longterm.maintenance import Tending
 from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.recall.recall_ranker import RecallRankerTag
-from chatmemory.longterm.recall.recalling import Recalling
 from chatmemory.longterm.removing import Removing
 from chatmemory.longterm.saving import Saving
 from chatmemory.settings.memory_settings import (
@@ -44,7 +43,7 @@ Requirements: TypeAlias = (
 
 @final
 @frozen
-class LongTermMemoryLive(Saving, Recalling, KeyedValues, Tending, Removing):
+class LongTermMemoryLive(Saving, KeyedValues, Tending, Removing):
     """The service; its promises stand in ``LongTermMemory``."""
 
 

@@ -1,7 +1,6 @@
 """``MemoryParts``: what long-term memory is made of, and the steps that several of its operations share."""
 
 from datetime import timedelta
-from typing import Final
 
 from attrs import evolve, frozen
 
@@ -37,25 +36,15 @@ from chatmemory.longterm.memories import (
     Stored,
 )
 from chatmemory.longterm.memory_drafts import MemoryDrafts
-from chatmemory.longterm.memory_repository import MemoryDraft, MemoryListing, MemoryRepository, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryDraft, MemoryListing, MemoryRepository
 from chatmemory.longterm.memory_rules import contained_problems, namespace_problems
-from chatmemory.longterm.recall.recall import Recall
 from chatmemory.longterm.recall.recall_ranker import RecallRanker
 from chatmemory.settings.memory_settings import (
-    MOST_RECALLED,
     ExpirySettings,
     ExtractionSettings,
     PromotionSettings,
     RetrievalSettings,
 )
-from chatmemory.text.search_terms import query_terms
-
-CANDIDATES: Final = 50
-"""Of each way of searching, for answers up to this length; a longer one is chosen from ``MOST_RECALLED``.
-
-Fixed on either side, so that there a longer answer begins with the shorter one.  On LoCoMo 50 find as much as 200 (56.7
-and 56.5 % among the first five), in half of the time.
-"""
 
 
 @frozen
@@ -79,23 +68,6 @@ class MemoryParts:
     ) -> Memory:
         found = await do(self.repository.get(namespace, memory_id).alt(GenericMemoryError))
         return found or do.fail(MemoryNotFoundError(memory_id))
-
-    @Effect.gen
-    async def _recall(self, do: Do[GenericMemoryError], search: MemorySearch, limit: int) -> Recall:
-        """Find by words and, where the embedder lets it, by vector."""
-        embedded = await do(self.drafts.embed([search.text]))
-        (placed,) = embedded.placed
-        search = evolve(
-            search,
-            terms=query_terms(search.text),
-            space=None if placed is None else placed.space,
-            vector=None if placed is None else placed.vector,
-            limit=CANDIDATES if limit <= CANDIDATES else MOST_RECALLED,
-        )
-        candidates = await do(self.repository.search(search).alt(GenericMemoryError))
-        return self.ranker.rank(
-            search, candidates, now=search.as_of or self.clock.now(), limit=limit, unembedded=embedded.reason
-        )
 
     @Effect.gen
     async def _page(self, do: Do[RecallError], listing: MemoryListing, cursor: str | None) -> MemoryPage:

@@ -23,15 +23,15 @@ from chatmemory.longterm.memories import (
     RememberReport,
     Skipped,
 )
-from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.memory_repository import MemorySearch
 from chatmemory.longterm.memory_rules import memories_problems, namespace_problems, update_problems
+from chatmemory.longterm.recall.recalling import Recalling
 from chatmemory.longterm.recall.self_echo import is_echo
 
 log = logging.getLogger(__name__)
 
 
-class Saving(MemoryParts):
+class Saving(Recalling):
     """Stores memories, and finds those that are worth it."""
 
     @Effect.gen

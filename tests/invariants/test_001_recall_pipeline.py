@@ -24,7 +24,7 @@ from chatmemory import (
 from chatmemory.context.agent_prompt import AgentTurn, agent_messages, agent_prompt
 from chatmemory.embedding.space import Embedding
 from chatmemory.errors import EmbeddingProblem
-from chatmemory.longterm.recall.recall_score import time_decay
+from chatmemory.longterm.recall.recall_ranking import time_decay
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory.settings.memory_settings import MemorySettings, RetrievalSettings
 from chatmemory_layers import stacks

@@ -1,7 +1,10 @@
 """The default ``RecallRanker``: the words and the vector of a candidate in one score, weighted by its age.
 
-Pure Python: for the few hundred candidates of a recall it is as quick as numpy, and need not load it.
+Pure Python: for the few hundred candidates of a recall it is as quick as numpy, and need not load it.  It is held to the
+formula of spec 001, D2, for whole arrays: ``recall_scores``.
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,17 +14,17 @@ from typing import Final, Never, final
 from attrs import frozen
 
 from chatmemory.effect import Do, Effect, Layer
-from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.embedding.embedder import EmbedderTag, Matrix, Vector
 from chatmemory.input.recall_mode import RecallMode
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
-from chatmemory.longterm.recall.recall_score import time_decay
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
 from chatmemory.text.bm25 import bm25
 
 DAY: Final = timedelta(days=1)
+DECAY_PER_DAY: Final = 0.01  # halves a memory's weight after 100 days; spec 001, D2
 LEAST_SHARE: Final = 0.05
 """Of the weight of a query's words: with less, a memory shares no more than a character that everybody says.
 
@@ -146,6 +149,46 @@ def _explained(
     if candidates.matched_text:
         return "like", f"{why}; no memory shares a word with the query, these contain its text"
     return "lexical", why
+
+
+def recall_scores(
+    query: Vector, memories: Matrix, age_days: Vector, *, decay_per_day: float = DECAY_PER_DAY
+) -> Vector:
+    """Score *memories* against *query*; higher is better, never above 1.
+
+    ``score[i] = cosine(query, memories[i]) / (1 + age_days[i] * decay_per_day)``   (spec 001, D2)
+
+    Args:
+        query: shape ``(dim,)``, any scale.
+        memories: shape ``(count, dim)``, one row per memory, of any scale.
+        age_days: shape ``(count,)``, days since creation, 0 or more.
+        decay_per_day: 1/day.
+
+    Returns:
+        shape ``(count,)``. A zero vector on either side scores 0.
+
+    Raises:
+        ValueError: the three shapes do not belong together.
+    """
+    import numpy as np
+
+    count = len(age_days)
+    if memories.shape != (count, *query.shape) or age_days.shape != (count,) or query.ndim != 1:
+        shapes = f"query {query.shape}, memories {memories.shape}, age_days {age_days.shape}"
+        raise ValueError(f"expected the shapes (dim,), (count, dim) and (count,), not {shapes}")
+    # The square of a large float32 would be infinite; and what rounding adds to a cosine of 1 is gone in the result.
+    exact = memories.astype(np.float64)
+    wanted = query.astype(np.float64)
+    lengths = np.linalg.norm(exact, axis=1) * np.linalg.norm(wanted)
+    cosines = np.divide(exact @ wanted, lengths, out=np.zeros(count), where=lengths > 0)
+    decays = 1 / (1 + age_days.astype(np.float64) * decay_per_day)
+    scores: Vector = (cosines * decays).astype(np.float32)
+    return scores
+
+
+def time_decay(age_days: float, decay_per_day: float) -> float:
+    """Return the weight that *age_days* leave a memory, above 0 and up to 1; one from the future has age 0."""
+    return 1 / (1 + max(0.0, age_days) * decay_per_day)
 
 
 @Effect.gen

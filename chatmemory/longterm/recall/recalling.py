@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
+
+from attrs import evolve
 
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, RecallError
@@ -19,6 +22,14 @@ from chatmemory.longterm.memory_repository import MemorySearch
 from chatmemory.longterm.memory_rules import ids_problems, namespace_problems, tags_problems
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.settings.memory_settings import MOST_RECALLED
+from chatmemory.text.search_terms import query_terms
+
+CANDIDATES: Final = 50
+"""Of each way of searching, for answers up to this length; a longer one is chosen from ``MOST_RECALLED``.
+
+Fixed on either side, so that there a longer answer begins with the shorter one.  On LoCoMo 50 find as much as 200 (56.7
+and 56.5 % among the first five), in half of the time.
+"""
 
 
 class Recalling(MemoryParts):
@@ -77,4 +88,21 @@ class Recalling(MemoryParts):
                 now=self.clock.now(),
                 promote_after=self.promotion.after_sessions or None,
             ).alt(GenericMemoryError)
+        )
+
+    @Effect.gen
+    async def _recall(self, do: Do[GenericMemoryError], search: MemorySearch, limit: int) -> Recall:
+        """Find by words and, where the embedder lets it, by vector."""
+        embedded = await do(self.drafts.embed([search.text]))
+        (placed,) = embedded.placed
+        search = evolve(
+            search,
+            terms=query_terms(search.text),
+            space=None if placed is None else placed.space,
+            vector=None if placed is None else placed.vector,
+            limit=CANDIDATES if limit <= CANDIDATES else MOST_RECALLED,
+        )
+        candidates = await do(self.repository.search(search).alt(GenericMemoryError))
+        return self.ranker.rank(
+            search, candidates, now=search.as_of or self.clock.now(), limit=limit, unembedded=embedded.reason
         )

@@ -16,8 +16,7 @@ from chatmemory.longterm.memories import Memory, Namespace, Provenance
 from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Coverage, Recall
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
-from chatmemory.longterm.recall.recall_ranking import WeightedRanking, recall_ranker
-from chatmemory.longterm.recall.recall_score import recall_scores
+from chatmemory.longterm.recall.recall_ranking import WeightedRanking, recall_ranker, recall_scores
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
 from chatmemory.text.search_terms import query_terms, search_terms
 from chatmemory_layers.embedding.static import THRESHOLD, static

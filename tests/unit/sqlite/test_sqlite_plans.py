@@ -23,7 +23,6 @@ from chatmemory_layers.sqlite.memories import (
     memory_uses,
     memory_writes,
     vector_search,
-    word_search,
 )
 from chatmemory_layers.sqlite.messages import history_work, message_reads, message_summaries, message_writes
 from tests.unit.sql_statements import statements_of
@@ -43,7 +42,6 @@ MODULES = (
     message_reads,
     message_writes,
     vector_search,
-    word_search,
 )
 # What a statement itself makes, the index of words, and JSON that it is given may be read from end to end.
 SCANNED = re.compile(r"SCAN (?!chain$|stale$|from_prefix$|\w+ VIRTUAL TABLE)")

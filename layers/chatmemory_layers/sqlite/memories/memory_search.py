@@ -1,11 +1,14 @@
 """What could belong to a query: memories that share its words, lie near its vector, or contain its text.
 
-Words are found by ``word_search.py``, vectors by ``vector_search.py``; the filters of the search hold for both, in SQL.
-What a candidate is worth is decided by the ranking of recall.
+Vectors are found by ``vector_search.py``; the filters of the search hold for both, in SQL.  What a candidate is worth is
+decided by the ranking of recall, which needs bm25 alike on every backend; that of FTS5 looks at every match, 80 ms for
+three common words among 100,000 memories.  Here each word tells its newest memories, and those of a rare word, which are
+all of them, count for more.
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Final, final
 
 from attrs import define, field
@@ -19,13 +22,13 @@ from chatmemory_layers.sqlite.memories.memory_filters import (
     TRUE,
     Parameters,
     Row,
+    passing,
     seen_by,
     tagged,
     true_at,
 )
 from chatmemory_layers.sqlite.memories.memory_row import memory_of
 from chatmemory_layers.sqlite.memories.vector_search import Space, VectorSearch
-from chatmemory_layers.sqlite.memories.word_search import rows_by_words, words_of
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 
@@ -47,6 +50,16 @@ COUNT_RECALLABLE_THEN = f"""
 SELECT count(*), count(space_key = :space_key OR NULL) FROM atomic_memory
 WHERE {SEEN} AND memory_type = 'long_term' AND {TRUE}
 """
+
+SELECT_NEWEST = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH :match ORDER BY rowid DESC LIMIT :limit"
+SELECT_NEWEST_PASSING = f"""
+SELECT memory_record.* FROM memory_fts CROSS JOIN memory_record ON memory_key = memory_fts.rowid
+WHERE memory_fts MATCH :match AND {RECALLABLE}
+ORDER BY memory_fts.rowid DESC LIMIT :limit
+"""
+
+MEMORIES_PER_WORD: Final = 500
+"""A word that more memories have is common: a quarter of a millisecond is spent on it."""
 
 _NOTHING: Final = Candidates((), matched_text=False, coverage=Coverage(0, 0))
 
@@ -133,3 +146,37 @@ def _candidate(row: Row, namespace: Namespace, similarity: Mapping[int, float]) 
 def _counted(connection: sqlite3.Connection, statement: str, parameters: Parameters) -> Coverage:
     memories, embedded = connection.execute(statement, parameters).fetchone()
     return Coverage(embedded, memories)
+
+
+def words_of(user_key: int, terms: Sequence[str]) -> list[str]:
+    """Return *terms* as words of the index, each a string of FTS5: nothing in them is syntax."""
+    return [f'"{user_key}u{term.replace(chr(34), "")}"' for term in terms]
+
+
+def rows_by_words(
+    connection: sqlite3.Connection, words: Sequence[str], parameters: Parameters, *, limit: int
+) -> list[Row]:
+    """Return at most *limit* memories that have one of *words*; *parameters* are those of ``RECALLABLE``."""
+    worth = defaultdict[int, float](float)
+    common: list[str] = []
+    for word in words:
+        keys = _newest(connection, word)
+        for key in keys:
+            worth[key] += 1 / len(keys)
+        if len(keys) == MEMORIES_PER_WORD:
+            common.append(word)
+    if len(common) > 1:  # what has them all may be older than the newest of each
+        for key in _newest(connection, " AND ".join(common)):
+            worth[key] = max(worth[key], len(common) / MEMORIES_PER_WORD)
+    rows = passing(connection, sorted(worth, key=worth.__getitem__, reverse=True), parameters)
+    if common and len(rows) < limit:  # the filters have dropped too many
+        known = {row[-1] for row in rows}
+        more = {**parameters, "match": " OR ".join(common)}
+        found = connection.execute(SELECT_NEWEST_PASSING, more).fetchall()
+        rows += [row for row in found if row[-1] not in known][: limit - len(rows)]
+    return rows
+
+
+def _newest(connection: sqlite3.Connection, match: str) -> list[int]:
+    newest = {"match": match, "limit": MEMORIES_PER_WORD}
+    return [key for (key,) in connection.execute(SELECT_NEWEST, newest).fetchall()]

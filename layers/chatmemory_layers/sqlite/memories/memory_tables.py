@@ -125,7 +125,7 @@ WHERE memory_type = 'long_term' AND search_terms IS NOT NULL
 """
 # The terms come ready: "ascii" takes whatever is not ASCII for a letter, so that each stays one word in any SQLite, whose
 # Unicode tables differ.  The index says which memory has a word and no more: two fifths of the size, and all that
-# word_search.py asks.
+# memory_search.py asks.
 CREATE_FTS = """
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
     words, content="memory_searchable", content_rowid="id", tokenize="ascii", detail=none, columnsize=0

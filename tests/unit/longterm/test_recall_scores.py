@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
 from chatmemory.embedding.embedder import Matrix, Vector
-from chatmemory.longterm.recall.recall_score import DECAY_PER_DAY, recall_scores, time_decay
+from chatmemory.longterm.recall.recall_ranking import DECAY_PER_DAY, recall_scores, time_decay
 from chatmemory.settings.memory_settings import RetrievalSettings
 
 DIM = 5
