@@ -212,3 +212,8 @@ def _embedding_problems(path: str, embedding: object) -> list[Problem]:
         return [Problem(path, f"expected Embedding, not {type(embedding).__name__}")]
     problem = id_problem(embedding.model)
     return [] if problem is None else [Problem(f"{path}.model", problem)]
+
+
+def folded(text: str) -> str:
+    """Return *text* with ``A`` to ``Z`` in lower case and nothing else changed, as ``lower`` does it in the stores."""
+    return text.encode().lower().decode()  # of bytes, lower knows ASCII alone

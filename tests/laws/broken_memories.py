@@ -13,6 +13,8 @@ from attrs import evolve
 from chatmemory.effect import Do, Effect, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryStoreError
+from chatmemory.longterm.kept_memories import KeptMemories
+from chatmemory.longterm.kept_memory import kept
 from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, Namespace, Stored, UseReport
 from chatmemory.longterm.memory_repository import (
     Attachment,
@@ -24,8 +26,6 @@ from chatmemory.longterm.memory_repository import (
     MemorySearch,
 )
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
-from chatmemory_layers.in_memory.memory_row import new_row
-from chatmemory_layers.in_memory.memory_table import MemoryTable
 
 Outcomes = tuple[Stored | Duplicate, ...]
 
@@ -40,8 +40,8 @@ class BrokenMemory:
         return getattr(self.inner, name)
 
     @property
-    def table(self) -> MemoryTable:
-        return self.inner._memories
+    def table(self) -> KeptMemories:
+        return self.inner.kept
 
     def change(self, memory_id: str, **changes: Any) -> None:
         row = self.table.rows[memory_id]
@@ -91,7 +91,7 @@ class OverwritesById(BrokenMemory):
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
         outcome = await self.inner.store(drafts)
         if isinstance(outcome, Failure) and isinstance(outcome.failure(), MemoryConflictError):
-            self.table.rows |= {draft.id: new_row(draft) for draft in drafts}
+            self.table.rows |= {draft.id: kept(draft) for draft in drafts}
             return tuple(Stored(draft.id) for draft in drafts)
         return await do(Effect.from_result(outcome))
 
@@ -309,7 +309,7 @@ class ComparesSignsOnly(BrokenMemory):
         for key, row in self.table.rows.items():
             if row.vector is not None:
                 sign = np.sign(row.vector)
-                sound._memories.rows[key] = evolve(row, vector=sign / np.sqrt(sign @ sign))
+                sound.kept.rows[key] = evolve(row, vector=sign / np.sqrt(sign @ sign))
         return sound.search(search)
 
 
@@ -320,7 +320,7 @@ class MixesSpaces(BrokenMemory):
         sound = deepcopy(self.inner)
         for key, row in self.table.rows.items():
             if row.vector is not None and search.space is not None and row.vector.size == search.space.dim:
-                sound._memories.rows[key] = evolve(row, memory=evolve(row.memory, embedding=search.space))
+                sound.kept.rows[key] = evolve(row, memory=evolve(row.memory, embedding=search.space))
         return sound.search(search)
 
 

@@ -14,11 +14,18 @@ from hypothesis.stateful import RuleBasedStateMachine
 from chatmemory.laws.kit.host import Host
 from chatmemory.laws.kit.law import expect
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_model import ModelMemories
 from chatmemory.laws.memories.memory_samples import APPS
-from chatmemory.laws.memories.memory_witness import MemoryObservation, MemoryWitness, plain
+from chatmemory.laws.memories.memory_witness import (
+    ALL,
+    MemoryObservation,
+    MemoryWitness,
+    found,
+    plain,
+    search_for,
+)
+from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.memories import Memory, Namespace
-from chatmemory.longterm.memory_repository import MemoryDraft
+from chatmemory.longterm.memory_repository import MemoryDraft, MemoryListing
 
 T = TypeVar("T")
 
@@ -56,7 +63,7 @@ class SideBySide(RuleBasedStateMachine):
         super().__init__()
         self.host = host
         self.is_durable = is_durable
-        self.model = ModelMemories()
+        self.model = KeptMemories()
         self.space = MemoryWitness(host.witness.repository).space
         self.users: list[str] = []
         self.sent: list[MemoryDraft] = []
@@ -82,8 +89,26 @@ class SideBySide(RuleBasedStateMachine):
     def _agree(self, law: str) -> None:
         """Compare all that the users can read, in an app and in none."""
         for namespace, observed in self._ask(self._observe).items():
-            predicted = self.model.observe(namespace, ids=self._ids(), instants=self._instants())
-            expect(observed, predicted, f"what is read in {namespace}", law=law)
+            expect(observed, self._predicted(namespace), f"what is read in {namespace}", law=law)
+
+    def _predicted(self, namespace: Namespace) -> MemoryObservation:
+        """Return what ``MemoryWitness.observe`` has to observe."""
+        candidates = self.model.search(search_for(namespace))
+        return MemoryObservation(
+            now=self._listed(MemoryListing(namespace, ALL)),
+            then={
+                instant: self._listed(MemoryListing(namespace, ALL, as_of=instant))
+                for instant in self._instants()
+            },
+            by_id={
+                memory_id: plain_or_none(self.model.get(namespace, memory_id)) for memory_id in self._ids()
+            },
+            found=found(candidates),
+            coverage=candidates.coverage,
+        )
+
+    def _listed(self, listing: MemoryListing) -> tuple[Memory, ...]:
+        return tuple(map(plain, self.model.listed(listing)))
 
     async def _observe(self, witness: MemoryWitness) -> dict[Namespace, MemoryObservation]:
         namespaces = [self._namespace(user, app) for user in (0, 1) for app in APPS[:2]]

@@ -1,21 +1,26 @@
 """``Database``: what the repositories in memory keep, so that those of one runtime keep it together.
 
-What it holds and how that changes is said in ``chatmemory.conversation.conversations`` and ``memory_table.py``.  Like a file it is
-open until its runtime ends, and like a file it belongs to one event loop: a test that passes here passes on SQLite.
+``Conversations`` and ``KeptMemories`` say what it holds and how that changes; ``lifted`` makes methods of a repository
+from theirs.  Like a file it is open until its runtime ends, and like a file it belongs to one event loop: a test that
+passes here passes on SQLite.
 """
 
 import sys
 from collections.abc import Callable
-from typing import Final, TypeVar, final
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, final
 
 from attrs import define, field
 
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.in_memory.memory_table import MemoryTable
+from chatmemory.longterm.kept_memories import KeptMemories
 
 A = TypeVar("A")
+E = TypeVar("E")
+K = TypeVar("K")
+P = ParamSpec("P")
 
 
 def running_loop() -> object:
@@ -43,11 +48,12 @@ def running_loop() -> object:
 class Database:
     """Conversations and memories, gone with the process.
 
-    No call waits for anything, so each is a transaction by itself.  The database belongs to the event loop that it is made in; one that is made without a loop serves any caller.
+    No call waits for anything, so each is a transaction by itself.  The database belongs to the event loop that it is
+    made in; one that is made without a loop serves any caller.
     """
 
     conversations: Conversations = field(factory=Conversations)
-    memories: MemoryTable = field(factory=MemoryTable)
+    memories: KeptMemories = field(factory=KeptMemories)
     _loop: Final = field(factory=running_loop, init=False)
     _is_closed: bool = field(default=False, init=False)
 
@@ -70,6 +76,40 @@ class Database:
     def close(self) -> None:
         """Refuse further calls."""
         self._is_closed = True
+
+
+class Keeper(Protocol[K]):
+    """A repository that keeps its data in *kept*, a part of *database*."""
+
+    database: Database
+    kept: K
+
+
+def lifted(
+    operation: str, method: Callable[Concatenate[K, P], A]
+) -> Callable[Concatenate[Keeper[K], P], Effect[A, RepositoryError]]:
+    """Make an effect that succeeds with what *method* of the data returns, while the store is open."""
+
+    @wraps(method)
+    def make(self: Keeper[K], /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, RepositoryError]:
+        return self.database.run(operation, lambda: method(self.kept, *args, **kwargs))
+
+    return make
+
+
+def lifted_outcome(
+    operation: str, method: Callable[Concatenate[K, P], Outcome[A, E]]
+) -> Callable[Concatenate[Keeper[K], P], Effect[A, E | RepositoryError]]:
+    """Make an effect that ends with the outcome that *method* of the data returns, while the store is open."""
+
+    @wraps(method)
+    def make(self: Keeper[K], /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, E | RepositoryError]:
+        def answer(_: None) -> Effect[A, E]:
+            return Effect.from_result(method(self.kept, *args, **kwargs))
+
+        return self.database.admit(operation).bind(answer)
+
+    return make
 
 
 class DatabaseTag(Tag[Database]):

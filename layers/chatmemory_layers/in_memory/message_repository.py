@@ -9,8 +9,7 @@ from typing import final
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer
-from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
-from chatmemory_layers.in_memory.lifted import lifted, lifted_outcome
+from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
 
 
 @final

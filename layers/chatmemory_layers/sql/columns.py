@@ -1,4 +1,4 @@
-"""How values become columns and come back: instants as microseconds, text without regard to case."""
+"""How values become columns and come back: instants as microseconds."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -18,8 +18,3 @@ def to_us(instant: datetime) -> int:
 def from_us(us: int) -> datetime:
     """Return the instant, in UTC."""
     return EPOCH + us * MICROSECOND
-
-
-def folded(text: str) -> str:
-    """Return *text* with ``A`` to ``Z`` in lower case and nothing else changed, as ``lower`` does it in the stores."""
-    return text.encode().lower().decode()  # of bytes, lower knows ASCII alone

@@ -8,10 +8,11 @@ from typing import Final
 from chatmemory.input.page_cursor import Place
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import MemoryListing
+from chatmemory.longterm.memory_rules import folded
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, TRUE, seen_by, true_at
 from chatmemory_layers.postgres.memories.memory_row import memory_of
-from chatmemory_layers.sql.columns import END_US, folded, to_us
+from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sql.memory_requests import Keyed, Named, Unembedded
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values

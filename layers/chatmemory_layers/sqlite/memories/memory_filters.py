@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from chatmemory.longterm.memories import Namespace
-from chatmemory_layers.sql.columns import folded, to_us
+from chatmemory.longterm.memory_rules import folded
+from chatmemory_layers.sql.columns import to_us
 
 Parameters: TypeAlias = dict[str, object]
 

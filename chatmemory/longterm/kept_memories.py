@@ -1,31 +1,40 @@
-"""``MemoryTable``: the memories of every namespace, in dictionaries.
+"""``KeptMemories``: every promise of ``MemoryRepository`` but durability, in dictionaries.
 
-It changes itself or refuses whole, and knows neither effects nor conversations: ``memory_repository.py`` does.  How
-memories are found for a recall stands in ``memory_search.py``.
+The executable specification: ``InMemoryMemoryRepository`` hands its answers out as effects, and the laws ask it what any
+other repository has to answer.  No method waits for anything, so each is a transaction by itself.  How memories are found
+for a recall is said in ``candidates.py``.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from heapq import nlargest
 from typing import TypeAlias, final
 
 from attrs import define, evolve, field
 
+from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
+from chatmemory.errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.page_cursor import Place
+from chatmemory.longterm.candidates import candidates
 from chatmemory.longterm.changes import StoreDecision, decide_store
-from chatmemory.longterm.memories import Duplicate, MemoryType, Namespace, Stored, UseReport
-from chatmemory.longterm.memory_repository import Attachment, Forgetting, MemoryDraft, MemoryListing
-from chatmemory_layers.in_memory.memory_row import Row, new_row
+from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
+from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Namespace, Stored, UseReport
+from chatmemory.longterm.memory_repository import (
+    Attachment,
+    Candidates,
+    Forgetting,
+    MemoryDraft,
+    MemoryListing,
+    MemorySearch,
+)
 
 DedupKey: TypeAlias = tuple[Namespace, bytes]
 
 
 @final
 @define(eq=False)
-class MemoryTable:
+class KeptMemories:
     """Every memory.
 
     Attributes:
@@ -33,31 +42,41 @@ class MemoryTable:
         by_dedup_key: the id of the memory that got the key last; whether it is true and has it still, its row says.
     """
 
-    rows: dict[str, Row] = field(factory=dict[str, Row])
+    rows: dict[str, KeptMemory] = field(factory=dict[str, KeptMemory])
     by_dedup_key: dict[DedupKey, str] = field(factory=dict[DedupKey, str])
 
     def store(
-        self, drafts: Sequence[MemoryDraft]
-    ) -> tuple[Stored | Duplicate, ...] | MemoryConflictError | MemoryNotFoundError:
-        """Store every draft that is new, or refuse them all."""
+        self, drafts: tuple[MemoryDraft, ...]
+    ) -> Outcome[tuple[Stored | Duplicate, ...], MemoryConflictError | MemoryNotFoundError]:
+        """See ``MemoryRepository.store``."""
         taken = {draft.id: self.rows[draft.id].words for draft in drafts if draft.id in self.rows}
         standing = [row.standing for draft in drafts for row in self._standing(draft)]
         decision = decide_store(drafts, taken, standing)
         if not isinstance(decision, StoreDecision):
-            return decision
+            return Failure(decision)
         for step in decision.steps:
             self._put([self.rows[end.memory_id].superseded(end.at, by=end.by) for end in step.ends])
-            row = new_row(step.draft)
+            row = kept(step.draft)
             self._put([row])
             self._hold(row)
-        return decision.answer
+        return Success(decision.answer)
 
-    def seen(self, namespace: Namespace, memory_id: str) -> Row | None:
+    def seen(self, namespace: Namespace, memory_id: str) -> KeptMemory | None:
         """Return the row, if a reader in *namespace* sees it."""
         row = self.rows.get(memory_id)
         return row if row is not None and namespace.sees(row.memory.namespace) else None
 
-    def of_key(self, namespace: Namespace, key: str, *, as_of: datetime | None = None) -> list[Row]:
+    def get(self, namespace: Namespace, memory_id: str) -> Memory | None:
+        """See ``MemoryRepository.get``."""
+        row = self.seen(namespace, memory_id)
+        return row and row.handed_out()
+
+    def value(self, namespace: Namespace, key: str, *, as_of: datetime | None = None) -> Memory | None:
+        """See ``MemoryRepository.value``."""
+        rows = self.of_key(namespace, key, as_of=as_of)
+        return rows[0].handed_out() if rows else None
+
+    def of_key(self, namespace: Namespace, key: str, *, as_of: datetime | None = None) -> list[KeptMemory]:
         """Return what is true of the key in exactly this namespace, newest first."""
         return newest(
             row
@@ -66,48 +85,63 @@ class MemoryTable:
         )
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> bool:
-        """End the truth of the key's memories; False when none was true."""
+        """See ``MemoryRepository.retire``."""
         retired = [row.superseded(now, by=None) for row in self.of_key(namespace, key)]
         self._put(retired)
         return bool(retired)
 
-    def listed(self, listing: MemoryListing) -> list[Row]:
-        """Return the page that *listing* asks for."""
-        return newest((row for row in self.rows.values() if row.is_listed(listing)), limit=listing.limit)
+    def listed(self, listing: MemoryListing, /) -> tuple[Memory, ...]:
+        """See ``MemoryRepository.list``."""
+        rows = [row for row in self.rows.values() if row.is_listed(listing)]
+        return _handed_out(newest(rows, limit=listing.limit))
 
-    def rewrite(self, row: Row, draft: MemoryDraft, *, keep_vector: bool) -> Row:
-        """Put what *draft* says in the place of what *row* says."""
+    def search(self, search: MemorySearch, /) -> Candidates:
+        """See ``MemoryRepository.search``."""
+        return candidates(self.rows.values(), search)
+
+    def rewrite(
+        self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
+    ) -> Outcome[Memory | None, MemoryChangedError]:
+        """See ``MemoryRepository.rewrite``."""
+        row = self.seen(draft.namespace, draft.id)
+        if row is None:
+            return Success(None)
+        if row.memory.version != expected_version:
+            return Failure(MemoryChangedError(row.id, expected=expected_version, actual=row.memory.version))
         holder = self._holder(row.memory.namespace, draft.dedup_key)
         dedup_key = draft.dedup_key if holder is None or holder.id == row.id else None
         rewritten = row.rewritten(draft, dedup_key=dedup_key, keep_vector=keep_vector)
         self._put([rewritten])
         self._hold(rewritten)
-        return rewritten
+        return Success(rewritten.handed_out())
 
-    def mark(self, row: Row, *, memory_type: MemoryType | None, pinned: bool | None) -> Row:
-        """Promote, demote, pin or unpin."""
-        marked = evolve(
-            row,
-            memory=evolve(
-                row.memory,
-                memory_type=memory_type or row.memory.memory_type,
-                pinned=row.memory.pinned if pinned is None else pinned,
-            ),
-        )
+    def mark(
+        self,
+        namespace: Namespace,
+        memory_id: str,
+        *,
+        memory_type: MemoryType | None = None,
+        pinned: bool | None = None,
+    ) -> Memory | None:
+        """See ``MemoryRepository.mark``."""
+        row = self.seen(namespace, memory_id)
+        if row is None:
+            return None
+        marked = row.marked(memory_type=memory_type, pinned=pinned)
         self._put([marked])
-        return marked
+        return marked.handed_out()
 
     def record_use(
         self,
         namespace: Namespace,
-        memory_ids: Iterable[str],
+        memory_ids: tuple[str, ...],
         *,
         use_id: str,
         session_id: str | None,
         now: datetime,
-        promote_after: int | None,
+        promote_after: int | None = None,
     ) -> UseReport:
-        """Count one use of each memory that is seen."""
+        """See ``MemoryRepository.record_use``."""
         used = 0
         promoted: list[str] = []
         for memory_id in memory_ids:
@@ -117,13 +151,13 @@ class MemoryTable:
             row = row.used(use_id=use_id, session_id=session_id, now=now)
             used += 1
             if row.promotes_itself(promote_after):
-                row = evolve(row, memory=evolve(row.memory, memory_type="long_term"))
+                row = row.marked(memory_type="long_term", pinned=None)
                 promoted.append(memory_id)
             self._put([row])
         return UseReport(used, tuple(promoted))
 
-    def forget(self, forgetting: Forgetting) -> list[Row]:
-        """Remove what *forgetting* names, and return it."""
+    def forget(self, forgetting: Forgetting, /) -> list[KeptMemory]:
+        """Remove what *forgetting* names, and return it: the receipt also names summaries, which are kept elsewhere."""
         chain = (
             None if forgetting.memory_id is None else self._chain(forgetting.namespace, forgetting.memory_id)
         )
@@ -133,8 +167,14 @@ class MemoryTable:
             if (chain is None or row.id in chain) and row.comes_from(forgetting)
         )
 
-    def expire(self, namespace: Namespace, *, session_id: str | None, created_before: datetime | None) -> int:
-        """Remove short-term memories that are not pinned, and return how many."""
+    def expire(
+        self,
+        namespace: Namespace,
+        *,
+        session_id: str | None = None,
+        created_before: datetime | None = None,
+    ) -> int:
+        """See ``MemoryRepository.expire``."""
         expired = self._remove(
             row
             for row in self.rows.values()
@@ -147,20 +187,19 @@ class MemoryTable:
         return len(expired)
 
     def unembedded(
-        self, namespace: Namespace, space: EmbeddingSpace, *, limit: int, after: Place | None
-    ) -> tuple[list[Row], int]:
-        """Return what could be recalled and has no vector of *space*, behind *after*, and how much there is in all."""
+        self, namespace: Namespace, space: EmbeddingSpace, *, limit: int, after: Place | None = None
+    ) -> tuple[tuple[Memory, ...], int]:
+        """See ``MemoryRepository.unembedded``."""
         lacking = [
             row
             for row in self.rows.values()
             if row.is_recallable(namespace) and row.memory.embedding != space
         ]
-        return newest((row for row in lacking if after is None or row.place < after), limit=limit), len(
-            lacking
-        )
+        behind = [row for row in lacking if after is None or row.place < after]
+        return _handed_out(newest(behind, limit=limit)), len(lacking)
 
-    def attach(self, namespace: Namespace, space: EmbeddingSpace, attachments: Iterable[Attachment]) -> int:
-        """Give memories their vectors, unless they changed since they were read."""
+    def attach(self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]) -> int:
+        """See ``MemoryRepository.attach``."""
         found = [(self.seen(namespace, attached.memory_id), attached) for attached in attachments]
         embedded = [
             row.embedded(space, attached.vector)
@@ -170,22 +209,22 @@ class MemoryTable:
         self._put(embedded)
         return len(embedded)
 
-    def _put(self, rows: Iterable[Row]) -> None:
+    def _put(self, rows: Iterable[KeptMemory]) -> None:
         for row in rows:
             self.rows[row.id] = row
 
-    def _holder(self, namespace: Namespace, dedup_key: bytes | None) -> Row | None:
+    def _holder(self, namespace: Namespace, dedup_key: bytes | None) -> KeptMemory | None:
         """Return the memory that is true now and has the key."""
         if dedup_key is None or (memory_id := self.by_dedup_key.get((namespace, dedup_key))) is None:
             return None
         row = self.rows[memory_id]
         return row if row.is_true() and row.dedup_key == dedup_key else None
 
-    def _hold(self, row: Row) -> None:
+    def _hold(self, row: KeptMemory) -> None:
         if row.dedup_key is not None:
             self.by_dedup_key[row.memory.namespace, row.dedup_key] = row.id
 
-    def _standing(self, draft: MemoryDraft) -> Iterator[Row]:
+    def _standing(self, draft: MemoryDraft) -> Iterator[KeptMemory]:
         """Yield the memories, true now, that *draft* may repeat or replace."""
         if (twin := self._holder(draft.namespace, draft.dedup_key)) is not None:
             yield twin
@@ -206,7 +245,7 @@ class MemoryTable:
             chain += older[newer]  # the loop goes on over what it adds
         return chain
 
-    def _remove(self, rows: Iterable[Row]) -> list[Row]:
+    def _remove(self, rows: Iterable[KeptMemory]) -> list[KeptMemory]:
         gone = {row.id: row for row in rows}
         for row in gone.values():
             del self.rows[row.id]
@@ -218,8 +257,5 @@ class MemoryTable:
         return list(gone.values())
 
 
-def newest(rows: Iterable[Row], *, limit: int | None = None) -> list[Row]:
-    """Return the newest *limit* rows, newest first; None: all of them."""
-    if limit is None:
-        return sorted(rows, key=lambda row: row.place, reverse=True)
-    return nlargest(limit, rows, key=lambda row: row.place)
+def _handed_out(rows: Iterable[KeptMemory]) -> tuple[Memory, ...]:
+    return tuple([row.handed_out() for row in rows])

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 
+from chatmemory.longterm.kept_memory import KeptMemory, newest
 from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Coverage
-from chatmemory_layers.in_memory.memory_row import Row
-from chatmemory_layers.in_memory.memory_table import newest
 
 
-def candidates(rows: Iterable[Row], search: MemorySearch) -> Candidates:
+def candidates(rows: Iterable[KeptMemory], search: MemorySearch) -> Candidates:
     """Return the candidates among *rows*."""
     recallable = [row for row in rows if row.is_recallable(search.namespace, search.as_of)]
     asked = [
@@ -36,7 +35,7 @@ def candidates(rows: Iterable[Row], search: MemorySearch) -> Candidates:
     )
 
 
-def _similarities(rows: Iterable[Row], search: MemorySearch) -> Mapping[Row, float]:
+def _similarities(rows: Iterable[KeptMemory], search: MemorySearch) -> Mapping[KeptMemory, float]:
     query = search.vector
     if query is None:
         return {}
@@ -47,7 +46,7 @@ def _similarities(rows: Iterable[Row], search: MemorySearch) -> Mapping[Row, flo
     }
 
 
-def _by_words(rows: Iterable[Row], search: MemorySearch) -> Sequence[Row]:
+def _by_words(rows: Iterable[KeptMemory], search: MemorySearch) -> Sequence[KeptMemory]:
     """Return those that share words with the query; of too many, those that share more and rarer ones, then the newest."""
     asked = frozenset(search.terms)
     shared = {row: words for row in rows if (words := asked.intersection(row.terms.split()))}
@@ -55,7 +54,7 @@ def _by_words(rows: Iterable[Row], search: MemorySearch) -> Sequence[Row]:
         return list(shared)
     frequency = Counter(word for words in shared.values() for word in words)
 
-    def worth(row: Row) -> tuple[float, object]:
+    def worth(row: KeptMemory) -> tuple[float, object]:
         return sum(1 / frequency[word] for word in shared[row]), row.place
 
     return nlargest(search.limit, shared, key=worth)

@@ -1,11 +1,13 @@
-"""``Row``: one memory as it is kept in memory, what can be asked of it, and how it becomes another.
+"""``KeptMemory``: one memory as ``KeptMemories`` keeps it, what can be asked of it, and how it becomes another.
 
-A row never changes: who changes a memory puts another row in its place, so that a batch that fails leaves no trace.
+It never changes: a change puts another one in its place, so that a batch that fails leaves no trace.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
+from heapq import nlargest
 from typing import final
 
 from attrs import evolve, field, frozen
@@ -15,14 +17,14 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.input.page_cursor import Place
 from chatmemory.longterm.changes import StandingMemory, Words
-from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memories import Memory, MemoryType, Namespace
 from chatmemory.longterm.memory_repository import Forgetting, MemoryDraft, MemoryListing
-from chatmemory_layers.sql.columns import folded
+from chatmemory.longterm.memory_rules import folded
 
 
 @final
 @frozen(eq=False)
-class Row:
+class KeptMemory:
     """A stored memory.
 
     Attributes:
@@ -105,12 +107,12 @@ class Row:
         memory = self.memory
         return StandingMemory(memory.id, memory.namespace, memory.key, self.dedup_key, memory.created_at)
 
-    def superseded(self, at: datetime, *, by: str | None) -> Row:
+    def superseded(self, at: datetime, *, by: str | None) -> KeptMemory:
         """Return it with its truth ended, though never before it began."""
         until = max(at, self.memory.created_at)
         return evolve(self, memory=evolve(self.memory, superseded_at=until, superseded_by=by))
 
-    def rewritten(self, draft: MemoryDraft, *, dedup_key: bytes | None, keep_vector: bool) -> Row:
+    def rewritten(self, draft: MemoryDraft, *, dedup_key: bytes | None, keep_vector: bool) -> KeptMemory:
         """Return it with what *draft* says."""
         memory = evolve(
             self.memory,
@@ -126,13 +128,25 @@ class Row:
         row = evolve(self, memory=memory, value=to_json(draft.value), terms=draft.terms, dedup_key=dedup_key)
         return row if keep_vector else row.embedded(draft.space, draft.vector)
 
-    def embedded(self, space: EmbeddingSpace | None, vector: Vector | None) -> Row:
+    def marked(self, *, memory_type: MemoryType | None, pinned: bool | None) -> KeptMemory:
+        """Return it promoted, demoted, pinned or unpinned; None: as it was."""
+        memory = self.memory
+        return evolve(
+            self,
+            memory=evolve(
+                memory,
+                memory_type=memory_type or memory.memory_type,
+                pinned=memory.pinned if pinned is None else pinned,
+            ),
+        )
+
+    def embedded(self, space: EmbeddingSpace | None, vector: Vector | None) -> KeptMemory:
         """Return it with this vector, or none."""
         # A copy: the caller's may change, or be one row of a large matrix that it would keep alive.
-        kept = None if vector is None else vector.copy()
-        return evolve(self, memory=evolve(self.memory, embedding=space), vector=kept)
+        copied = None if vector is None else vector.copy()
+        return evolve(self, memory=evolve(self.memory, embedding=space), vector=copied)
 
-    def used(self, *, use_id: str, session_id: str | None, now: datetime) -> Row:
+    def used(self, *, use_id: str, session_id: str | None, now: datetime) -> KeptMemory:
         """Return it with one more use."""
         memory = evolve(self.memory, last_accessed=now, access_count=self.memory.access_count + 1)
         used_in = self.used_in if session_id is None else self.used_in | {session_id}
@@ -152,8 +166,8 @@ class Row:
         return self.memory if self.value is None else evolve(self.memory, value=from_json(self.value))
 
 
-def new_row(draft: MemoryDraft) -> Row:
-    """Make the row of *draft*."""
+def kept(draft: MemoryDraft) -> KeptMemory:
+    """Make what is kept of *draft*."""
     memory = Memory(
         id=draft.id,
         namespace=draft.namespace,
@@ -171,5 +185,12 @@ def new_row(draft: MemoryDraft) -> Row:
         provenance=draft.provenance,
         created_at=draft.created_at,
     )
-    row = Row(memory, to_json(draft.value), draft.terms, draft.dedup_key, vector=None)
-    return row.embedded(draft.space, draft.vector)
+    new = KeptMemory(memory, to_json(draft.value), draft.terms, draft.dedup_key, vector=None)
+    return new.embedded(draft.space, draft.vector)
+
+
+def newest(rows: Iterable[KeptMemory], *, limit: int | None = None) -> list[KeptMemory]:
+    """Return the newest *limit* rows, newest first; None: all of them."""
+    if limit is None:
+        return sorted(rows, key=lambda row: row.place, reverse=True)
+    return nlargest(limit, rows, key=lambda row: row.place)
