@@ -31,7 +31,7 @@ from chatmemory.pastchats.finding.search import PromptSearching
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
-from chatmemory_layers.embedding.plain_static import PlainStatic
+from chatmemory_layers.embedding.plain_rows import PlainStatic
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from chatmemory_layers.sqlite.prompts.prompt_store import connect_reader, connect_writer
 from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import code_of, quantised_rows

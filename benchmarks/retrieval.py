@@ -27,14 +27,13 @@ from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService, SearchMode
 from chatmemory.pastchats.finding.hybrid_rank import HybridRanking
 from chatmemory.pastchats.finding.past_chats_live import past_chats
-from chatmemory.pastchats.finding.prompt_hits import PromptHit
-from chatmemory.pastchats.finding.prompt_ranker import PromptRankerTag
+from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptRankerTag
 from chatmemory.pastchats.past_chats import IndexRequest
 from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
 from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptSearch
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
-from chatmemory_layers.embedding.plain_static import plain_static
+from chatmemory_layers.embedding.plain_rows import plain_static
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader
 from chatmemory_layers.stacks.past_chats import indexing
 

@@ -158,11 +158,9 @@ from chatmemory.pastchats.finding.prompt_hits import (
     Exchange as Exchange,
     PastRecall as PastRecall,
     PromptHit as PromptHit,
-    PromptSearchResult as PromptSearchResult,
-)
-from chatmemory.pastchats.finding.prompt_ranker import (
     PromptRanker as PromptRanker,
     PromptRankerTag as PromptRankerTag,
+    PromptSearchResult as PromptSearchResult,
 )
 from chatmemory.pastchats.formats.history_format import (
     HEAD_BYTES as HEAD_BYTES,

@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 
 from chatmemory.embedding.embedder import Matrix
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState, SourceStatus
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository

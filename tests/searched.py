@@ -20,7 +20,7 @@ from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
 from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptSearch
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
-from chatmemory_layers.embedding.plain_static import PlainStatic
+from chatmemory_layers.embedding.plain_rows import PlainStatic
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import state
 

@@ -13,8 +13,8 @@ from attrs import evolve, frozen
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft, Summary, WorkThreshold
 from chatmemory.conversation.messages import OPEN_ROLES, ClearReport, Conversation
 from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import same_json, to_json
-from chatmemory.input.roles import Role
 
 
 @final

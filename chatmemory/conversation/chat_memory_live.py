@@ -48,13 +48,14 @@ from chatmemory.errors import (
     ReadError,
     memory_error,
 )
-from chatmemory.input.page_cursor import cursor_of, read_cursor
 from chatmemory.input.rules import (
     MAX_ID_CHARACTERS,
     choice_problems,
+    cursor_of,
     id_problems,
     instant_problems,
     limit_problems,
+    read_cursor,
     refuse,
     text_problems,
 )

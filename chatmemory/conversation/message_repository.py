@@ -16,8 +16,8 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 
 
 @final

@@ -5,7 +5,7 @@ from typing import Final, cast, get_args
 
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.errors.caller_errors import Problem
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.input.rules import id_problem, instant_problem, metadata_problems, text_problem
 
 _ROLES: Final = frozenset[str](get_args(Role))

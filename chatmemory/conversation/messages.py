@@ -13,8 +13,8 @@ from attrs import frozen
 
 from chatmemory.conversation.new_message import NewMessage as NewMessage
 from chatmemory.errors import GenericMemoryError
+from chatmemory.input.choices import Role as Role
 from chatmemory.input.json_value import Json as Json, JsonObject as JsonObject
-from chatmemory.input.roles import Role as Role
 
 OPEN_ROLES: Final[frozenset[Role]] = frozenset({"user", "assistant", "tool"})
 """What a summary may stand for.  System messages are policy, and summaries stand for themselves."""

@@ -1,12 +1,15 @@
-"""``NewMessage``: a message on its way in; what becomes of it is said in ``messages.py``."""
+"""``NewMessage``: a message on its way in; what becomes of it is said in ``messages.py``.
+
+A recall of past chats counts its tokens with one, and loads nothing more of conversations.
+"""
 
 from datetime import datetime
 from typing import final
 
 from attrs import frozen
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json as Json, JsonObject  # noqa: PLC0414  JsonObject names it, for who reads types
-from chatmemory.input.roles import Role
 
 
 @final

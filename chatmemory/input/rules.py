@@ -2,13 +2,14 @@
 
 Each function returns problems with their paths instead of raising, so that a caller learns of all of them at once.
 ``clean_text`` is for those who would rather lose a character than a message.
+A cursor (``cursor_of``, ``read_cursor``) is where the last listed one stands, as text that a caller hands back.
 """
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, TypeAlias, cast, get_args
 
 from chatmemory.effect import Do
 from chatmemory.errors import DataValidationError, Problem
@@ -184,3 +185,27 @@ def is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+Place: TypeAlias = tuple[datetime, str]
+"""The instant by which something is listed, and its id, which tells it from others of the same instant."""
+
+
+def cursor_of(place: Place) -> str:
+    """Return the cursor of what follows *place*."""
+    instant, id_ = place
+    return f"{instant.isoformat()} {id_}"
+
+
+def read_cursor(cursor: object) -> tuple[Place | None, list[Problem]]:
+    """Return the place that *cursor* names, None for none, and what is wrong with it."""
+    if cursor is None:
+        return None, []
+    text, _, id_ = cursor.partition(" ") if isinstance(cursor, str) else ("", "", "")
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        instant = None
+    if instant is None or instant_problem(instant) is not None or id_problem(id_) is not None:
+        return None, [Problem("$.after", "no cursor: give the next of another page")]
+    return (instant, id_), []

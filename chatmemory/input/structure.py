@@ -27,9 +27,9 @@ from chatmemory.effect.config.structuring import (
 )
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError, Problem
+from chatmemory.input.choices import Unchanged
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.rules import instant_problem
-from chatmemory.input.unchanged import Unchanged
 
 T = TypeVar("T")
 

@@ -20,9 +20,8 @@ from chatmemory.effect import Do, Effect, Runner
 from chatmemory.errors import RememberError
 from chatmemory.extra import needs_extra
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
-from chatmemory.integrations.raising import Raising
+from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.integrations.recalled_text import recalled_text
-from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.proposals import Speaker
 from chatmemory.longterm.memories import Namespace

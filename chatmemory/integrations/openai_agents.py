@@ -23,11 +23,10 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Outcome, Runner, Success
 from chatmemory.errors import AddError, ConversationNotFoundError, DataValidationError, ReadError
 from chatmemory.extra import needs_extra
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN
-from chatmemory.input.roles import Role
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
-from chatmemory.integrations.raising import Raising
-from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.text.fence import fresh_fence
 
 with needs_extra("openai-agents"):

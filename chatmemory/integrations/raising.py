@@ -1,10 +1,16 @@
-"""``Raising``: runs effects for a framework, whose users catch its exceptions and know no outcomes; ``blocking``: where."""
+"""``Raising``: runs effects for a framework, whose users catch its exceptions and know no outcomes; ``blocking``: where.
+
+``to_its_end``: a write that has begun runs to its end, whoever stops waiting for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeAlias, TypeVar, final
 
+import anyio
 from attrs import frozen
 
 from chatmemory.effect import (
@@ -87,3 +93,23 @@ def blocking(runtime: Runner[R]) -> ThreadRuntime[R]:
         return runtime
     msg = f"a {type(runtime).__name__} can only be awaited: give a ThreadRuntime for calls that block"
     raise TypeError(msg)
+
+
+async def to_its_end(work: Awaitable[A]) -> A:
+    """Wait until *work* has ended, whoever cancels meanwhile: what is stored is known then."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # trio, where only scopes cancel
+        with anyio.CancelScope(shield=True):
+            return await work
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            # A scope of anyio that is cancelled says so again at each turn of the loop.
+            with suppress(asyncio.CancelledError), anyio.CancelScope(shield=True):
+                await asyncio.wait((task,))
+        if not task.cancelled():
+            task.exception()  # taken note of; the cancellation is what the caller hears
+        raise

@@ -32,10 +32,12 @@ from chatmemory.extra import needs_extra
 
 with needs_extra("laws"):
     from chatmemory.laws.formats.history_format_laws import HistoryFormatLaws
-    from chatmemory.laws.items.item_repository_laws import ItemRepositoryLaws
     from chatmemory.laws.kit.law import LawBrokenError
-    from chatmemory.laws.memories.memory_repository_laws import MemoryRepositoryLaws
-    from chatmemory.laws.messages.message_repository_laws import MessageRepositoryLaws
+    from chatmemory.laws.repository_laws import (
+        ItemRepositoryLaws,
+        MemoryRepositoryLaws,
+        MessageRepositoryLaws,
+    )
     from chatmemory.laws.services.chat_context_laws import ChatContextLaws
     from chatmemory.laws.services.long_term_memory_laws import LongTermMemoryLaws
 

@@ -15,7 +15,7 @@ from attrs import define, evolve, field
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
-from chatmemory.input.page_cursor import Place
+from chatmemory.input.rules import Place
 from chatmemory.longterm.candidates import candidates
 from chatmemory.longterm.changes import StoreDecision, decide_store
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest

@@ -15,7 +15,7 @@ from attrs import evolve, field, frozen
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
-from chatmemory.input.page_cursor import Place
+from chatmemory.input.rules import Place
 from chatmemory.longterm.changes import StandingMemory, Words
 from chatmemory.longterm.memories import Memory, MemoryType, Namespace
 from chatmemory.longterm.memory_repository import Forgetting, MemoryDraft, MemoryListing

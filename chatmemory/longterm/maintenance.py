@@ -18,8 +18,7 @@ from chatmemory.errors import (
     memory_error,
 )
 from chatmemory.input.json_value import Json
-from chatmemory.input.page_cursor import read_cursor
-from chatmemory.input.rules import id_problems, limit_problems, refuse
+from chatmemory.input.rules import id_problems, limit_problems, read_cursor, refuse
 from chatmemory.longterm.memories import (
     Category,
     Memory,

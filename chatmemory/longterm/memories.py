@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias, final
 from attrs import asdict, frozen
 
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
+from chatmemory.input.choices import UNCHANGED, Unchanged
 from chatmemory.input.json_value import Json
-from chatmemory.input.unchanged import UNCHANGED, Unchanged
 
 MemoryType: TypeAlias = Literal["short_term", "long_term"]
 """``short_term``: a turn of a session, kept out of recall.  ``long_term``: recalled in every later session (spec 000)."""

@@ -16,12 +16,13 @@ from chatmemory.errors import (
     RecallError,
     memory_error,
 )
-from chatmemory.input.page_cursor import cursor_of, read_cursor
 from chatmemory.input.rules import (
     choice_problems,
+    cursor_of,
     id_problems,
     instant_problems,
     limit_problems,
+    read_cursor,
     refuse,
     text_problems,
 )

@@ -9,6 +9,7 @@ from typing import Final, cast
 
 from chatmemory.embedding.space import Embedding
 from chatmemory.errors import Problem
+from chatmemory.input.choices import Unchanged
 from chatmemory.input.rules import (
     MAX_ID_CHARACTERS,
     choice_problem,
@@ -20,7 +21,6 @@ from chatmemory.input.rules import (
     sequence_problems,
     text_problem,
 )
-from chatmemory.input.unchanged import Unchanged
 from chatmemory.longterm.extraction.proposals import MemoryUpdate, StatedFact
 from chatmemory.longterm.memories import (
     Category,

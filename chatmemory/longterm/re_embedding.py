@@ -11,7 +11,7 @@ from chatmemory.embedding.embedder import Embedder, Matrix, Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.embedding.unit_vectors import usable_rows
 from chatmemory.errors import EmbeddingError, GenericMemoryError
-from chatmemory.input.page_cursor import Place, cursor_of
+from chatmemory.input.rules import Place, cursor_of
 from chatmemory.longterm.memories import Memory, Namespace, ReEmbedReport
 from chatmemory.longterm.memory_drafts import text_to_embed
 from chatmemory.longterm.memory_repository import Attachment, MemoryRepository

@@ -5,11 +5,12 @@ Values only.  What a search finds, and what is recalled of it, stands in ``promp
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal, TypeAlias, final
+from typing import Final, Literal, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
+from chatmemory.input.rules import is_encodable
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 from chatmemory.pastchats.prompt import KEPT_KINDS, Prompt, TurnKind
@@ -170,3 +171,27 @@ class Finding:
     severity: Severity
     message: str
     repair: str = ""
+
+
+_BETWEEN: Final = "|"
+
+
+def cursor_of(last_at: str, conversation_id: str) -> str:
+    """Return the cursor of what follows a conversation; *last_at*: the text of the instant, "" for none.
+
+    >>> cursor_of("2025-03-14T12:00:00.000000Z", "claude_code:c1")
+    '2025-03-14T12:00:00.000000Z|claude_code:c1'
+    """
+    return f"{last_at}{_BETWEEN}{conversation_id}"
+
+
+def read_cursor(cursor: str) -> tuple[str, str] | None:
+    """Return what ``cursor_of`` was given; None: it is no cursor.
+
+    >>> read_cursor("|claude_code:c1")
+    ('', 'claude_code:c1')
+    """
+    last_at, between, conversation_id = cursor.partition(_BETWEEN)
+    if not between or not is_encodable(cursor):
+        return None
+    return last_at, conversation_id

@@ -6,8 +6,8 @@ from typing import Final, Literal, TypeAlias, final
 
 from attrs import frozen
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 
 TurnKind: TypeAlias = Literal["typed", "command", "summary", "harness", "tool_result", "thinking"]
 """``typed``: a person's or a model's own words.  ``command``: a command of the tool that a person gave (``/init``).
@@ -64,3 +64,15 @@ class PromptFilter:
 
 
 EVERYTHING: Final = PromptFilter()
+
+
+def source_of(prompt: Prompt) -> str:
+    """Return where *prompt* stands."""
+    return f"{prompt.source}#{prompt.turn_index}"
+
+
+def conversation_of(prompt: Prompt) -> str | None:
+    """Return the other name of *prompt*, where its file may hold several conversations with a turn of this number."""
+    _, _, native = prompt.conversation_id.partition(":")
+    own = native.removeprefix(prompt.source)
+    return f"{prompt.conversation_id}#{prompt.turn_index}" if own and own not in prompt.source else None

@@ -18,7 +18,7 @@ from chatmemory.pastchats.prompt import EVERYTHING, Prompt, PromptFilter
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Matrix, Vector
     from chatmemory.errors import RepositoryError
-    from chatmemory.input.roles import Role
+    from chatmemory.input.choices import Role
     from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
     from chatmemory.pastchats.past_chats import (
         Finding,

@@ -10,7 +10,7 @@ import pytest
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.input.rules import text_problem
 from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.skills.extractive import extractive

@@ -2,7 +2,7 @@
 
 from read_turns import read
 
-from chatmemory.pastchats.formats.reading.passage import MAX_PASSAGE_CHARACTERS, Passage
+from chatmemory.pastchats.formats.reading.text_lines import MAX_PASSAGE_CHARACTERS, Passage
 from chatmemory.pastchats.formats.tools.aider import aider
 from chatmemory.pastchats.formats.tools.markdown import markdown
 from chatmemory.pastchats.formats.tools.specstory import specstory

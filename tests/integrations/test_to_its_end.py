@@ -7,7 +7,7 @@ from typing import NoReturn
 import anyio
 import pytest
 
-from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.integrations.raising import to_its_end
 
 pytestmark = pytest.mark.anyio
 

@@ -28,7 +28,7 @@ from chatmemory.longterm.recall.recall_ranking import time_decay
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory.settings.memory_settings import MemorySettings, RetrievalSettings
 from chatmemory_layers import stacks
-from chatmemory_layers.embedding.from_settings import chosen_embedder
+from chatmemory_layers.embedding.from_settings import embedder_from_settings
 from tests.invariants.conftest import LEGACY_USER, USER
 from tests.invariants.counting_embedder import CountingEmbedder, given
 from tests.unit.sqlite.desktop_files import desktop_file
@@ -125,7 +125,7 @@ class TestDeepSeek:
     ) -> None:
         given = Layer.succeed(EmbeddingSettingsTag, settings.embedding)
         with caplog.at_level(logging.WARNING):
-            async with ManagedRuntime(given >> chosen_embedder(settings.embedding)) as runtime:
+            async with ManagedRuntime(given >> embedder_from_settings(settings.embedding)) as runtime:
                 embedder = await runtime.service(EmbedderTag)
         assert embedder.unavailability() is not None
         assert "embed" in caplog.text

@@ -19,8 +19,8 @@ from chatmemory.conversation.token_count import EstimatedTokens
 from chatmemory.conversation.token_counter import TokenCounter
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.laws.kit.samples import TEXTS
 from chatmemory.settings.memory_settings import ContextSettings
 from chatmemory.text.fence import fresh_fence

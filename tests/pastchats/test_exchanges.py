@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.pastchats.finding.exchanges import exchange_of, merged
 from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSignals
 from chatmemory.pastchats.prompt import Prompt

@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 from chatmemory.conversation.token_count import estimate
 from chatmemory.pastchats.finding.prompt_hits import Exchange, FailedAttempt, PromptHit, PromptSignals
 from chatmemory.pastchats.finding.recall_block import recall_block
-from chatmemory.pastchats.finding.recall_echo import without_recall_blocks
-from chatmemory.pastchats.finding.recall_marks import END, HEADING
+from chatmemory.pastchats.finding.recall_echo import END, HEADING, without_recall_blocks
 from chatmemory.pastchats.prompt import Prompt
 from tests.pastchats.test_exchanges import prompt
 

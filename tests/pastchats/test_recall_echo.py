@@ -5,8 +5,7 @@ The hostile texts are of a million characters, at which an expression that tries
 
 import pytest
 
-from chatmemory.pastchats.finding.recall_echo import without_recall_blocks
-from chatmemory.pastchats.finding.recall_marks import END, HEADING, NOTICE, SOURCE
+from chatmemory.pastchats.finding.recall_echo import END, HEADING, NOTICE, SOURCE, without_recall_blocks
 
 BLOCK = f"{HEADING}\n{NOTICE}"
 MILLION = 1_000_000

@@ -9,9 +9,9 @@ from agent_framework import AgentSession, ContextProvider, Message, SessionConte
 
 from chatmemory.effect import Runner
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
-from chatmemory.integrations.agent_framework.raising import RAISING
+from chatmemory.integrations.agent_framework.messages import RAISING
+from chatmemory.integrations.raising import to_its_end
 from chatmemory.integrations.recalled_text import recalled
-from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import Namespace
 

@@ -13,10 +13,15 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Do, Effect, Runner
 from chatmemory.errors import AddError, ReadError
 from chatmemory.input.rules import MAX_LIMIT
-from chatmemory.integrations.agent_framework.messages import Identity, drafts, identity_of, message_of
-from chatmemory.integrations.agent_framework.raising import RAISING
+from chatmemory.integrations.agent_framework.messages import (
+    RAISING,
+    Identity,
+    drafts,
+    identity_of,
+    message_of,
+)
+from chatmemory.integrations.raising import to_its_end
 from chatmemory.integrations.stored_messages import stored_messages
-from chatmemory.integrations.to_its_end import to_its_end
 
 DEFAULT_SESSION: Final = "default"
 """The conversation of whoever names no session, as with the providers of the framework."""

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from agent_framework import Content, Message, __version__
 from agent_framework.exceptions import (
+    IntegrationException,
     IntegrationInvalidRequestException,
     IntegrationInvalidResponseException,
 )
@@ -21,10 +22,16 @@ from agent_framework.exceptions import (
 from chatmemory.context.recalled_block import SUMMARY_NOTICE, message_line, recalled_block
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN
-from chatmemory.input.roles import Role
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, is_encodable
+from chatmemory.integrations.raising import Raising
 from chatmemory.text.fence import fresh_fence
+
+RAISING: Final = Raising(
+    refused=IntegrationInvalidRequestException, failed=IntegrationException, closed=IntegrationException
+)
+
 
 Payload: TypeAlias = dict[str, Any]
 """A message as ``Message.to_dict`` writes it."""

@@ -23,8 +23,7 @@ from anthropic.types.beta import (
 from chatmemory.effect import Effect, Failure, Outcome, Runner, ThreadRuntime
 from chatmemory.integrations.anthropic.file_text import CommandRefusedError
 from chatmemory.integrations.anthropic.memory_files import FileBounds, FileError, MemoryFiles
-from chatmemory.integrations.raising import Raising, blocking
-from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.integrations.raising import Raising, blocking, to_its_end
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.memories import Namespace
 

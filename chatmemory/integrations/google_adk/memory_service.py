@@ -37,8 +37,7 @@ from chatmemory.integrations.google_adk.entries import (
     said_by,
     said_in,
 )
-from chatmemory.integrations.raising import Raising
-from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import Memory, MemoryChanges, Namespace

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar, final
 
 from attrs import define
 
-from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.integrations.raising import to_its_end
 
 Q = TypeVar("Q")
 A = TypeVar("A")

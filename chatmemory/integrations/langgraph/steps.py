@@ -18,8 +18,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from chatmemory.integrations.langgraph.filters import conditions
-from chatmemory.integrations.langgraph.namespaces import literal_prefix
+from chatmemory.integrations.langgraph.conditions import conditions, literal_prefix
 from chatmemory.integrations.langgraph.values import item_name, json_text, labels_of, lifetime_of, texts_in
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemSearch, Labels
 from chatmemory.text.search_terms import memory_terms

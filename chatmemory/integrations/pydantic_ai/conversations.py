@@ -40,9 +40,8 @@ from chatmemory.integrations.pydantic_ai.entry_tree import (
     item_name,
     kept_entry,
 )
-from chatmemory.integrations.pydantic_ai.message_json import json_text, message_of
-from chatmemory.integrations.pydantic_ai.raising import RAISING
-from chatmemory.integrations.to_its_end import to_its_end
+from chatmemory.integrations.pydantic_ai.framework import RAISING, json_text, message_of
+from chatmemory.integrations.raising import to_its_end
 from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_repository import (
     ItemChange,

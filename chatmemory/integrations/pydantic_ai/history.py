@@ -33,14 +33,12 @@ from chatmemory.conversation.messages import AddReport, ChatMessage
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Runner
 from chatmemory.errors import AddError
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN
-from chatmemory.input.roles import Role
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
-from chatmemory.integrations.pydantic_ai.message_json import json_text, message_of
-from chatmemory.integrations.pydantic_ai.raising import RAISING
-from chatmemory.integrations.raising import blocking
+from chatmemory.integrations.pydantic_ai.framework import RAISING, json_text, message_of
+from chatmemory.integrations.raising import blocking, to_its_end
 from chatmemory.integrations.stored_messages import stored_messages
-from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.text.fence import fresh_fence
 
 NAME: Final = "pydanticAi"

@@ -16,10 +16,10 @@ from chatmemory.effect import (
     Runner,
 )
 from chatmemory.input.rules import clean_text
+from chatmemory.integrations.pydantic_ai.framework import RAISING
 from chatmemory.integrations.pydantic_ai.history import said_in
-from chatmemory.integrations.pydantic_ai.raising import RAISING
+from chatmemory.integrations.raising import to_its_end
 from chatmemory.integrations.recalled_text import recalled_text
-from chatmemory.integrations.to_its_end import to_its_end
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import Namespace
 

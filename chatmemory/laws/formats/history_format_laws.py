@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, cast, get_args
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.laws.formats.history_damage import DEBRIS, cuts, from_other_versions, with_debris
 from chatmemory.laws.kit.law import LawBrokenError, expect
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode, Parsed, PromptTurn, UnknownRecord

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from chatmemory.laws.items.item_repository_under_test import ItemRepositoryUnderTest
 from chatmemory.laws.items.item_samples import MODEL, later, put
+from chatmemory.laws.items.item_witness import ItemRepositoryUnderTest
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.memories.memory_samples import TERMS, VECTORS
 

@@ -6,7 +6,6 @@ import pytest
 
 from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
-from chatmemory.laws.items.item_repository_under_test import ItemRepositoryUnderTest
 from chatmemory.laws.items.item_samples import (
     LABELS,
     LIFETIMES,
@@ -17,7 +16,7 @@ from chatmemory.laws.items.item_samples import (
     later,
     put,
 )
-from chatmemory.laws.items.item_witness import ItemWitness, keys_of
+from chatmemory.laws.items.item_witness import ItemRepositoryUnderTest, ItemWitness, keys_of
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import TERMS, VECTORS, unit

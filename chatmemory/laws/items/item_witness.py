@@ -1,4 +1,7 @@
-"""``ItemWitness``: asks an item repository on behalf of a law, and observes all that can be read of its items."""
+"""``ItemWitness``: asks an item repository on behalf of a law, and observes all that can be read of its items.
+
+``ItemRepositoryUnderTest``: what every group of laws knows of the item repository that it tests.
+"""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -21,6 +24,7 @@ from chatmemory.items.item_repository import (
 from chatmemory.laws.items.item_samples import MODEL
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.under_test import UnderTest
 from chatmemory.laws.memories.memory_samples import TERMS, VECTORS
 from chatmemory.laws.memories.memory_witness import rounded
 
@@ -120,3 +124,20 @@ async def open_item_witness(
     """Build the repository, and release it in the end."""
     async with ManagedRuntime(repository) as runtime:
         yield ItemWitness(await runtime.service(ItemRepositoryTag), **witness)
+
+
+class ItemRepositoryUnderTest(UnderTest):
+    """An item repository.
+
+    Attributes:
+        repository: a layer that needs nothing more; built and released again in every case.
+    """
+
+    repository: Layer[ItemRepositoryTag, Any, Any]
+
+    @asynccontextmanager
+    async def open(self, **witness: Any) -> AsyncGenerator[ItemWitness]:
+        """Open the repository, in a space of its own."""
+        opening = open_item_witness(self.repository, patience_seconds=self.patience_seconds, **witness)
+        async with opening as opened:
+            yield opened

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from chatmemory.conversation.message_repository import Append, MessageDraft, Summary, WorkThreshold
 from chatmemory.conversation.messages import ChatMessage
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 
 START = datetime(2026, 2, 17, 9, 30, tzinfo=UTC)
 

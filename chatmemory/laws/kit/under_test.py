@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from chatmemory.laws.kit.cancellation import Cancellation
+from chatmemory.laws.kit.concurrency import Cancellation
 from chatmemory.laws.kit.law import EventLoop
 
 MOMENTS: Final = 20  # at which a cancellation can strike

@@ -6,13 +6,11 @@ from anyio.lowlevel import checkpoint
 
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryNotFoundError, MemoryStoreError
-from chatmemory.laws.kit.cancellation import Cancellation
+from chatmemory.laws.kit.concurrency import Cancellation, race
 from chatmemory.laws.kit.law import expect, expect_one_of, law
-from chatmemory.laws.kit.racing import race
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_repository_under_test import MemoryRepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered
-from chatmemory.laws.memories.memory_witness import MemoryWitness, ids_of
+from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of
 from chatmemory.longterm.memories import Duplicate, Namespace, Stored
 from chatmemory.longterm.memory_repository import MemoryDraft
 

@@ -8,9 +8,8 @@ import pytest
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.memories.memory_repository_under_test import MemoryRepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import INSTANTS, SPACE, VECTORS, dedup_key, remembered
-from chatmemory.laws.memories.memory_witness import MemoryWitness, found, ids_of
+from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
 from chatmemory.longterm.memories import Namespace, Provenance, Stored
 from chatmemory.longterm.memory_repository import Forgetting, MemoryDraft
 

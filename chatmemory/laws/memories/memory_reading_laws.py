@@ -9,7 +9,6 @@ import pytest
 from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.memories.memory_repository_under_test import MemoryRepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import (
     APPS,
     CONTAINED,
@@ -19,7 +18,7 @@ from chatmemory.laws.memories.memory_samples import (
     VECTORS,
     remembered,
 )
-from chatmemory.laws.memories.memory_witness import MemoryWitness, found, ids_of
+from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
 from chatmemory.longterm.memories import Memory, Namespace
 from chatmemory.longterm.memory_repository import MemoryRepository
 

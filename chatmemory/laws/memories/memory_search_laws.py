@@ -5,9 +5,8 @@ from itertools import product
 import pytest
 
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.memories.memory_repository_under_test import MemoryRepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
-from chatmemory.laws.memories.memory_witness import found, ids_of, rounded
+from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, found, ids_of, rounded
 from chatmemory.longterm.memory_repository import Attachment
 from chatmemory.longterm.recall.recall import Coverage
 

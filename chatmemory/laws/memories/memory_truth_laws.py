@@ -8,9 +8,8 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryChangedError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_repository_under_test import MemoryRepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS, remembered
-from chatmemory.laws.memories.memory_witness import MemoryWitness, found, ids_of
+from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
 from chatmemory.longterm.memories import Namespace, Stored
 
 HOUR = timedelta(hours=1)

@@ -7,8 +7,8 @@ from attrs import evolve
 
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_repository_under_test import MemoryRepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import INSTANTS, SOURCES, SPACE, VECTORS, remembered
+from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest
 from chatmemory.longterm.memories import UseReport
 
 PROMOTE_AFTER = 3  # sessions

@@ -1,4 +1,7 @@
-"""``MemoryWitness``: asks a memory repository on behalf of a law, and observes all that a reader can read."""
+"""``MemoryWitness``: asks a memory repository on behalf of a law, and observes all that a reader can read.
+
+``MemoryRepositoryUnderTest``: what every group of laws knows of the memory repository that it tests.
+"""
 
 import json
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
@@ -12,6 +15,7 @@ from chatmemory.conversation.message_repository import MessageRepository, Messag
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import MemoryRewriteError, MemoryStoreError
 from chatmemory.laws.kit.asking import Asker
+from chatmemory.laws.kit.under_test import UnderTest
 from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS
 from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Stored
 from chatmemory.longterm.memory_repository import (
@@ -139,3 +143,29 @@ async def open_memory_witness(
             messages = await runtime.service(MessageRepositoryTag)
             speaking = evolve(speaking, messages=messages)
         yield speaking
+
+
+class MemoryRepositoryUnderTest(UnderTest):
+    """A memory repository.
+
+    Attributes:
+        repository: a layer that needs nothing more; built and released again in every case.
+        keeps_conversations: whether it gives a message repository over the same store as well.
+    """
+
+    repository: (
+        Layer[MemoryRepositoryTag, Any, Any] | Layer[MemoryRepositoryTag | MessageRepositoryTag, Any, Any]
+    )
+    keeps_conversations: bool = True
+
+    @asynccontextmanager
+    async def open(self, **witness: Any) -> AsyncGenerator[MemoryWitness]:
+        """Open the repository, in a space of users and ids of its own."""
+        opening = open_memory_witness(
+            self.repository,
+            keeps_conversations=self.keeps_conversations,
+            patience_seconds=self.patience_seconds,
+            **witness,
+        )
+        async with opening as opened:
+            yield opened

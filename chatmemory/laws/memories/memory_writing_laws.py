@@ -8,7 +8,6 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import ALIKE, START
-from chatmemory.laws.memories.memory_repository_under_test import MemoryRepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import (
     APPS,
     CONTENTS,
@@ -22,7 +21,7 @@ from chatmemory.laws.memories.memory_samples import (
     dedup_key,
     remembered,
 )
-from chatmemory.laws.memories.memory_witness import MemoryWitness, ids_of, plain
+from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of, plain
 from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Stored
 from chatmemory.longterm.memory_repository import Attachment, Forgetting, MemoryDraft
 

@@ -7,12 +7,10 @@ from anyio.lowlevel import checkpoint
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AppendError, VersionConflictError
-from chatmemory.laws.kit.cancellation import Cancellation
+from chatmemory.laws.kit.concurrency import Cancellation, race
 from chatmemory.laws.kit.law import expect, expect_one_of, law
-from chatmemory.laws.kit.racing import race
 from chatmemory.laws.kit.samples import batch, said
-from chatmemory.laws.messages.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.messages.witness import Witness
+from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
 
 WRITERS = 8
 BATCHES = 6  # by each writer

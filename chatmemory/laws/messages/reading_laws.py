@@ -11,8 +11,7 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, summary_of
-from chatmemory.laws.messages.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.messages.witness import Witness
+from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
 
 VIEWS: tuple[View, ...] = ("full", "model")
 

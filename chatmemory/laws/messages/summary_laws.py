@@ -7,11 +7,10 @@ from chatmemory.conversation.message_repository import PageQuery, Summary
 from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
-from chatmemory.laws.kit.cancellation import Cancellation
+from chatmemory.laws.kit.concurrency import Cancellation
 from chatmemory.laws.kit.law import LawBrokenError, expect, expect_one_of, law
 from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, summary_of
-from chatmemory.laws.messages.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.messages.witness import Witness
+from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
 
 RIVALS = 4
 

@@ -1,4 +1,7 @@
-"""``Witness``: asks a message repository on behalf of a law, and observes all that can be read of a conversation."""
+"""``Witness``: asks a message repository on behalf of a law, and observes all that can be read of a conversation.
+
+``RepositoryUnderTest``: what every group of laws knows of the message repository that it tests.
+"""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,6 +16,7 @@ from chatmemory.errors import AppendError
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.law import expect
 from chatmemory.laws.kit.samples import size_of
+from chatmemory.laws.kit.under_test import UnderTest
 
 
 @final
@@ -75,3 +79,19 @@ async def open_witness(
     """Build the repository, and release it in the end."""
     async with ManagedRuntime(repository) as runtime:
         yield Witness(await runtime.service(MessageRepositoryTag), **witness)
+
+
+class RepositoryUnderTest(UnderTest):
+    """A message repository.
+
+    Attributes:
+        repository: a layer that needs nothing more; built and released again in every case.
+    """
+
+    repository: Layer[MessageRepositoryTag, Any, Any]
+
+    @asynccontextmanager
+    async def open(self, **witness: Any) -> AsyncGenerator[Witness]:
+        """Open the repository, in a space of conversations of its own."""
+        async with open_witness(self.repository, patience_seconds=self.patience_seconds, **witness) as opened:
+            yield opened

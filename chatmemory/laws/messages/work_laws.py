@@ -7,8 +7,7 @@ import anyio
 from chatmemory.conversation.message_repository import HistoryWork, WorkThreshold
 from chatmemory.laws.kit.law import LawBrokenError, expect, law
 from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
-from chatmemory.laws.messages.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.messages.witness import Witness
+from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
 
 CLAIMANTS = 6
 SOON = START + timedelta(minutes=1)

@@ -6,8 +6,8 @@ from itertools import chain
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect.outcome import Failure, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
-from chatmemory.input.roles import Role
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import (
     ALIKE,
@@ -20,8 +20,7 @@ from chatmemory.laws.kit.samples import (
     said,
     summary_of,
 )
-from chatmemory.laws.messages.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.messages.witness import Observation
+from chatmemory.laws.messages.witness import Observation, RepositoryUnderTest
 
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 

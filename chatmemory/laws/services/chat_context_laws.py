@@ -14,8 +14,8 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_counter import TokenCounter, TokenCounterTag
 from chatmemory.effect import Failure, Layer, ManagedRuntime, Outcome
 from chatmemory.errors import RecallError
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.laws.kit.law import expect, expect_one_of, law
 from chatmemory.laws.kit.samples import TEXTS
 from chatmemory.laws.kit.under_test import UnderTest

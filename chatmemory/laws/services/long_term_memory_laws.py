@@ -1,6 +1,6 @@
 """``LongTermMemoryLaws``: what a long-term memory has to obey, whatever its repository, as one class of tests.
 
-What its repository has to obey stands in ``memory_repository_laws.py``; here is what it makes of that: L8, L9, L15, L16,
+What its repository has to obey stands in ``repository_laws.py``; here is what it makes of that: L8, L9, L15, L16,
 L17, L18, L23.
 """
 
@@ -16,9 +16,8 @@ from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.law_embedder import LawEmbedder
 from chatmemory.laws.kit.under_test import UnderTest
-from chatmemory.laws.services.long_term_witness import LongTermWitness, ids_of
+from chatmemory.laws.services.long_term_witness import LawEmbedder, LongTermWitness, ids_of
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import MemoryType, NewMemory
 from chatmemory.longterm.recall.recall import RecallHit

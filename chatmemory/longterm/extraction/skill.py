@@ -13,7 +13,7 @@ from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner
 from chatmemory.effect import Do, Effect, Success
 from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import DataValidationError, SkillExecutionError, SkillProblem
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.input.rules import clean_text
 from chatmemory.longterm.extraction.answer import proposals_of, read_answer
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor

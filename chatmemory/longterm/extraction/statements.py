@@ -13,8 +13,8 @@ from attrs import frozen
 from chatmemory.longterm.extraction.fold import FOLD
 from chatmemory.longterm.extraction.grammar import Grammar
 from chatmemory.longterm.extraction.proposals import Language
-from chatmemory.text.cjk import HAN, KANA_AND_HANGUL
 from chatmemory.text.fence import without_recalled_blocks
+from chatmemory.text.search_terms import HAN, KANA_AND_HANGUL
 
 LONGEST_READ: Final = 20_000  # characters from the start of a text; longer ones are documents, not talk
 LONGEST_CLAUSE: Final = 300  # characters; nobody says one thing at such length, and rules look back

@@ -9,7 +9,7 @@ from typing import final
 
 from attrs import frozen
 
-from chatmemory.input.recall_mode import RecallMode as RecallMode
+from chatmemory.input.choices import RecallMode as RecallMode
 from chatmemory.longterm.memories import Memory
 
 

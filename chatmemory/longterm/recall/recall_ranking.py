@@ -15,7 +15,7 @@ from attrs import frozen
 
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.embedding.embedder import EmbedderTag, Matrix, Vector
-from chatmemory.input.recall_mode import RecallMode
+from chatmemory.input.choices import RecallMode
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from chatmemory.text.cjk import HAN
+from chatmemory.text.search_terms import HAN
 
 LEAST_WORDS: Final = 2  # a name alone is said by everybody
 

@@ -15,7 +15,7 @@ from chatmemory.pastchats.finding.prompt_terms import search_terms_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chatmemory.input.recall_mode import RecallMode
+    from chatmemory.input.choices import RecallMode
     from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit
 
 LEAST_SIMILARITY: Final = 0.3

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Final, final
 
 from chatmemory.effect import Layer
 from chatmemory.pastchats.finding.prompt_dates import named_dates
-from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSignals
-from chatmemory.pastchats.finding.prompt_ranker import PromptRankerTag
-from chatmemory.text.cjk import CJK_RUN
-from chatmemory.text.stop_words import STOP_WORDS
+from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptRankerTag, PromptSignals
+from chatmemory.text.search_terms import CJK_RUN, STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

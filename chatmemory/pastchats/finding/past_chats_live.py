@@ -14,8 +14,7 @@ from chatmemory.embedding.query_embedder import QueryEmbedderTag
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.pastchats.finding.evidence import is_about, is_any
 from chatmemory.pastchats.finding.exchanges import TURNS_AFTER, TURNS_BEFORE, exchange_of, merged
-from chatmemory.pastchats.finding.prompt_hits import PastRecall
-from chatmemory.pastchats.finding.prompt_ranker import PromptRankerTag
+from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptRankerTag
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
 from chatmemory.pastchats.finding.recall_block import recall_block
 from chatmemory.pastchats.finding.search import PromptSearching
@@ -216,7 +215,7 @@ class PastChatsLive:
         self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
     ) -> Effect[int, PastChatsError]:
         """See ``PastChats.export``."""
-        from chatmemory.pastchats.indexing.record_export import exported
+        from chatmemory.pastchats.indexing.prompt_record_json import exported
 
         return exported(self._repository, which, to)
 
@@ -254,7 +253,7 @@ def _naive(instant: datetime | None) -> str:
 def _is_cursor(text: str | None) -> bool:
     if text is None:
         return True
-    from chatmemory.pastchats.finding.conversation_cursor import read_cursor
+    from chatmemory.pastchats.past_chats import read_cursor
 
     return read_cursor(text) is not None
 

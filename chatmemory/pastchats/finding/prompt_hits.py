@@ -1,14 +1,17 @@
 """What a search in past chats finds: hits with their signals, and the exchanges that a recall makes of them.
 
-Values only.
+``PromptRanker`` is the contract of what orders the hits.
 """
 
-from typing import final
+from datetime import datetime
+from typing import Protocol, final
 
 from attrs import frozen
 
-from chatmemory.input.recall_mode import RecallMode
+from chatmemory.effect import Tag
+from chatmemory.input.choices import RecallMode
 from chatmemory.pastchats.prompt import Prompt
+from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptSearch
 
 
 @final
@@ -115,3 +118,17 @@ class PastRecall:
     reason: str
     tokens: int
     left_out: int = 0
+
+
+class PromptRanker(Protocol):
+    """Ranks what was found; pure, quick, and without numpy."""
+
+    def rank(
+        self, search: PromptSearch, candidates: PromptCandidates, /, *, now: datetime
+    ) -> tuple[PromptHit, ...]:
+        """Return all candidates that are hits, best first; among equal ones the newer, then the one with the greater id."""
+        ...
+
+
+class PromptRankerTag(Tag[PromptRanker]):
+    """Where layers provide ``PromptRanker``."""

@@ -11,8 +11,7 @@ from datetime import datetime
 from itertools import chain, islice, pairwise
 from typing import Final
 
-from chatmemory.text.cjk import CJK_RUN
-from chatmemory.text.stop_words import PARTICLES, STOP_CHARACTERS, STOP_WORDS
+from chatmemory.text.search_terms import CJK_RUN, PARTICLES, STOP_CHARACTERS, STOP_WORDS
 
 MAX_QUERY_TERMS: Final = 64
 """Who asks with a whole page means its beginning."""

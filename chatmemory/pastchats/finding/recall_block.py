@@ -25,8 +25,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from chatmemory.pastchats.finding.own_words import own_words
-from chatmemory.pastchats.finding.recall_marks import (
+from chatmemory.pastchats.finding.recall_echo import (
     CONFIRMED,
     END,
     ENTRY,
@@ -41,9 +40,9 @@ from chatmemory.pastchats.finding.recall_marks import (
     SOURCE,
     WORKED,
 )
-from chatmemory.pastchats.finding.shortened import one_line, shortened
 from chatmemory.pastchats.finding.telling_turns import telling
-from chatmemory.text.shown_text import shown
+from chatmemory.pastchats.finding.verdicts import own_words
+from chatmemory.text.shown_text import one_line, shortened, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

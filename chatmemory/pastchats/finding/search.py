@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from chatmemory.effect.services.clock import Clock
     from chatmemory.embedding.query_embedder import QueryEmbedder
     from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
-    from chatmemory.input.recall_mode import RecallMode
+    from chatmemory.input.choices import RecallMode
     from chatmemory.pastchats.contract import SearchMode
-    from chatmemory.pastchats.finding.prompt_ranker import PromptRanker
+    from chatmemory.pastchats.finding.prompt_hits import PromptRanker
     from chatmemory.pastchats.prompt import PromptFilter
     from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptRepository
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from chatmemory.pastchats.finding.shortened import shortened
+from chatmemory.text.shown_text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,6 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from chatmemory.pastchats.finding.own_words import own_words
 from chatmemory.pastchats.finding.verdict_words import (
     ASKS_BACK,
     BUT,
@@ -26,6 +25,23 @@ from chatmemory.pastchats.finding.verdict_words import (
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.finding.verdict_words import Patterns
+
+
+TAG: Final = "user_query"  # in which Cursor encloses what a person typed
+
+
+def own_words(text: str) -> str:
+    r"""Return *text* without the tag, where it encloses all of it.
+
+    >>> own_words("<user_query>\nsort by id?\n</user_query>\n"), own_words("what does <user_query> mean?")
+    ('sort by id?', 'what does <user_query> mean?')
+    """
+    said = text.strip()
+    begin, end = f"<{TAG}>", f"</{TAG}>"
+    if said.startswith(begin) and said.endswith(end):
+        return said[len(begin) : -len(end)].strip()
+    return text
+
 
 Verdict: TypeAlias = Literal["worked", "failed"]
 

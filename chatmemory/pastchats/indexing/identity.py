@@ -10,7 +10,7 @@ from typing import Final, final
 
 from attrs import define, field
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 
 VERSION: Final = b"1"  # stands in every hash; another one would make all turns new
 KEY_BYTES: Final = 8  # of a hash, to count with: among a million turns two agree once in 37 million histories

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.prompt import TurnKind
 
 

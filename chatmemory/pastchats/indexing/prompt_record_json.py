@@ -1,15 +1,21 @@
-"""How a kept turn is written as one line of JSON, and read back without loss: for export and import."""
+"""How a kept turn is written as one line of JSON, and read back without loss: for export and import.
 
-from collections.abc import Mapping
+``exported`` gives one turn after the other, without holding them all.
+"""
+
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, cast, get_args
 
+from chatmemory.effect import Effect, EffectFailed
+from chatmemory.effect.outcome import Failure, Outcome, Success
+from chatmemory.errors import GenericMemoryError, RepositoryError
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.indexing.cleaning import Cleaning
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
-from chatmemory.pastchats.prompt import TurnKind
-from chatmemory.pastchats.prompt_repository import PromptRecord
+from chatmemory.pastchats.prompt import PromptFilter, TurnKind
+from chatmemory.pastchats.prompt_repository import PromptRecord, PromptRepository
 
 KIND: Final = "chatmemory.pastchats.prompt"
 VERSION: Final = 1
@@ -125,3 +131,26 @@ def _instant(value: Mapping[str, Json]) -> datetime | None:
         msg = "timestamp: not an instant with a time zone"
         raise BadRecordError(msg)
     return instant
+
+
+def exported(
+    repository: PromptRepository, which: PromptFilter, to: Callable[[JsonObject], None]
+) -> Effect[int, GenericMemoryError]:
+    """Give *to* each turn that *which* means, and return how many."""
+
+    async def run() -> Outcome[int, GenericMemoryError]:
+        count = 0
+        records = repository.records(which)
+        while True:
+            try:
+                record = next(records, None)
+            except EffectFailed as failed:
+                if isinstance(failed.error, RepositoryError):
+                    return Failure(GenericMemoryError(failed.error))
+                raise
+            if record is None:
+                return Success(count)
+            to(record_object(record))
+            count += 1
+
+    return Effect.from_outcome(run)

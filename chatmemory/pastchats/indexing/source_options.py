@@ -8,7 +8,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.past_chats import IndexRequest
 from chatmemory.pastchats.prompt import TurnKind

@@ -4,21 +4,21 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Final, cast, final, get_args
 
 from attrs import define, field
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.finding.prompt_terms import search_terms_of
 from chatmemory.pastchats.finding.recall_echo import without_recall_blocks
 from chatmemory.pastchats.formats.histories import Lossy, PromptTurn
 from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.indexing.cleaning import Cleaning
-from chatmemory.pastchats.indexing.identity import Occurrences, native_hash, text_hash
+from chatmemory.pastchats.indexing.identity import KEY_BYTES, Occurrences, native_hash, text_hash
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
 from chatmemory.pastchats.indexing.source_options import SourceOptions
-from chatmemory.pastchats.indexing.turn_numbering import Numbering
 from chatmemory.pastchats.redaction.redaction import Redaction
 
 ROLES: Final[frozenset[str]] = frozenset(get_args(Role))
@@ -33,6 +33,35 @@ _NAME_OF_A_FOLDER: Final = re.compile(r"[^/\\]+(?=[/\\]*\Z)")
 
 class BadTurnError(ValueError):
     """A reader yielded a turn that breaks the contract; the argument says how."""
+
+
+@final
+@define
+class Numbering:
+    """Counts the turns of each conversation as they come.
+
+    A later record of a turn takes the place of the earlier one.  Keys are short hashes: a history of half a million
+    turns must not keep half a million ids.
+    """
+
+    _next: dict[str, int] = field(factory=dict[str, int])
+    _place: dict[int, int] = field(factory=dict[int, int])
+
+    def place_of(self, turn: PromptTurn) -> int:
+        """Return the number of *turn*, from 0; the one that its reader gave, if it did."""
+        following = self._next.get(turn.conversation_id, 0)
+        if turn.turn_index is not None:
+            self._next[turn.conversation_id] = max(following, turn.turn_index + 1)
+            return turn.turn_index
+        if turn.native_id is None:
+            self._next[turn.conversation_id] = following + 1
+            return following
+        id_ = f"{turn.conversation_id}\0{turn.native_id}".encode(errors="surrogatepass")
+        key = int.from_bytes(sha256(id_).digest()[:KEY_BYTES])
+        place = self._place.setdefault(key, following)
+        if place == following:
+            self._next[turn.conversation_id] = following + 1
+        return place
 
 
 @final

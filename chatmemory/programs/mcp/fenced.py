@@ -17,10 +17,9 @@ from chatmemory.context.recalled_block import (
 )
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.longterm.memories import Memory
-from chatmemory.pastchats.finding.shortened import shortened
-from chatmemory.pastchats.prompt import Prompt
-from chatmemory.programs.pastchats.sources import source_of
+from chatmemory.pastchats.prompt import Prompt, source_of
 from chatmemory.text.fence import OPENING, fresh_fence
+from chatmemory.text.shown_text import shortened
 
 CONVERSATION_NOTICE: Final = f"{OPENING}was said in a conversation, one JSON object per line.{CLOSING}"
 TURNS_NOTICE: Final = (

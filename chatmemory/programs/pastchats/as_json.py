@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
-from chatmemory.programs.pastchats.sources import source_of
+from chatmemory.pastchats.prompt import source_of
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptHit, PromptSearchResult

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import click
 
-from chatmemory.programs.pastchats.sources import conversation_of, source_of
+from chatmemory.pastchats.prompt import conversation_of, source_of
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:

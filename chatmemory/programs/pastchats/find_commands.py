@@ -15,9 +15,9 @@ from chatmemory.programs.pastchats.options import (
     query_of,
     query_options,
     source_argument,
+    tell_unknown_names,
     with_host,
 )
-from chatmemory.programs.pastchats.unknown_names import tell_unknown_names
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.prompt import PromptFilter

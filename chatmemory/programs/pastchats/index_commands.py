@@ -26,7 +26,7 @@ from chatmemory.programs.pastchats.options import (
 from chatmemory.programs.pastchats.progress import ProgressLine
 
 if TYPE_CHECKING:
-    from chatmemory.input.roles import Role
+    from chatmemory.input.choices import Role
     from chatmemory.programs.pastchats.host import Host
 
 MORE_KINDS: Final[tuple[TurnKind, ...]] = ("tool_result", "thinking", "harness")

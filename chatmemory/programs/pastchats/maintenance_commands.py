@@ -15,9 +15,9 @@ from chatmemory.programs.pastchats.options import (
     dry_run_option,
     filter_options,
     is_narrow,
+    tell_unknown_names,
     with_host,
 )
-from chatmemory.programs.pastchats.unknown_names import tell_unknown_names
 
 if TYPE_CHECKING:
     from chatmemory.input.json_value import JsonObject

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 import click
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
-from chatmemory.programs.pastchats.when import instant
+from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatmemory.pastchats.past_chats import PastChatsStatistics
     from chatmemory.programs.pastchats.host import Host
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -206,3 +212,57 @@ def _from_here(context: click.Context, parameter: click.Parameter, source: str) 
             continue
         return path + source[end:]
     return source  # a conversation, or a file that is gone
+
+
+_AGO: Final = re.compile(r"(\d{1,4})([hdwmy])")
+_BEGINNING: Final = re.compile(r"\d{4}(-\d{2})?")
+_HOURS: Final = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
+
+
+def instant(text: str, now: datetime) -> datetime:
+    """Return what *text* means: a date, an instant of ISO 8601, or a time ago (``12h``, ``7d``, ``2w``, ``3m``, ``1y``).
+
+    What names no time zone is in that of *now*; a year, a month and a day begin with their first midnight.
+
+    >>> now = datetime.fromisoformat("2026-05-04T12:00:00+02:00")
+    >>> [str(instant(text, now)) for text in ("2026-03", "2026-03-01T14:30Z", "7d")]
+    ['2026-02-28 22:00:00+00:00', '2026-03-01 14:30:00+00:00', '2026-04-27 12:00:00+02:00']
+
+    Raises:
+        ValueError: it means nothing.
+    """
+    written = text.strip()
+    try:
+        if ago := _AGO.fullmatch(written.lower()):
+            return now - timedelta(hours=int(ago[1]) * _HOURS[ago[2]])
+        if _BEGINNING.fullmatch(written):
+            written = f"{written}-01-01"[: len("2026-03-01")]
+        found = datetime.fromisoformat(written)
+        return (found if found.tzinfo else found.replace(tzinfo=now.tzinfo)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        msg = f"{text!r} is no instant: write 2026-03-01, 2026-03-01T14:30, or 7d for seven days ago (h, d, w, m, y)"
+        raise ValueError(msg) from None
+
+
+def tell_unknown_names(host: Host, which: PromptFilter) -> None:
+    """Say on the side which of *which* mean nothing that is kept; to be asked when nothing was found."""
+    if not (which.projects or which.formats):
+        return
+    statistics = host.read(lambda chats: chats.statistics())
+    for line in unknown_names(which, statistics):
+        click.echo(line, err=True)
+
+
+def unknown_names(which: PromptFilter, statistics: PastChatsStatistics) -> Iterator[str]:
+    """Yield a line for each project and each format of *which* that *statistics* do not count."""
+    from chatmemory.effect.likeness import did_you_mean
+
+    projects = {project.casefold() for project in statistics.by_project}
+    for project in which.projects:
+        if project.casefold() not in projects:
+            yield f"no turn is of the project {shown(project)!r}{did_you_mean(project, statistics.by_project)}"
+    formats = sorted(statistics.by_format)
+    for format_ in which.formats:
+        if format_ not in formats:
+            there_are = f": there are {', '.join(formats)}" if formats else ""
+            yield f"no turn is of the format {shown(format_)!r}{did_you_mean(format_, formats) or there_are}"

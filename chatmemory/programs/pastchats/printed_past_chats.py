@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypedDict
 
+from chatmemory.input.choices import RecallMode, Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.recall_mode import RecallMode
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.finding.prompt_hits import PromptSignals
 from chatmemory.pastchats.past_chats import Finding
 

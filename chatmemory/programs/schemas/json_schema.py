@@ -42,6 +42,7 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect.config.structuring import key_of, named_tables_of
 from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding
 from chatmemory.errors import ServiceError
+from chatmemory.input.choices import UNCHANGED
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.input.structure import (
@@ -51,7 +52,6 @@ from chatmemory.input.structure import (
     unstructure,
     without_unchanged,
 )
-from chatmemory.input.unchanged import UNCHANGED
 from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, StatedFact
 from chatmemory.longterm.memories import (
     ForgetReceipt,

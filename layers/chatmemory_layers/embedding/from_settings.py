@@ -13,7 +13,7 @@ from chatmemory_layers.embedding.sentence_transformers import sentence_transform
 from chatmemory_layers.embedding.static import static
 
 
-def chosen_embedder(
+def embedder_from_settings(
     settings: EmbeddingSettings,
 ) -> Layer[EmbedderTag, ConfigError, EmbeddingSettingsTag]:
     """Return the layer that ``memory.embedding.provider`` names, without a guard."""

@@ -1,4 +1,4 @@
-"""The embedder that needs no file and no model; what its vectors say is defined in ``hashed_features.py``."""
+"""The embedder that needs no file and no model; what its vectors say is defined in ``composite.py``."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ MODEL: Final = "chatmemory-hashed-1"
 
 
 def _load() -> Vectors:
-    from chatmemory_layers.embedding.hashed_features import hashed_rows
+    from chatmemory_layers.embedding.composite import hashed_rows
 
     return hashed_rows
 

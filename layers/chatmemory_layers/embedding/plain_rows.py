@@ -1,5 +1,6 @@
-"""The composite vector of one text in plain Python: the same as ``composite.py`` makes, before numpy is even imported.
+"""The bundled embedder for one query, ``plain_static``: the vectors of ``static.py`` in plain Python.
 
+They are the same as ``composite.py`` makes, and are there before numpy is even imported.
 numpy takes some 60 ms to import, this some 5 ms for a question; for many texts, or long ones, numpy is far quicker.
 """
 
@@ -13,9 +14,18 @@ from functools import cache
 from math import log, sqrt
 from typing import Final, final
 
-from chatmemory_layers.embedding.bundled import ROWS, SCALES, bundled_pieces
-from chatmemory_layers.embedding.text_features import DIM, IS_LIGHT, LIGHT, LONGEST_READ, text_features
-from chatmemory_layers.embedding.two_halves import hashed_share, static_part
+from chatmemory.effect import Effect, Layer
+from chatmemory.embedding.query_embedder import QueryEmbedderTag
+from chatmemory_layers.embedding.bundled import MODEL, ROWS, SCALES, bundled_pieces
+from chatmemory_layers.embedding.text_features import (
+    DIM,
+    IS_LIGHT,
+    LIGHT,
+    LONGEST_READ,
+    hashed_share,
+    static_part,
+    text_features,
+)
 from chatmemory_layers.embedding.word_piece import WordPiece
 
 _HEADER: Final = struct.Struct(
@@ -79,3 +89,20 @@ def _numbers(path: str) -> memoryview[int]:
         mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     *_, length = _HEADER.unpack_from(mapped)
     return mapped[_HEADER.size + length :]
+
+
+@final
+class PlainStatic:
+    """See ``QueryEmbedder``; it never fails, save by a defect."""
+
+    @property
+    def model(self) -> str:
+        """That of ``static``, whose vectors these are."""
+        return MODEL
+
+    def embed_query(self, text: str, /) -> Effect[Sequence[float] | None]:
+        """Return the vector of *text*, or None."""
+        return Effect.sync(lambda: plain_vector(text))
+
+
+plain_static: Final = Layer.succeed(QueryEmbedderTag, PlainStatic())

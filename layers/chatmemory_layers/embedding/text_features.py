@@ -2,7 +2,12 @@
 
 Texts that share words, beginnings, endings or typing slips share features; meaning is not known.  Chinese, Japanese and
 Korean text is taken by characters, pairs and triples, since nothing there parts the words.  How vectors are made of
-features is said in ``hashed_features.py`` and ``plain_rows.py``, with numpy and without.
+features is said in ``composite.py`` and ``plain_rows.py``, with numpy and without.
+
+``hashed_share`` says how much of a vector the features have; static rows have the rest, as far as they know the script:
+in Chinese, Japanese, Korean and whatever else is not written in Latin letters the English rows are silent.  Measured on
+labelled conversations: rows alone lose two thirds of what is found in Chinese, features alone a fifth of what is found
+in English.
 
 The patterns are compiled by their first use: the one of CJK takes 2 ms, and English does without it.
 """
@@ -12,7 +17,7 @@ import zlib
 from functools import lru_cache
 from typing import Final
 
-from chatmemory.text.cjk import CJK_RUN
+from chatmemory.text.search_terms import CJK_RUN
 
 DIM: Final = 512  # a power of two: the bits above a hash do not change its place
 # Characters from the beginning of a text; a mean over more says nothing in particular.
@@ -66,3 +71,26 @@ def _gram_feature(gram: str) -> int:
 
 def _hash(feature: str) -> int:
     return zlib.crc32(feature.encode())
+
+
+HASHED_SHARE: Final = 0.3
+"""Of the cosine of two English texts; the rest is the rows'.  Measured: recall is flat from 0.2 to 0.5."""
+
+# Compiled by their first use: English does without them.
+_LETTERS: Final = r"[^\W_]+"
+# With accents, up to Latin Extended-B; the signs of multiplication and division among them are no letters.
+_LATIN: Final = "[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+"
+
+
+def static_part(text: str) -> str:
+    """Return *text* without what the rows know nothing of."""
+    return text if text.isascii() else re.sub(CJK_RUN, " ", text)
+
+
+def hashed_share(text: str) -> float:
+    """Return how much of the cosine the features have: ``HASHED_SHARE`` for Latin letters, all for other scripts."""
+    if text.isascii():
+        return HASHED_SHARE
+    letters = sum(map(len, re.findall(_LETTERS, text)))
+    latin = sum(map(len, re.findall(_LATIN, text)))
+    return 1 - (1 - HASHED_SHARE) * latin / letters if letters else HASHED_SHARE

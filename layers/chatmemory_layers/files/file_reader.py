@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final, final
 
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
-from chatmemory.pastchats.formats.reading.byte_order import without_mark
-from chatmemory_layers.files.confinement import Confinement
-from chatmemory_layers.files.path_names import real_path, shown_path
+from chatmemory.pastchats.formats.reading.byte_lines import without_mark
+from chatmemory_layers.files.paths import Confinement, real_path, shown_path
 
 BLOCK_BYTES: Final = 1 << 18
 ABSENT: Final = (-1, -1)

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias, final
 
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.path_globs import NO_HISTORIES
-from chatmemory_layers.files.path_names import shown_path
+from chatmemory_layers.files.paths import shown_path
 
 _SIDE_FILES: Final = ("-wal", "-shm", "-journal")  # of a SQLite database, which they are nothing without
 _KINDS: Final = (

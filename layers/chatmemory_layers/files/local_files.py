@@ -15,11 +15,9 @@ from chatmemory.pastchats.indexing.history_files import (
 )
 from chatmemory.pastchats.path_globs import RelativeGlobs, exclusion
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
-from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.file_reader import FileReader, is_absent, look
 from chatmemory_layers.files.folder_search import FolderSearch, Found
-from chatmemory_layers.files.known_folders import folders_of
-from chatmemory_layers.files.path_names import real_path, shown_path
+from chatmemory_layers.files.paths import Confinement, folders_of, real_path, shown_path
 from chatmemory_layers.files.zip_archive import ARCHIVE, ArchiveReader, is_archive, may_hold, members
 from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 

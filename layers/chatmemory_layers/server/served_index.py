@@ -29,9 +29,8 @@ from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexReq
 from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers.files.confinement import Confinement
-from chatmemory_layers.files.known_folders import folders_of
 from chatmemory_layers.files.local_files import confined_files
+from chatmemory_layers.files.paths import Confinement, folders_of
 from chatmemory_layers.server.reopened_index import lifted
 from chatmemory_layers.stacks.past_chats import OFFLINE, StackError, indexing, rehearsing
 

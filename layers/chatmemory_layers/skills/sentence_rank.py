@@ -13,8 +13,7 @@ from typing import Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from chatmemory.text.cjk import CJK
-from chatmemory.text.stop_words import STOP_CHARACTERS, STOP_WORDS
+from chatmemory.text.search_terms import CJK, STOP_CHARACTERS, STOP_WORDS
 
 Vector: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]

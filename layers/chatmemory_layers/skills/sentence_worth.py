@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory_layers.skills.transcript import Sentence
 
 PLAIN_WORTH: Final = 0.5  # of a sentence without any sign

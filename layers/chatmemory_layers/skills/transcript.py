@@ -14,8 +14,8 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.input.roles import Role
-from chatmemory.text.cjk import CJK
+from chatmemory.input.choices import Role
+from chatmemory.text.search_terms import CJK
 
 LONGEST_ABBREVIATION: Final = (
     8  # characters looked back at; from the start of the line, "a. a. a. ..." is quadratic

@@ -9,7 +9,7 @@ from typing import final
 from attrs import frozen
 
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.input.page_cursor import Place
+from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import MemoryType, Namespace
 from chatmemory.longterm.memory_repository import Attachment, MemoryDraft
 

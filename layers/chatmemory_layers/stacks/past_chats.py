@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Embedder, EmbedderTag
     from chatmemory.embedding.query_embedder import QueryEmbedderTag
     from chatmemory.errors import RepositoryError
-    from chatmemory.pastchats.finding.prompt_ranker import PromptRanker, PromptRankerTag
+    from chatmemory.pastchats.finding.prompt_hits import PromptRanker, PromptRankerTag
     from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
     from chatmemory.pastchats.prompt_repository import PromptRepository, PromptRepositoryTag
 
@@ -178,9 +178,9 @@ def _files(parts: Parts) -> Files:
 
 def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
     if (own := parts.get("embedder")) is None:
-        from chatmemory_layers.embedding.from_settings import chosen_embedder
+        from chatmemory_layers.embedding.from_settings import embedder_from_settings
 
-        return chosen_embedder(settings)
+        return embedder_from_settings(settings)
     from chatmemory.embedding.embedder import EmbedderTag
 
     return layer_of(EmbedderTag, own)
@@ -188,7 +188,7 @@ def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
 
 def _query_embedder(settings: EmbeddingSettings, parts: Parts) -> Layer[QueryEmbedderTag, StackError, Given]:
     if settings.provider == "static" and parts.get("embedder") is None:
-        from chatmemory_layers.embedding.plain_static import plain_static
+        from chatmemory_layers.embedding.plain_rows import plain_static
 
         return plain_static
     from chatmemory_layers.embedding.query_embedder import query_embedder_of
@@ -199,6 +199,6 @@ def _query_embedder(settings: EmbeddingSettings, parts: Parts) -> Layer[QueryEmb
 def _ranker(parts: Parts) -> Rankers:
     if (own := parts.get("ranker")) is None:
         return prompt_ranker
-    from chatmemory.pastchats.finding.prompt_ranker import PromptRankerTag
+    from chatmemory.pastchats.finding.prompt_hits import PromptRankerTag
 
     return layer_of(PromptRankerTag, own)

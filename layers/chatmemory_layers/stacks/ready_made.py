@@ -41,14 +41,16 @@ from chatmemory.settings.memory_settings import (
     PostgresSettings,
     Settings,
     SkillSettings,
+    SkillSettingsTag,
     SqliteSettings,
     StoreSettings,
     StrategySettings,
     StrategySettingsTag,
 )
 from chatmemory_layers.configuration import SettingsTags, read_settings, settings_given
-from chatmemory_layers.embedding.from_settings import chosen_embedder
-from chatmemory_layers.skills.from_settings import chosen_skills
+from chatmemory_layers.embedding.from_settings import embedder_from_settings
+from chatmemory_layers.skills.extractive import extractive
+from chatmemory_layers.skills.openai_compatible import openai_compatible
 from chatmemory_layers.sqlite.engine.database import database as sqlite_database
 from chatmemory_layers.sqlite.items.item_repository import item_repository as sqlite_items
 from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
@@ -205,13 +207,13 @@ def _repositories(settings: StoreSettings, parts: Parts) -> Repositories:
 
 def _skills(settings: SkillSettings, parts: Parts) -> Skills:
     own = parts.get("skills")
-    return chosen_skills(settings) if own is None else layer_of(SkillRunnerTag, own)
+    return skills_from_settings(settings) if own is None else layer_of(SkillRunnerTag, own)
 
 
 def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
     own = parts.get("embedder")
     if own is None:
-        return chosen_embedder(settings) >> guarded
+        return embedder_from_settings(settings) >> guarded
     given: Embedders = layer_of(EmbedderTag, own)
     return given >> timed >> guarded
 
@@ -263,3 +265,14 @@ def _postgres_repositories() -> Repositories:
     from chatmemory_layers.postgres.messages.message_repository import message_repository
 
     return database >> (message_repository | memory_repository | item_repository)
+
+
+def skills_from_settings(settings: SkillSettings) -> Layer[SkillRunnerTag, ConfigError, SkillSettingsTag]:
+    """Return the layer that ``memory.skill.runner`` names."""
+    match settings.runner:
+        case "extractive":
+            return extractive
+        case "openai_compatible":
+            return openai_compatible
+        case _:
+            assert_never(settings.runner)

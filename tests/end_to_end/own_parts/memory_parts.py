@@ -18,7 +18,7 @@ from chatmemory import (
 )
 from chatmemory.effect import Effect
 from chatmemory.embedding.embedder import Matrix
-from chatmemory.input.recall_mode import RecallMode
+from chatmemory.input.choices import RecallMode
 from chatmemory.longterm.extraction.proposals import Span, Speaker
 from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Signals

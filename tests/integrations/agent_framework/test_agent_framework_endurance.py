@@ -14,7 +14,7 @@ from agent_framework.exceptions import IntegrationException
 
 from chatmemory import LongTermMemoryService, Namespace
 from chatmemory.integrations.agent_framework import ChatMemoryContextProvider, ChatMemoryHistoryProvider
-from chatmemory.integrations.agent_framework.raising import RAISING
+from chatmemory.integrations.agent_framework.messages import RAISING
 from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
 
 

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
 
 from chatmemory.programs.http.access import Grant
-from chatmemory_layers.files.confinement import Confinement
 from chatmemory_layers.files.file_reader import FileReader
+from chatmemory_layers.files.paths import Confinement
 from tests.injections import injections
 from tests.integrations.mcp.mcp_clients import in_process, refused, told
 

@@ -7,7 +7,7 @@ import pytest
 
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.strategies.summary_range import Stretch, summary_range
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 
 ROLES: dict[str, Role] = {"u": "user", "a": "assistant", "t": "tool", "s": "system", "S": "summary"}
 

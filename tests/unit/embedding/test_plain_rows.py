@@ -14,8 +14,7 @@ from chatmemory.errors import EmbeddingError
 from chatmemory_layers.embedding.bundled import MODEL, vocabulary
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.none import none
-from chatmemory_layers.embedding.plain_rows import plain_vector
-from chatmemory_layers.embedding.plain_static import plain_static
+from chatmemory_layers.embedding.plain_rows import plain_static, plain_vector
 from chatmemory_layers.embedding.query_embedder import query_embedder_of
 from chatmemory_layers.embedding.static import static
 from tests.thorough import rounds
@@ -45,7 +44,7 @@ def test_it_is_numpys(text: str) -> None:
 
 def test_it_is_made_without_numpy_and_without_an_event_loop() -> None:
     program = (
-        "import sys; from chatmemory_layers.embedding.plain_static import plain_static; "
+        "import sys; from chatmemory_layers.embedding.plain_rows import plain_static; "
         "from chatmemory import ManagedRuntime, QueryEmbedderTag\n"
         "with ManagedRuntime(plain_static) as runtime:\n"
         "    runtime.run_sync(QueryEmbedderTag.use(lambda queries: queries.embed_query('重试 retry'))).unwrap()\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory_layers.skills.extractive import summarize
 from tests.thorough import rounds
 

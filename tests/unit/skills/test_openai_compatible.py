@@ -19,7 +19,7 @@ from chatmemory.effect.context import Context
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import SkillExecutionError, SkillProblem
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.skills.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
 from tests.http_server import HttpServer, Misbehaviour, Reply, http_server

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory_layers.skills.sentence_rank import terms
 from chatmemory_layers.skills.sentence_worth import questions_answered, says_yes_or_no, worth
 from chatmemory_layers.skills.transcript import Sentence

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory_layers.skills.transcript import (
     LONGEST_READ,
     LONGEST_SENTENCE,

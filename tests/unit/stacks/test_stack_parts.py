@@ -24,7 +24,7 @@ from chatmemory import (
 )
 from chatmemory.effect import ClockTag, Effect
 from chatmemory.pastchats.contract import PastChatsService
-from chatmemory.pastchats.finding.prompt_ranker import PromptRankerTag
+from chatmemory.pastchats.finding.prompt_hits import PromptRankerTag
 from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
 from chatmemory.settings.memory_settings import MemorySettings, SqliteSettings, StoreSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings

@@ -6,8 +6,8 @@ from typing import Final, final
 
 from attrs import define, field
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.claude.claude_message import Message, Place, Waiting
 from chatmemory.pastchats.formats.claude.claude_survey import ClaudeSurvey, mark_of
 from chatmemory.pastchats.formats.claude.claude_text import (

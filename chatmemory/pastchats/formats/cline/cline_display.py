@@ -6,8 +6,8 @@ from typing import Final, TypeAlias, final
 
 from attrs import define, evolve, field
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.cline.cline_text import working_folder
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import HistoryReader

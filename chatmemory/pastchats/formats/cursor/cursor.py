@@ -9,8 +9,8 @@ from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, parts_of
 from chatmemory.pastchats.formats.cursor.cursor_text import (
     EXPORTED,

@@ -6,8 +6,8 @@ from typing import Final, Literal, final
 
 from attrs import define, field, frozen
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.text_lines import text_lines

@@ -6,8 +6,8 @@ Read are also: one conversation to each line, the original dump (``items``), and
 from collections.abc import Iterator, Sequence
 from typing import Final, final
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.json_values import json_object, json_text

@@ -1,7 +1,11 @@
-r"""Lines of bytes, parted at ``\n`` alone: what ``str.splitlines`` parts besides is text of chats (U+2028, U+0085)."""
+r"""Lines of bytes, parted at ``\n`` alone: what ``str.splitlines`` parts besides is text of chats (U+2028, U+0085).
+
+``without_mark`` drops a byte order mark and turns UTF-16 into UTF-8, so that formats see one encoding: some editors put a
+mark at the beginning, and a shell of Windows redirects into UTF-16.
+"""
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
 from chatmemory.pastchats.formats.history_format import HistoryReader
@@ -63,3 +67,31 @@ def _end_of_character(line: bytes) -> int:
     # What the decoder takes for the beginning of a character is left for the next piece.
     _, taken = codecs.utf_8_decode(last, "surrogateescape", False)
     return len(line) - len(last) + taken
+
+
+UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield *blocks* as UTF-8 without a mark; blocks may be of any size, also of one byte."""
+    rest = iter(blocks)
+    start = b""
+    for block in rest:
+        start += block
+        if len(start) >= len(codecs.BOM_UTF8):
+            break
+    if start.startswith(UTF_16):
+        yield from _from_utf_16(start, rest)
+        return
+    start = start.removeprefix(codecs.BOM_UTF8)
+    if start:
+        yield start
+    yield from rest
+
+
+def _from_utf_16(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    yield decoder.decode(start).encode()
+    for block in rest:
+        yield decoder.decode(block).encode()
+    yield decoder.decode(b"", final=True).encode()

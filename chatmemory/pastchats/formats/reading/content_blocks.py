@@ -9,8 +9,8 @@ from typing import Final, final
 
 from attrs import define, field
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.reading.json_values import (
     first_said,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.reading.json_values import json_object
 
 PLAIN_ROLES: Final[Mapping[str, Role]] = {

@@ -6,7 +6,7 @@ from typing import final
 
 from attrs import field, frozen
 
-from chatmemory.pastchats.formats.reading.byte_order import without_mark
+from chatmemory.pastchats.formats.reading.byte_lines import without_mark
 
 
 def _encoded(files: Mapping[str, bytes | str]) -> Mapping[str, bytes]:

@@ -5,8 +5,8 @@ from typing import Final
 
 from attrs import evolve
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.instants import instant_of

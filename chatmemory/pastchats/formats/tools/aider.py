@@ -12,12 +12,11 @@ from typing import Final, Literal, TypeAlias, final
 
 from attrs import define, field
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.passage import Passage
-from chatmemory.pastchats.formats.reading.text_lines import TextLine, text_lines
+from chatmemory.pastchats.formats.reading.text_lines import Passage, TextLine, text_lines
 from chatmemory.pastchats.prompt import TurnKind
 
 FILE_NAME: Final = ".aider.chat.history.md"

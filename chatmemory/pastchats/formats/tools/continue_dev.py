@@ -6,8 +6,8 @@ Continue says when a session began, in an index beside it, but of no turn when i
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns

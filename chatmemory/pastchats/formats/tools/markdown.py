@@ -11,13 +11,12 @@ from typing import Final, TypeAlias, final
 
 from attrs import define, field
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
-from chatmemory.input.roles import Role
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.markdown_fences import MarkdownFences
-from chatmemory.pastchats.formats.reading.passage import Passage
-from chatmemory.pastchats.formats.reading.text_lines import text_lines
+from chatmemory.pastchats.formats.reading.text_lines import Passage, text_lines
 
 LABELS: Final[dict[str, Role]] = {
     **dict.fromkeys(

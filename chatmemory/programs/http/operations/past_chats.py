@@ -8,7 +8,7 @@ from attrs import field, frozen, validators
 
 from chatmemory.effect import Effect
 from chatmemory.errors import GenericMemoryError, PastChatsError, RepositoryError
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.pastchats.contract import PastChats, PastChatsService, SearchMode
 from chatmemory.pastchats.finding.past_chats_live import MOST_CONVERSATIONS, MOST_HITS, MOST_TURNS

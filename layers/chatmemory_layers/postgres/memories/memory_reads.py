@@ -5,7 +5,7 @@ How they are found for a recall stands in ``memory_search.py``.
 
 from typing import Final
 
-from chatmemory.input.page_cursor import Place
+from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory.longterm.memory_rules import folded

@@ -13,7 +13,7 @@ from attrs import frozen
 from chatmemory.effect import Effect, Layer
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
-from chatmemory.input.page_cursor import Place
+from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import (
     Duplicate,
     ForgetReceipt,

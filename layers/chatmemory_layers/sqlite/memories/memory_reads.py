@@ -5,7 +5,7 @@ How memories are found for a recall stands in ``memory_search.py``.
 
 import sqlite3
 
-from chatmemory.input.page_cursor import Place
+from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory_layers.sql.columns import END_US, to_us

@@ -15,7 +15,7 @@ from attrs import field, frozen
 from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
-from chatmemory.input.page_cursor import Place
+from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import (
     Duplicate,
     ForgetReceipt,

@@ -17,7 +17,7 @@ from typing import Final
 
 from attrs import evolve
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges, SourceState
 from chatmemory.pastchats.prompt import TurnKind
 from chatmemory_layers.sqlite.engine.migrations import transaction

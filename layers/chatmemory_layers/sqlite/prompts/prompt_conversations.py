@@ -9,9 +9,14 @@ import sqlite3
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from chatmemory.pastchats.finding.conversation_cursor import cursor_of, read_cursor
-from chatmemory.pastchats.finding.shortened import one_line
-from chatmemory.pastchats.past_chats import PastConversation, PastConversationPage, PastTurnPage
+from chatmemory.pastchats.past_chats import (
+    PastConversation,
+    PastConversationPage,
+    PastTurnPage,
+    cursor_of,
+    read_cursor,
+)
+from chatmemory.text.shown_text import one_line
 from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
 from chatmemory_layers.sqlite.prompts.prompt_row import PROMPT_COLUMNS, instant_of, plain, prompt_of
 

@@ -39,7 +39,7 @@ from chatmemory_layers.sqlite.prompts.prompt_store import (
 
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Matrix, Vector
-    from chatmemory.input.roles import Role
+    from chatmemory.input.choices import Role
     from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
     from chatmemory.pastchats.past_chats import (
         Finding,

@@ -1,8 +1,11 @@
-"""``Cancellation``: gives up on a piece of work at some point of its way, the way anyio or asyncio would."""
+"""``Cancellation``: gives up on a piece of work at some point of its way, the way anyio or asyncio would.
+
+``race``: many runners at once, as the laws of concurrency need them.
+"""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, Final, final
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final, TypeAlias, final
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -53,3 +56,27 @@ class Cancellation:
             return
         for _ in range(self.after):
             await checkpoint()
+
+
+Runner: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+
+
+async def race(runners: Sequence[Runner], meanwhile: Runner | None = None) -> None:
+    """Run all *runners* at once, and *meanwhile* until they are done; the first broken law is raised by itself."""
+    broken: list[AssertionError] = []
+
+    async def run(runner: Runner) -> None:
+        try:
+            await runner()
+        except AssertionError as error:
+            broken.append(error)
+
+    async with anyio.create_task_group() as others:
+        if meanwhile is not None:
+            others.start_soon(run, meanwhile)
+        async with anyio.create_task_group() as racing:
+            for runner in runners:
+                racing.start_soon(run, runner)
+        others.cancel_scope.cancel()
+    if broken:
+        raise broken[0]

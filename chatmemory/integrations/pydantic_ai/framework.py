@@ -1,12 +1,18 @@
-"""A message of pydantic-ai as JSON: byte by byte what the framework writes, and read by it again."""
+"""What is pydantic-ai's own: the exceptions that its users catch, and a message as the JSON that it writes and reads."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from pydantic import ValidationError
 from pydantic_ai import __version__
-from pydantic_ai.exceptions import UserError
+from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from pydantic_core import PydanticSerializationError
+
+from chatmemory.integrations.raising import Raising
+
+RAISING: Final = Raising(refused=UserError, failed=AgentRunError, closed=UserError)
 
 
 def json_text(message: ModelMessage) -> str:

@@ -3,11 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from chatmemory.input.roles import Role
+from chatmemory.input.choices import Role
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.messages.repository_under_test import RepositoryUnderTest
-from chatmemory.laws.messages.witness import Witness
+from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
 
 ROLES: Final[tuple[Role, ...]] = ("user", "assistant", "system", "tool")
 SPOKEN: Final = [said(f"{index}", "说" * index, role=ROLES[index % len(ROLES)]) for index in range(8)]

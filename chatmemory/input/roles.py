@@ -1,5 +1,0 @@
-"""``Role``: who speaks."""
-
-from typing import Literal, TypeAlias
-
-Role: TypeAlias = Literal["user", "assistant", "system", "tool", "summary"]
