@@ -8,7 +8,7 @@ texts of a value are embedded, is for ``chatmemory.integrations``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias, TypeVar, final
 
@@ -56,6 +56,12 @@ class ItemPut:
     model: str = ""
     vectors: tuple[Vector, ...] = field(default=(), eq=False, repr=False)
     lifetime: timedelta | None = None
+
+
+def last_of_each(puts: Sequence[ItemPut]) -> list[ItemPut]:
+    """Return the last put of each name, in their order."""
+    last = {put.name: put for put in puts}
+    return list(last.values()) if len(last) == len(puts) else [put for put in puts if last[put.name] is put]
 
 
 @final

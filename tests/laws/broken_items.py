@@ -11,8 +11,9 @@ from attrs import evolve
 
 from chatmemory.effect import Do, Effect
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
+from chatmemory.items.kept_items import KeptItem
 from chatmemory_layers.in_memory.database import Database
-from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository, Row
+from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository
 
 Puts = tuple[ItemPut, ...]
 Names = tuple[ItemName, ...]
@@ -31,8 +32,8 @@ class BrokenItems:
         return getattr(self.inner, name)
 
     @property
-    def rows(self) -> dict[ItemName, Row]:
-        return self.inner._rows
+    def rows(self) -> dict[ItemName, KeptItem]:
+        return self.inner.kept.rows
 
 
 # --- Putting -----------------------------------------------------------------------------------------------------

@@ -12,11 +12,19 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from chatmemory.embedding.embedder import Vector
 from chatmemory.items.item_condition import Condition
-from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, Labels
+from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, ItemSearch, Labels
+from chatmemory.items.kept_items import KeptItems
 from chatmemory.laws.items import item_samples
-from chatmemory.laws.items.item_model import ModelItems
 from chatmemory.laws.items.item_samples import LABELS, MODEL, later
-from chatmemory.laws.items.item_witness import ItemWitness, found, keys_of
+from chatmemory.laws.items.item_witness import (
+    ALL,
+    QUERIES,
+    Found,
+    ItemObservation,
+    ItemWitness,
+    found,
+    keys_of,
+)
 from chatmemory.laws.kit.host import Host
 from chatmemory.laws.kit.law import expect
 from chatmemory.laws.memories.memory_samples import TERMS, VECTORS
@@ -54,7 +62,7 @@ class ItemMachine(RuleBasedStateMachine):
         self.host = host
         self.is_durable = is_durable
         self.space = ItemWitness(host.witness.repository).space
-        self.model = ModelItems((self.space,))
+        self.model = KeptItems()
         self.minutes = 0
 
     @rule(puts=_PUTS)
@@ -62,7 +70,7 @@ class ItemMachine(RuleBasedStateMachine):
         """Put and remove."""
         named, now = self._named(puts), self._passes()
         self._ask(lambda witness: witness.write(*named, now=now))
-        self.model.write(named, now)
+        self.model.write(named, now=now)
         self._agree(PUT)
 
     @rule(puts=_PUTS, names=st.lists(item_samples.names, max_size=3))
@@ -75,10 +83,8 @@ class ItemMachine(RuleBasedStateMachine):
             return named, items
 
         answer = self._ask(lambda witness: witness.get(witness.repository.change(steps, now=now)))
-        there = self.model.there(now)
-        predicted = tuple([there[name].item if name in there else None for name in read])
-        expect(answer, predicted, f"what a change reads of {read}", law=CHANGE)
-        self.model.write(named, now)
+        expect(answer, self.model.read(read, now=now), f"what a change reads of {read}", law=CHANGE)
+        self.model.write(named, now=now)
         self._agree(CHANGE)
 
     @rule(names=st.lists(item_samples.names, max_size=3))
@@ -86,7 +92,7 @@ class ItemMachine(RuleBasedStateMachine):
         """Begin lifetimes anew."""
         refreshed, now = self._names(names), self._passes()
         self._ask(lambda witness: witness.get(witness.repository.refresh(refreshed, now=now)))
-        self.model.refresh(refreshed, now)
+        self.model.refresh(refreshed, now=now)
         self._agree(REFRESH)
 
     @rule()
@@ -94,7 +100,7 @@ class ItemMachine(RuleBasedStateMachine):
         """Remove what is over."""
         now = self._passes()
         self._ask(lambda witness: witness.get(witness.repository.sweep(now=now)))
-        self.model.sweep(now)
+        self.model.sweep(now=now)
         self._agree(SWEEP)
 
     @rule(
@@ -107,8 +113,9 @@ class ItemMachine(RuleBasedStateMachine):
         """Read a list, and a page of it."""
         search: dict[str, Any] = {"conditions": () if condition is None else (condition,)}
         whole = self._ask(lambda witness: self._speaking(witness).search(prefix, now=self._now(), **search))
-        predicted = self.model.search(self._now(), prefix=(self.space, *prefix), **search)
-        expect(found(whole), predicted, f"the list below {prefix} of {condition}", law=WINDOW)
+        expect(
+            found(whole), self._found(prefix, **search), f"the list below {prefix} of {condition}", law=WINDOW
+        )
         search |= {"limit": limit, "offset": offset}
         page = self._ask(lambda witness: self._speaking(witness).search(prefix, now=self._now(), **search))
         expect(keys_of(page), keys_of(whole[offset : offset + limit]), f"a page of it, {search}", law=WINDOW)
@@ -128,8 +135,12 @@ class ItemMachine(RuleBasedStateMachine):
         answered = self._ask(
             lambda witness: self._speaking(witness).search(prefix, now=self._now(), **search)
         )
-        predicted = self.model.search(self._now(), prefix=(self.space, *prefix), **search)
-        expect(found(answered), predicted, f"what is found below {prefix} by {terms}, {vector}", law=FOUND)
+        expect(
+            found(answered),
+            self._found(prefix, **search),
+            f"what is found below {prefix} by {terms}, {vector}",
+            law=FOUND,
+        )
 
     @precondition(lambda self: self.is_durable)
     @rule()
@@ -140,9 +151,22 @@ class ItemMachine(RuleBasedStateMachine):
 
     def _agree(self, law: str) -> None:
         """Compare all that can be read."""
-        names = [*self.model.entries]
+        names = [*self.model.rows]
         observed = self._ask(lambda witness: self._speaking(witness).observe(names, now=self._now()))
-        expect(observed, self.model.observe(self._now()), "what is read", law=law)
+        expect(observed, self._predicted(), "what is read", law=law)
+
+    def _predicted(self) -> ItemObservation:
+        """Return what ``ItemWitness.observe`` has to observe."""
+        space, now = (self.space,), self._now()
+        return ItemObservation(
+            items={item.name: item for item in self.model.search(ItemSearch(space, ALL), now=now)},
+            namespaces=self.model.namespaces(space, now=now),
+            found=tuple([self._found(**query) for query in QUERIES]),
+        )
+
+    def _found(self, labels: Labels = (), **search: Any) -> Found:
+        asked = evolve(ItemSearch((self.space, *labels), ALL), **search)
+        return found(self.model.search(asked, now=self._now()))
 
     def _speaking(self, witness: ItemWitness) -> ItemWitness:
         return evolve(witness, space=self.space)

@@ -1,4 +1,4 @@
-"""How items become columns and come back, which puts count, and how similar passages are: the same for all backends."""
+"""How items become columns and come back, and how similar passages are: the same for all backends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from chatmemory.embedding.embedder import Vector
-from chatmemory.items.item_repository import ItemPut, Labels
+from chatmemory.items.item_repository import Labels
 
 SEPARATOR: Final = (
     "."  # which no label holds; one behind the last as well, so that ("a",) is no beginning of ("ab",)
@@ -17,12 +17,6 @@ SEPARATOR: Final = (
 _BEHIND_SEPARATOR: Final = "/"  # the next code point
 LONGEST_LIFETIME_US: Final = 1000 * 366 * 86_400 * 1_000_000
 _REMEMBERED: Final = 512  # namespaces: many items share one
-
-
-def last_of_each(puts: Sequence[ItemPut]) -> list[ItemPut]:
-    """Return the last put of each name, in their order."""
-    last = {put.name: put for put in puts}
-    return list(last.values()) if len(last) == len(puts) else [put for put in puts if last[put.name] is put]
 
 
 @lru_cache(_REMEMBERED)

@@ -23,6 +23,7 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    last_of_each,
 )
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
@@ -30,7 +31,6 @@ from chatmemory_layers.postgres.items.item_filters import NARROWED, narrowed
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.item_columns import (
     best_similarities,
-    last_of_each,
     lifetime_us,
     span,
     to_labels,

@@ -24,11 +24,11 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    last_of_each,
 )
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.item_columns import (
     best_similarities,
-    last_of_each,
     lifetime_us,
     nearest,
     span,
