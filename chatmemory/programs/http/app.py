@@ -20,7 +20,7 @@ from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.answering import Answering
-from chatmemory.programs.http.guards.door import behind_the_door
+from chatmemory.programs.http.guards.door import MethodRoute, RawPaths, behind_the_door
 from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, GivingWay, Places, Room
 from chatmemory.programs.http.openapi import OPENAPI
 from chatmemory.programs.http.operation import Operation
@@ -34,7 +34,6 @@ from chatmemory.programs.http.operations.memories import MEMORIES
 from chatmemory.programs.http.operations.past_chats import PAST_CHATS
 from chatmemory.programs.http.page_files import page_files
 from chatmemory.programs.http.problems import Refusal, problem_response
-from chatmemory.programs.http.routes import MethodRoute, RawPaths
 from chatmemory.settings.server_settings import ServerSettings
 
 Services: TypeAlias = (

@@ -1,6 +1,6 @@
-"""``behind_the_door``: an application behind the guards that need not know what is asked of it.
+"""The door of the server: ``behind_the_door`` puts guards before an application, and ``MethodRoute`` leads to an operation.
 
-``DoorGuard`` refuses a request for what its first lines say:
+Where several paths fit a request, the first route that takes its method answers.  ``DoorGuard`` refuses a request for what its first lines say:
 
 - a path or a query that is not percent-encoded UTF-8: decoded with replacement characters, it would name another id;
 - a name that is not this server's.  A page whose name is made to point at this machine after it has loaded (DNS
@@ -10,11 +10,12 @@
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, final
 from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.programs.http.guards.answers import HeaderGuard, RequestLog, UnforeseenGuard
@@ -81,6 +82,36 @@ class DoorGuard:
         if named is None or named["name"] not in self.names:
             return WRONG_HOST
         return None if _is_own(scope, headers) else WRONG_ORIGIN
+
+
+@final
+class MethodRoute(Route):
+    """Leads to *app*; what no route takes is told which methods the path has."""
+
+    def __init__(self, path: str, method: str, app: ASGIApp, *, methods_here: Collection[str]) -> None:
+        """Lead requests with *method* at *path* to *app*."""
+        super().__init__(path, app, methods=[method])
+        allowed = ", ".join(sorted(methods_here))
+        refusal = Refusal("MethodNotAllowedError", f"use {allowed} here", {"Allow": allowed})
+        self._refused = problem_response(refusal)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse: the router comes here with another method when no route takes it."""
+        scope["route"] = self  # for the log; older releases of starlette do not set it
+        is_taken = scope["method"] in (self.methods or ())
+        await (self.app if is_taken else self._refused)(scope, receive, send)
+
+
+@final
+class RawPaths:
+    """Routes by the path as it was sent: an id with a percent-encoded slash stays one segment."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer."""
+        await self._app({**scope, "path": scope["raw_path"].decode("latin-1")}, receive, send)
 
 
 def _is_certain(encoded: bytes) -> bool:
