@@ -1,4 +1,4 @@
-"""``ChatContextBuilder``: what a model receives for a user's message."""
+"""``ChatContextBuilder``: builds what a model receives for a user's message."""
 
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from chatmemory.longterm.memories import Namespace
 
 
 class ChatContextBuilder(Protocol):
-    """Puts instructions, memories, the conversation and the user's message together (spec 000 and 001)."""
+    """Builds a context of instructions, memories, the conversation and the user's message (spec 000 and 001)."""
 
     def build(
         self,
@@ -21,24 +21,32 @@ class ChatContextBuilder(Protocol):
         message_id: str | None = None,
         peek: bool = False,
     ) -> Effect[ChatContext, RecallError]:
-        """Return the messages for a model, within the budget, and count the use of each memory among them once.
+        """Build the messages for a model within the token budget, and count one use of each memory in them.
 
-        Layers: [0] to [2] the *instructions*, and what the conversation holds of system messages; [3][4] long-term
-        memories that belong to *user_message*, fenced as data; [5] the newest messages of the conversation, assistant
-        replies and summaries included; [6] *user_message*.  An unknown conversation has no messages yet.  When memories
-        cannot be recalled the context is built without them, and says so.  Fails with ``DataValidationError`` when what
-        may not be left out, [0] to [2] and [6], exceeds the budget.
+        The context has these parts, in this order: [0] to [2] the *instructions* and the system messages of the
+        conversation; [3] and [4] the long-term memories that match *user_message*, fenced as data; [5] the newest
+        messages of the conversation, with assistant replies and summaries; [6] *user_message*.
 
         Args:
-            namespace: whose memories.
-            conversation_id: whose messages; also the session that uses the memories.
-            user_message: what the user says now; last in the context.
-            instructions: what the application says.
-            message_id: the id of *user_message* if it is stored already, so that it does not stand there twice.
-            peek: look at the context that would be built; no use is counted.
+            namespace: whose memories are recalled.
+            conversation_id: the conversation whose messages are included; an unknown one has no messages yet.  The
+                uses of memories are counted for the session of this id.
+            user_message: what the user says now; the last message of the context.
+            instructions: what the application says; nothing by default.
+            message_id: the id of *user_message* when it is already stored, so that it appears only once; None: it is
+                not stored.
+            peek: build the context without counting any use.
+
+        Returns:
+            the context.  When memories cannot be recalled it is built without them, and ``memory_failure`` says why.
+
+        Fails with:
+            DataValidationError: an argument is invalid, or [0] to [2] and [6], which must not be left out, exceed the
+                budget.
+            GenericMemoryError: the store failed.
         """
         ...
 
 
 class ChatContextService(Tag[ChatContextBuilder], given_by="stacks.embedded(path)"):
-    """Where layers provide ``ChatContextBuilder``."""
+    """The tag under which layers provide ``ChatContextBuilder``."""

@@ -23,20 +23,32 @@ from chatmemory.errors import AddError, ReadError
 class ChatMemory(Protocol):
     """Conversations that can be kept, read, summarized and cleared.
 
-    Every method refuses an invalid argument with ``DataValidationError`` before anything happens.
+    Every method checks its arguments first and fails with ``DataValidationError`` when one is invalid; nothing has
+    happened then.  Every method fails with ``GenericMemoryError`` when the store fails.
     """
 
     def add_messages(
         self, conversation_id: str, messages: Sequence[NewMessage], *, expected_version: int | None = None
     ) -> Effect[AddReport, AddError]:
-        """Store *messages* at the end of the conversation, all or none, and let the history strategy do its work.
+        """Store *messages* at the end of the conversation, all or none, then let the history strategy do its work.
 
-        The conversation comes into being with its first message; an empty batch changes nothing and creates nothing.
-        A message whose id is stored already with the same role, content and metadata is reported as a duplicate; with
-        another content the whole batch fails with ``MessageConflictError``.  With *expected_version* (0: not yet
-        there) the add fails with ``VersionConflictError`` when the conversation has changed since it was read, unless
-        all of *messages* are duplicates: who repeats an add whose answer was lost finds that it has succeeded.
-        A failing strategy never fails the add: see ``AddReport.history``.
+        The first message creates the conversation.  An empty batch changes nothing and creates nothing.  A failure of
+        the history strategy never fails the add; ``AddReport.history`` reports it.
+
+        Args:
+            conversation_id: 1 to 512 characters.
+            messages: oldest first.  A message whose id is already stored with the same role, content and metadata is
+                reported as a duplicate and not stored again.
+            expected_version: the version that the caller has read; 0: the conversation does not exist yet; None: any
+                version.  It is not checked when all *messages* are duplicates, so a call whose answer was lost can
+                be repeated.
+
+        Returns:
+            the ids that were stored, the ids that are duplicates, the new version, and what the history strategy did.
+
+        Fails with:
+            MessageConflictError: an id is already stored with another role, content or metadata.
+            VersionConflictError: the conversation is at another version than *expected_version*.
         """
         ...
 
@@ -48,10 +60,19 @@ class ChatMemory(Protocol):
         before: datetime | None = None,
         view: View = "model",
     ) -> Effect[Sequence[ChatMessage], ReadError]:
-        """Return the newest *limit* messages said before *before*, oldest first.
+        """Return the newest *limit* messages whose timestamp is before *before*, oldest first.
 
-        Fails with ``ConversationNotFoundError`` when the conversation holds no message at all, and succeeds with an
-        empty sequence when *limit* is 0 or *before* excludes all of them.
+        Args:
+            conversation_id: 1 to 512 characters.
+            limit: the largest number of messages; None: all of them; 0: none.
+            before: a time with a time zone; None: any time.
+            view: ``model``: summaries in the place of the messages that they cover.  ``full``: every stored message.
+
+        Returns:
+            the messages; empty when the conversation has messages, but none before *before*.
+
+        Fails with:
+            ConversationNotFoundError: the conversation holds no message at all.
         """
         ...
 
@@ -64,29 +85,66 @@ class ChatMemory(Protocol):
         newer_than: int | None = None,
         view: View = "model",
     ) -> Effect[MessagePage, ReadError]:
-        """Return the newest page, or the one beside a cursor of another page of the same view (0: from the start)."""
+        """Return one page of the conversation: the newest messages, or those next to a cursor.
+
+        Args:
+            conversation_id: 1 to 512 characters.
+            limit: the largest number of messages on the page.
+            older_than: the ``older`` cursor of another page of the same *view*; the page ends just before it.
+            newer_than: the ``newer`` cursor of another page of the same *view*; the page begins just after it.
+                0: begin with the oldest message.  Give *older_than* or *newer_than*, not both; with neither, the page
+                holds the newest messages.
+            view: ``model``: summaries in the place of the messages that they cover.  ``full``: every stored message.
+
+        Returns:
+            the messages, oldest first, with the cursors of the pages before and after.
+
+        Fails with:
+            ConversationNotFoundError: the conversation holds no message at all.
+        """
         ...
 
     def pages(
         self, conversation_id: str, *, size: int = 200, view: View = "full"
     ) -> AsyncIterator[Outcome[MessagePage, ReadError]]:
-        """Stream a long conversation from its beginning in pages of *size*; a failure is the last item."""
+        """Stream the whole conversation in pages, oldest first.
+
+        Args:
+            conversation_id: 1 to 512 characters.
+            size: the largest number of messages on one page.
+            view: ``full``: every stored message.  ``model``: summaries in the place of the messages that they cover.
+
+        Returns:
+            an iterator over outcomes: a ``Success`` for each page.  A ``Failure``, as ``get_page`` has it, is the last
+            item.
+        """
         ...
 
     def remove_newest(self, conversation_id: str) -> Effect[ChatMessage, ReadError]:
         """Delete the newest message of the model's view for good, and return it.
 
-        When it is a summary, what it stands for comes back into view, and the newest of that is deleted; a summary that
-        has deleted what it stood for goes itself.
+        When the newest message is a summary, the messages that it covers come back into view, and the newest of those
+        is deleted.  When the summary has deleted the messages that it covers, the summary itself is deleted.
+
+        Fails with:
+            ConversationNotFoundError: the conversation holds no message at all.
         """
         ...
 
     def clear_messages(self, conversation_id: str) -> Effect[ClearReport, ReadError]:
-        """Delete every message of the conversation with its summaries and their metadata."""
+        """Delete every message of the conversation, with its summaries and their metadata.
+
+        Fails with:
+            ConversationNotFoundError: the conversation holds no message at all.
+        """
         ...
 
     def get_conversation(self, conversation_id: str) -> Effect[Conversation, ReadError]:
-        """Return what is known of the conversation without reading it, its version among it."""
+        """Return the counts, version and times of the conversation, without reading its messages.
+
+        Fails with:
+            ConversationNotFoundError: the conversation holds no message at all.
+        """
         ...
 
     def list_conversations(
@@ -97,34 +155,64 @@ class ChatMemory(Protocol):
         order: ConversationOrder = "id",
         prefix: str = "",
     ) -> Effect[ConversationPage, ReadError]:
-        """List the conversations whose ids begin with *prefix*; *after* is the ``next`` of the page before this one.
+        """List the conversations that hold a message.
 
-        A walk through the pages finds each conversation that is there all the while, and found at its place, exactly
-        once.  The place in the order ``id`` is for ever; in the order ``recent`` a conversation that changes during the
-        walk goes to the front, where only a new walk is sure to find it.
+        Args:
+            limit: the largest number of conversations on the page.
+            after: the ``next`` of the page before this one; None: the first page.
+            order: ``id``: by id, in the order of code points.  ``recent``: the conversation that changed last comes
+                first.
+            prefix: list only ids that begin with this text; ``""``: all ids.
+
+        Returns:
+            one page.  In the order ``id`` all pages together list each conversation exactly once.  In the order
+            ``recent`` a conversation that changes during the walk moves to the front, where only a new walk surely
+            finds it.
         """
         ...
 
     def exists(self, conversation_id: str) -> Effect[bool, ReadError]:
-        """Tell whether the conversation holds a message."""
+        """Return whether the conversation holds a message."""
         ...
 
     def count(self, conversation_id: str, *, view: View = "model") -> Effect[int, ReadError]:
-        """Count the messages of a view; 0 for an unknown conversation."""
+        """Return the number of messages in a view; 0 for an unknown conversation.
+
+        Args:
+            conversation_id: 1 to 512 characters.
+            view: ``model``: summaries in the place of the messages that they cover.  ``full``: every stored message.
+        """
         ...
 
     def get_summarization(
         self, conversation_id: str, summary_message_id: str
     ) -> Effect[SummarizationMetadata | None, ReadError]:
-        """Return what the summary stands for, None when the id names no summary."""
+        """Return the metadata of a summary message.
+
+        Args:
+            conversation_id: the conversation of the summary.
+            summary_message_id: the id of the summary message.
+
+        Returns:
+            which messages the summary covers and who wrote it; None when no summary has this id.
+        """
         ...
 
     def get_summarizations_of(
         self, conversation_id: str, message_id: str
     ) -> Effect[Sequence[SummarizationMetadata], ReadError]:
-        """Return the summaries that stand for the message, from the one that covers it to the outermost."""
+        """Return the summaries that cover a message, directly or through another summary.
+
+        Args:
+            conversation_id: the conversation of the message.
+            message_id: the id of the message.
+
+        Returns:
+            the summary that covers the message first, then the summary that covers that one, and so on; empty when no
+            summary covers the message.
+        """
         ...
 
 
 class ChatMemoryService(Tag[ChatMemory], given_by="stacks.embedded(path)"):
-    """Where layers provide ``ChatMemory``."""
+    """The tag under which layers provide ``ChatMemory``."""

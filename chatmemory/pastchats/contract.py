@@ -1,7 +1,7 @@
-"""The services of past chats: ``PastChats`` finds what was said before, ``PastChatsIndex`` keeps the index true.
+"""The services of past chats: ``PastChats`` searches them, ``PastChatsIndex`` writes the index that is searched.
 
-They are two because a recall before a task must be over in a moment: it needs neither files nor formats.  For its sake,
-too, the types that only type checkers read are not loaded.
+They are two services because a recall before a task must be fast: it needs no files and no chat formats.  For the same
+reason the types that only type checkers read are not imported at run time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ SearchMode: TypeAlias = Literal["hybrid", "lexical"]
 
 
 class PastChats(Protocol):
-    """Finds what was said before."""
+    """Searches and reads the indexed chats.
+
+    Every method fails with ``GenericMemoryError`` when the store fails.
+    """
 
     def search(
         self,
@@ -41,10 +44,20 @@ class PastChats(Protocol):
         limit: int = 10,
         mode: SearchMode = "hybrid",
     ) -> Effect[PromptSearchResult, PastChatsError]:
-        """Return the turns that *query* means, best first; text of any kind is a query.
+        """Search the turns of past chats.
 
-        Turns with the very same text are one hit.  With an embedder that fails, words alone decide, and the result
-        says so.
+        Args:
+            query: any text.
+            which: search only these turns; all of them by default.
+            limit: the largest number of hits, 1 or more.
+            mode: ``hybrid``: by words and by vectors.  ``lexical``: by words only.
+
+        Returns:
+            the hits, best first; turns with the same text are one hit.  When the embedder fails, only words are
+            compared, and ``reason`` says so.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
         """
         ...
 
@@ -58,85 +71,134 @@ class PastChats(Protocol):
         tokens: int | None = None,
         without: Sequence[str] = (),
     ) -> Effect[PastRecall, PastChatsError]:
-        """Return what worked and what failed before, as a block that a model can be given; *tokens* at most.
+        """Return what worked and what failed before, as a text block for a model.
 
-        What the conversations and sources named in *without* hold is left out; a conversation by its id with or
-        without its format, as a running session knows itself.
+        Args:
+            query: any text, usually the task that begins.
+            which: search only these turns; all of them by default.
+            limit: the largest number of exchanges, 1 or more.
+            tokens: the largest size of the block; None: as configured.
+            without: ids of conversations, and paths of sources, that are left out.  A conversation is named with its
+                format (``claude-code:...``) or without it, as a running session knows its own id.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
         """
         ...
 
     def show(
         self, source: str, /, *, before: int = 3, after: int = 3
     ) -> Effect[tuple[Prompt, ...], PastChatsError]:
-        """Return the turns around a source as ``recall`` and ``search`` name it: ``path#turn``, or a conversation's id.
+        """Return the turns around one turn, or the turns of one conversation.
 
-        Fails with ``PromptNotFoundError`` for a source that is not indexed.
+        Args:
+            source: a place as ``recall`` and ``search`` print it, ``path#turn``; or the id of a conversation.
+            before: how many turns before the named turn.
+            after: how many turns after it.
+
+        Fails with:
+            PromptNotFoundError: nothing is indexed from this source.
         """
         ...
 
     def conversations(
         self, which: PromptFilter = EVERYTHING, /, *, limit: int = 50, after: str | None = None
     ) -> Effect[PastConversationPage, PastChatsError]:
-        """Return the conversations that hold turns which are meant, last said first; *after*: ``next`` of another page.
+        """List the conversations that have a turn in *which*, the most recent first.
 
-        One in which something is said meanwhile comes first on a new first page; the others keep their order.
+        Args:
+            which: list only conversations with such turns; all of them by default.
+            limit: the largest number of conversations on the page, 1 or more.
+            after: the ``next`` of the page before this one; None: the first page.
+
+        Returns:
+            one page.  A conversation that gets a new turn during the walk moves to the front; the others keep their
+            order.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
         """
         ...
 
     def turns(
         self, conversation: str, /, *, newer_than: int = -1, limit: int = 100
     ) -> Effect[PastTurnPage, PastChatsError]:
-        """Return the turns of a conversation, named by its id: from its start, or those behind the turn *newer_than*.
+        """Return one page of the turns of a conversation, oldest first, without superseded turns.
 
-        Those that were superseded are left out; those of one number stay together, so a page may be longer by them.
-        Fails with ``PromptNotFoundError`` for a conversation of which nothing is kept.
+        Args:
+            conversation: the id of the conversation.
+            newer_than: the number of the last turn of the page before this one; -1: begin with the first turn.
+            limit: the usual number of turns on the page, 1 or more.  Turns with the same number stay together, so a
+                page may hold a few more.
+
+        Fails with:
+            PromptNotFoundError: nothing is indexed from this conversation.
+            DataValidationError: *limit* is less than 1.
         """
         ...
 
     def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
-        """Count what is kept."""
+        """Count the indexed turns, conversations, sources and vectors."""
         ...
 
     def export(
         self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
     ) -> Effect[int, PastChatsError]:
-        """Give *to* a JSON object for each turn, which ``PastChatsIndex.import_records`` takes; return how many."""
+        """Call *to* with a JSON object for each turn, and return the number of turns.
+
+        Args:
+            which: export only these turns; all of them by default.
+            to: receives each object; ``PastChatsIndex.import_records`` reads them back.
+        """
         ...
 
     def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
-        """Look after the index without writing anything."""
+        """Check the index for defects without writing anything, and return what was found."""
         ...
 
 
 class PastChatsIndex(Protocol):
-    """Keeps the index true."""
+    """Writes the index: fills it from histories, rebuilds it, and deletes from it.
+
+    Every method fails with ``GenericMemoryError`` when the store fails.
+    """
 
     def prepare(self) -> Effect[None, PastChatsError]:
-        """Do nothing but what opening the index does: make it where there is none, and migrate it."""
+        """Create the index when there is none, and migrate an older one.  Opening the index does the work."""
         ...
 
     def index(
         self, request: IndexRequest, /, *, on_progress: Callable[[IndexProgress], None] = lambda _: None
     ) -> Effect[IndexReport, PastChatsError]:
-        """Read what is new or changed in histories.
+        """Read the new and the changed histories into the index.
 
-        Each file is one transaction: a run that is killed has kept every file that it had finished, and the next run
-        goes on.  One bad file stops nothing.  A file that is gone loses no turns.
+        Each file is one transaction.  A run that is killed keeps the files that it has finished, and the next run
+        continues.  A file that cannot be read is reported and skipped.  The turns of a file that is gone stay.
+
+        Args:
+            request: which files to read, and what to keep of them.
+            on_progress: called after each file; does nothing by default.
         """
         ...
 
     def re_embed(
         self, *, on_progress: Callable[[int, int], None] = lambda _done, _all: None
     ) -> Effect[int, PastChatsError]:
-        """Make the vectors of the present model where another one's are; goes on where it was interrupted."""
+        """Embed the turns that have no vector of the present model, and return how many were embedded.
+
+        A run that was interrupted continues with the next call.
+
+        Args:
+            on_progress: called with the number of turns done and the number of all; does nothing by default.
+        """
         ...
 
     def reindex(self) -> Effect[int, PastChatsError]:
-        """Build the index of words anew; return the number of turns."""
+        """Rebuild the index of words, and return the number of turns."""
         ...
 
     def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
-        """Take in what ``PastChats.export`` wrote; what is there already stays as it is."""
+        """Import the lines that ``PastChats.export`` wrote; turns that are already stored stay unchanged."""
         ...
 
     def forget(
@@ -147,17 +209,30 @@ class PastChatsIndex(Protocol):
         sources: Sequence[str] = (),
         is_dry_run: bool = False,
     ) -> Effect[int, PastChatsError]:
-        """Delete turns, and return how many; with neither it is refused."""
+        """Delete turns, and return how many.
+
+        Args:
+            which: delete these turns.
+            sources: delete the turns of these sources.
+            is_dry_run: count the turns and delete nothing.
+
+        Fails with:
+            DataValidationError: neither *which* nor *sources* names anything.
+        """
         ...
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
-        """Delete the turns of sources that are gone, and those that their sources no longer hold."""
+        """Delete the turns of missing sources and the superseded turns, and return how many.
+
+        Args:
+            is_dry_run: count the turns and delete nothing.
+        """
         ...
 
 
 class PastChatsService(Tag[PastChats], given_by="past_chats_stacks.finding(...)"):
-    """Where layers provide ``PastChats``."""
+    """The tag under which layers provide ``PastChats``."""
 
 
 class PastChatsIndexService(Tag[PastChatsIndex], given_by="past_chats_stacks.indexing(...)"):
-    """Where layers provide ``PastChatsIndex``."""
+    """The tag under which layers provide ``PastChatsIndex``."""
