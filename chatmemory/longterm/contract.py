@@ -1,4 +1,4 @@
-"""``LongTermMemory``: what outlives a conversation, as agents call it."""
+"""``LongTermMemory``: the service that agents call to remember, recall, correct and forget."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,9 +30,10 @@ from chatmemory.longterm.recall.recall import Recall
 class LongTermMemory(Protocol):
     """Memories that can be saved, recalled, corrected and forgotten.
 
-    Every method takes the namespace whose memories are meant, and refuses an invalid argument with
-    ``DataValidationError`` before anything happens.  No failing embedder ever fails a call, save ``re_embed``: what
-    has no vector is found by its words.
+    Every method takes the namespace whose memories it works on.  It checks its arguments first and fails with
+    ``DataValidationError`` when one is invalid; nothing has happened then.  Every method fails with
+    ``GenericMemoryError`` when the store fails.  An embedder that fails makes only ``re_embed`` fail: a memory without a
+    vector is still found by its words.
     """
 
     # --- Saving ---
@@ -40,7 +41,19 @@ class LongTermMemory(Protocol):
     def remember(
         self, namespace: Namespace, memories: Sequence[NewMemory], *, dedup: DedupPolicy = "exact"
     ) -> Effect[RememberReport, RememberError]:
-        """Store *memories*, all or none, and report what became of each."""
+        """Store *memories*, all or none.
+
+        Args:
+            namespace: the namespace to write to.
+            memories: what to store, in order.
+            dedup: which memories count as duplicates and are not stored again, see ``DedupPolicy``.
+
+        Returns:
+            an outcome for each memory, in order: stored, duplicate or skipped.
+
+        Fails with:
+            MemoryConflictError: an id is already taken by a memory that says something else.
+        """
         ...
 
     def save_conversation_turn(
@@ -56,13 +69,31 @@ class LongTermMemory(Protocol):
     ) -> Effect[RememberReport, RememberError]:
         """Store a turn as two short-term memories, the user's and the assistant's (spec 000).
 
-        *user_content* is the message as it was sent to the model; *assistant_content* is the whole answer.  The
-        report has two outcomes, in this order; an empty side is skipped.
+        Args:
+            namespace: the namespace to write to.
+            user_content: the user's message as it was sent to the model; ``""``: it is skipped.
+            assistant_content: the whole answer; ``""``: it is skipped.
+            session_id: the conversation that the turn belongs to.
+            user_message_id: the id of the stored user message, for provenance; None: unknown.
+            assistant_message_id: the id of the stored answer, for provenance; None: unknown.
+            dedup: which memories count as duplicates and are not stored again, see ``DedupPolicy``.
+
+        Returns:
+            two outcomes: the user's, then the assistant's.
         """
         ...
 
     def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction, RecallError]:
-        """Propose memories for a text, and save none: what a dialog is filled with (spec 002)."""
+        """Propose memories for a text without saving any, to fill in a dialog for example (spec 002).
+
+        Args:
+            content: the text of one message.
+            role: who said it.
+
+        Returns:
+            the proposals, the one with the highest confidence first; none when the text holds nothing worth
+            remembering.
+        """
         ...
 
     def auto_save(
@@ -77,10 +108,21 @@ class LongTermMemory(Protocol):
     ) -> Effect[RememberReport, RememberError]:
         """Store each fact in *content* as a memory of its own (spec 002).
 
-        The facts are those of *update* when a model gave one (none, unless it says ``should_store``), and those that
-        the extractor proposes otherwise.  What the user said becomes long-term, ``user_stated``, with a confidence of
-        0.9 at least; what an assistant said, short-term and ``inferred``.  What memory itself has put before the
-        model is skipped as an echo.
+        What the user said becomes a long-term memory, ``user_stated``, with a confidence of at least 0.9.  What an
+        assistant said becomes a short-term memory, ``inferred``.  A text that only repeats a recalled memory is skipped
+        as an echo.
+
+        Args:
+            namespace: the namespace to write to.
+            content: the text of one message.
+            role: who said it.
+            session_id: the conversation that the message belongs to; None: unknown.
+            message_id: the id of the stored message, for provenance; None: unknown.
+            update: the facts that a model gave with its answer.  They are stored when it says ``should_store``;
+                otherwise nothing is.  None: the extractor looks for facts in *content*.
+
+        Returns:
+            an outcome for each fact, in order.
         """
         ...
 
@@ -96,12 +138,21 @@ class LongTermMemory(Protocol):
         tags: Sequence[str] = (),
         as_of: datetime | None = None,
     ) -> Effect[Recall, RecallError]:
-        """Return the long-term memories that belong to *query*, best first, at most *limit* (None: as configured).
+        """Return the long-term memories that match *query*, best first.
 
-        *limit* is 200 at most.  Among answers of up to 50 hits a longer one begins with the shorter one, and so among
-        those beyond, which are chosen from more candidates.
+        It changes nothing.  Call ``record_use`` to count which of the memories a model was shown.
 
-        It changes nothing; ``record_use`` says which of them a model was shown.
+        Args:
+            namespace: the reader, who also sees memories as ``Namespace.sees`` says.
+            query: any text, usually the user's message.
+            limit: the largest number of hits, 0 to 200; None: as configured.  Up to 50, a larger limit only adds hits
+                at the end; the same holds from 51 to 200, where more candidates are compared.
+            category: recall only memories of this category; None: of any.
+            tags: recall only memories that have all of these tags.
+            as_of: recall what was true at this time, given with a time zone; None: what is true now.
+
+        Returns:
+            the hits with their scores, and whether they were found by vectors or by words, and why.
         """
         ...
 
@@ -113,7 +164,20 @@ class LongTermMemory(Protocol):
         use_id: str | None = None,
         session_id: str | None = None,
     ) -> Effect[UseReport, RecallError]:
-        """Count that these memories entered one context; the same *use_id* again counts nothing."""
+        """Count that these memories were used in one context for a model.
+
+        A short-term memory that is used in enough sessions becomes long-term (``memory.promotion``).
+
+        Args:
+            namespace: the reader; memories that it does not see are not counted.
+            memory_ids: the memories that the model was shown.
+            use_id: an id of the context.  A memory whose last use has the same id is not counted again, so a call
+                whose answer was lost can be repeated.  None: a new id is made.
+            session_id: the conversation that the context belongs to; None: none.
+
+        Returns:
+            how many memories were counted, and the ids of those that became long-term.
+        """
         ...
 
     # --- Values by key ---
@@ -121,21 +185,46 @@ class LongTermMemory(Protocol):
     def put_value(
         self, namespace: Namespace, key: str, value: Json, *, content: str | None = None
     ) -> Effect[Stored | Duplicate, RememberError]:
-        """Make *value* that of *key* in exactly this namespace; the older one stays readable by *as_of*.
+        """Set the value of *key* in exactly this namespace.
 
-        Putting what is there already changes nothing.
-        *content* is what a model reads; None: the key and the value.
+        The previous value can still be read with *as_of*.  Setting the value that is already there changes nothing.
+
+        Args:
+            namespace: the namespace to write to.
+            key: 1 to 512 characters.
+            value: any JSON.
+            content: the text that a model reads; None: it is made of the key and the value.
+
+        Returns:
+            ``Stored``, or ``Duplicate`` when the value is already there.
         """
         ...
 
     def get_value(
         self, namespace: Namespace, key: str, *, as_of: datetime | None = None
     ) -> Effect[Memory | None, RecallError]:
-        """Return the memory that holds the value of *key* in exactly this namespace."""
+        """Return the memory that holds the value of *key* in exactly this namespace.
+
+        Args:
+            namespace: the namespace to read from.
+            key: 1 to 512 characters.
+            as_of: read the value at this time, given with a time zone; None: the present value.
+
+        Returns:
+            the memory; None when the key has no value then.
+        """
         ...
 
     def delete_value(self, namespace: Namespace, key: str) -> Effect[bool, RecallError]:
-        """End the truth of the key's value; False when there was none.  ``forget`` removes the past as well."""
+        """Delete the present value of *key*; it can still be read with *as_of*.  ``forget`` removes past values as well.
+
+        Args:
+            namespace: the exact namespace of the key.
+            key: 1 to 512 characters.
+
+        Returns:
+            False when the key has no value.
+        """
         ...
 
     def list_values(
@@ -147,13 +236,29 @@ class LongTermMemory(Protocol):
         after: str | None = None,
         as_of: datetime | None = None,
     ) -> Effect[MemoryPage, RecallError]:
-        """List the memories of exactly this namespace whose key begins with *prefix*, newest first."""
+        """List the memories of exactly this namespace that have a key, newest first.
+
+        Args:
+            namespace: the namespace to read from.
+            prefix: list only keys that begin with this text; ``""``: all keys.
+            limit: the largest number of memories on the page.
+            after: the ``next`` of the page before this one; None: the first page.
+            as_of: list the values at this time, given with a time zone; None: the present values.
+        """
         ...
 
     # --- Tending ---
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory, MemoryReadError]:
-        """Return the memory, true now or superseded."""
+        """Return one memory, whether it is true now or superseded.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+
+        Fails with:
+            MemoryNotFoundError: the namespace sees no memory with this id.
+        """
         ...
 
     def list(
@@ -169,11 +274,20 @@ class LongTermMemory(Protocol):
         containing: str | None = None,
         as_of: datetime | None = None,
     ) -> Effect[MemoryPage, RecallError]:
-        """List what is true now, or was at *as_of*, newest first, from behind the cursor *after*.
+        """List memories, newest first.
 
-        *containing*, 1 to 1,000 characters, keeps those in whose content, key or value it stands as it is written, but
-        for upper and lower case in ``A`` to ``Z``; short-term memories as well, which ``recall`` never finds.  A value
-        that is no text is looked through as JSON.
+        Args:
+            namespace: the reader.
+            limit: the largest number of memories on the page.
+            after: the ``next`` of the page before this one; None: the first page.
+            memory_type: list only short-term or only long-term memories; None: both.
+            category: list only memories of this category; None: of any.
+            session_id: list only memories from this conversation; None: from any.
+            tag: list only memories with this tag; None: with any or none.
+            containing: list only memories whose content, key or value contains this text, 1 to 1,000 characters.
+                ``A`` to ``Z`` match ``a`` to ``z``; every other character matches only itself.  A value that is not
+                text is searched as JSON.  None: list all.
+            as_of: list what was true at this time, given with a time zone; None: what is true now.
         """
         ...
 
@@ -185,31 +299,86 @@ class LongTermMemory(Protocol):
         *,
         expected_version: int | None = None,
     ) -> Effect[Memory, MemoryChangeError]:
-        """Correct a memory in its place; a fact that has changed is for ``supersede``.
+        """Correct a memory in place.  To record that a fact has changed, call ``supersede``.
 
-        With *expected_version* it fails with ``MemoryChangedError`` when the memory has changed since it was read, unless
-        it says by now what *changes* want: who repeats a correction whose answer was lost finds that it has succeeded.
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+            changes: the fields to replace; all others stay.
+            expected_version: the version that the caller has read; None: any version.  It is not checked when the
+                memory already says what *changes* say, so a call whose answer was lost can be repeated.
+
+        Returns:
+            the corrected memory.
+
+        Fails with:
+            MemoryNotFoundError: the namespace sees no memory with this id.
+            MemoryChangedError: the memory is at another version than *expected_version*.
         """
         ...
 
     def supersede(
         self, namespace: Namespace, memory_id: str, replacement: NewMemory
     ) -> Effect[Stored, MemoryChangeError]:
-        """Put a newer fact in the place of one that is true now; the older one stays readable by *as_of*."""
+        """Replace a memory that is true now with a newer fact; the older one can still be read with *as_of*.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the older memory.
+            replacement: the newer fact; it is stored in the namespace of the older memory.
+
+        Fails with:
+            MemoryNotFoundError: the namespace sees no memory with this id that is true now.
+            MemoryConflictError: the id of *replacement* is already taken by a memory that says something else.
+        """
         ...
 
     def promote(self, namespace: Namespace, memory_id: str) -> Effect[Memory, MemoryReadError]:
-        """Make it long-term, because a person marked it as important (spec 000)."""
+        """Make a memory long-term because a person marked it as important (spec 000).
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+
+        Returns:
+            the changed memory.
+
+        Fails with:
+            MemoryNotFoundError: the namespace sees no memory with this id.
+        """
         ...
 
     def pin(
         self, namespace: Namespace, memory_id: str, *, pinned: bool = True
     ) -> Effect[Memory, MemoryReadError]:
-        """Exempt it from decay and expiry, or no longer."""
+        """Pin a memory, so that it neither decays nor expires; or unpin it.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+            pinned: False: unpin it.
+
+        Returns:
+            the changed memory.
+
+        Fails with:
+            MemoryNotFoundError: the namespace sees no memory with this id.
+        """
         ...
 
     def forget(self, namespace: Namespace, memory_id: str) -> Effect[ForgetReceipt, MemoryReadError]:
-        """Remove the memory and those that it has superseded, without a trace."""
+        """Remove a memory and all memories that it has superseded, without a trace.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+
+        Returns:
+            how much was removed, and the summaries that may still repeat it.
+
+        Fails with:
+            MemoryNotFoundError: the namespace sees no memory with this id.
+        """
         ...
 
     def forget_where(
@@ -220,31 +389,65 @@ class LongTermMemory(Protocol):
         message_id: str | None = None,
         path: str | None = None,
     ) -> Effect[ForgetReceipt, RecallError]:
-        """Remove what comes from there; at least one of them has to be given, and all that are given have to fit."""
+        """Remove the memories that come from a session, a message or a file, without a trace.
+
+        Give at least one of *session_id*, *message_id* and *path*.  Only memories that match all that are given are
+        removed.
+
+        Args:
+            namespace: the reader; memories that it does not see stay.
+            session_id: remove memories from this conversation; None: from any.
+            message_id: remove memories whose provenance names this message; None: any message.
+            path: remove memories whose provenance names this path; None: any path.
+
+        Returns:
+            how much was removed, and the summaries that may still repeat it.
+        """
         ...
 
     def forget_all(self, namespace: Namespace) -> Effect[ForgetReceipt, RecallError]:
-        """Remove everything that the namespace sees."""
+        """Remove all memories that the namespace sees, without a trace."""
         ...
 
     def end_session(self, namespace: Namespace, session_id: str) -> Effect[int, RecallError]:
-        """Say that a session is over; short-term memories go when ``memory.expiry`` says so.  Return how many went."""
+        """Remove the short-term memories of a session that has ended, if ``memory.expiry.atSessionEnd`` is set.
+
+        Pinned memories stay.
+
+        Args:
+            namespace: the reader; memories that it does not see stay.
+            session_id: the conversation that has ended.
+
+        Returns:
+            how many memories were removed; 0 when the setting is off.
+        """
         ...
 
     def expire(self, namespace: Namespace) -> Effect[int, RecallError]:
-        """Remove short-term memories older than ``memory.expiry.shortTermDays``; return how many."""
+        """Remove the short-term memories that are older than ``memory.expiry.shortTermDays``, and return how many.
+
+        Pinned memories stay.
+        """
         ...
 
     def re_embed(
         self, namespace: Namespace, *, limit: int = 1000, after: str | None = None
     ) -> Effect[ReEmbedReport, RecallError]:
-        """Give long-term memories that lack it the vector of the present embedder, *limit* of them at most.
+        """Embed the long-term memories that have no vector of the present embedder.
 
-        Call it again with the report's ``next`` until that is None.  It can be stopped at any moment, and begun anew:
-        what is done stays done.
+        Call it again with the ``next`` of the report until ``next`` is None.  It can be stopped at any time; the memories
+        that were embedded stay embedded.
+
+        Args:
+            namespace: the reader.
+            limit: the largest number of memories to embed in this call.
+            after: the ``next`` of the last report; None: begin with the newest memory.
+
+        Fails with:
+            GenericMemoryError: the embedder or the store failed.
         """
         ...
 
 
 class LongTermMemoryService(Tag[LongTermMemory], given_by="stacks.embedded(path)"):
-    """Where layers provide ``LongTermMemory``."""
+    """The tag under which layers provide ``LongTermMemory``."""

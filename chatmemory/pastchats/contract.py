@@ -79,7 +79,7 @@ class PastChats(Protocol):
             limit: the largest number of exchanges, 1 or more.
             tokens: the largest size of the block; None: as configured.
             without: ids of conversations, and paths of sources, that are left out.  A conversation is named with its
-                format (``claude-code:...``) or without it, as a running session knows its own id.
+                format (``claude_code:...``) or without it, as a running session knows its own id.
 
         Fails with:
             DataValidationError: an argument is invalid.
@@ -177,7 +177,7 @@ class PastChatsIndex(Protocol):
 
         Args:
             request: which files to read, and what to keep of them.
-            on_progress: called after each file; does nothing by default.
+            on_progress: called with the progress while files are read; does nothing by default.
         """
         ...
 
@@ -209,15 +209,15 @@ class PastChatsIndex(Protocol):
         sources: Sequence[str] = (),
         is_dry_run: bool = False,
     ) -> Effect[int, PastChatsError]:
-        """Delete turns, and return how many.
+        """Delete turns for good, and return how many.  They are not indexed again when their source is read again.
 
         Args:
-            which: delete these turns.
-            sources: delete the turns of these sources.
+            which: delete only turns that match.
+            sources: delete only turns of these sources; empty: of any source.
             is_dry_run: count the turns and delete nothing.
 
         Fails with:
-            DataValidationError: neither *which* nor *sources* names anything.
+            DataValidationError: *which* and *sources* are both empty.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""``MemoryExtractor``: what finds in a text that which is worth remembering."""
+"""``MemoryExtractor``: finds in a text what is worth remembering."""
 
 from typing import Protocol
 
@@ -7,12 +7,23 @@ from chatmemory.longterm.extraction.proposals import Extraction, Speaker
 
 
 class MemoryExtractor(Protocol):
-    """Proposes memories.  It always answers: one that asks a model falls back to rules (spec 002)."""
+    """Proposes memories for a text.
+
+    It never fails: an extractor that asks a model uses rules when the model fails (spec 002).
+    """
 
     def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction]:
-        """Return what *content*, said by *role*, holds that lasts: preferences, facts, patterns; advice of an assistant."""
+        """Return what is worth remembering in *content*: preferences, facts and patterns, and an assistant's advice.
+
+        Args:
+            content: the text of one message.
+            role: who said it.
+
+        Returns:
+            the proposals, the one with the highest confidence first; none when there is nothing to remember.
+        """
         ...
 
 
 class MemoryExtractorTag(Tag[MemoryExtractor]):
-    """Where layers provide ``MemoryExtractor``."""
+    """The tag under which layers provide ``MemoryExtractor``."""

@@ -16,14 +16,14 @@ from chatmemory.longterm.memories import Memory
 @final
 @frozen
 class Signals:
-    """Why a hit stands where it stands.
+    """Why a hit has its place.
 
     Attributes:
-        similarity: raw cosine, -1 to 1; None without two vectors of one space.
-        lexical: bm25 of the words that it shares with the query, as a share of the best candidate's; 0 to 1.  Where no
-            memory shares a word, 1 for one that contains the text.
-        age_days: since its creation; 0 for one from the future.
-        decay: the weight that its age leaves it, above 0 and up to 1; 1 for a pinned memory.
+        similarity: the raw cosine of query and memory, -1 to 1; None when one of them has no vector of the same space.
+        lexical: the bm25 score of the words that the memory shares with the query, divided by that of the best
+            candidate, 0 to 1.  When no memory shares a word with the query, it is 1 for a memory that contains its text.
+        age_days: days since the memory was created; 0 when that is in the future.
+        decay: the weight that remains at this age, above 0 and up to 1; 1 for a pinned memory.
     """
 
     similarity: float | None
@@ -35,7 +35,7 @@ class Signals:
 @final
 @frozen
 class RecallHit:
-    """A memory that was recalled; *score* from 0 to 1 orders the hits."""
+    """A recalled memory, the *score* from 0 to 1 that orders the hits, and the signals behind the score."""
 
     memory: Memory
     score: float
@@ -45,7 +45,7 @@ class RecallHit:
 @final
 @frozen
 class Coverage:
-    """Of *memories* that the namespace could recall, *embedded* many could be compared by vector."""
+    """How many memories the namespace could recall (*memories*), and how many of them have a vector to compare (*embedded*)."""
 
     embedded: int
     memories: int
@@ -54,10 +54,13 @@ class Coverage:
 @final
 @frozen
 class Recall:
-    """What was recalled, best first.
+    """The answer of a recall.
 
     Attributes:
-        reason: why the mode is what it is, for a person to read.
+        hits: best first.
+        mode: how they were found.
+        reason: why in this mode, for a person to read.
+        coverage: how many memories have a vector that can be compared.
     """
 
     hits: tuple[RecallHit, ...]

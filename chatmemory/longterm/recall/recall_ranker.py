@@ -13,7 +13,7 @@ from chatmemory.longterm.recall.recall import Recall
 
 
 class RecallRanker(Protocol):
-    """Ranks what was found; pure and quick."""
+    """Decides which candidates are hits, and orders them.  It is pure and fast."""
 
     def rank(
         self,
@@ -25,14 +25,23 @@ class RecallRanker(Protocol):
         limit: int,
         unembedded: str | None = None,
     ) -> Recall:
-        """Return the best *limit* of *candidates*, which are in any order, and say how they were found.
+        """Return the best *limit* candidates as hits, best first.
 
-        An answer begins with every shorter one.  Scores go from 0 to 1 and never grow; among equal ones the newer memory
-        comes first, then the one with the greater id.  Ages are counted from *now*.  *unembedded* says why the search
-        has no vector, for a person to read; None when it has one.
+        A larger limit only adds hits at the end.  Among equal scores the newer memory comes first, then the one with the
+        greater id.
+
+        Args:
+            search: what was searched for.
+            candidates: what was found, in any order.
+            now: the time from which ages are counted, UTC.
+            limit: the largest number of hits.
+            unembedded: why the search has no vector, for a person to read; None: it has one.
+
+        Returns:
+            the hits, each with a score from 0 to 1 and the signals behind it, and how they were found.
         """
         ...
 
 
 class RecallRankerTag(Tag[RecallRanker]):
-    """Where layers provide ``RecallRanker``."""
+    """The tag under which layers provide ``RecallRanker``."""
