@@ -1,4 +1,4 @@
-"""``MessageRepository``: what keeps conversations, and the values that go in and out of it."""
+"""``MessageRepository``: stores conversations; with the values that its methods take and return."""
 
 from datetime import datetime
 from typing import Protocol, final
@@ -23,7 +23,7 @@ from chatmemory.input.json_value import JsonObject
 @final
 @frozen(slots=False)  # made for every message, see messages.py
 class MessageDraft:
-    """A message that obeys the rules, with all that the store needs.  *tokens* is its size for the model's view."""
+    """A checked message with all that the store needs.  *tokens* is its size in the model's view."""
 
     id: str
     role: Role
@@ -36,10 +36,10 @@ class MessageDraft:
 @final
 @frozen
 class WorkThreshold:
-    """The size from which on a conversation has work for its history strategy: it reaches all three numbers.
+    """The size at which a conversation has work for its history strategy: all three counts have to be reached.
 
-    They are counted as those of ``Conversation``; every conversation reaches 0, so that ``WorkThreshold()`` is reached
-    by each change.  A strategy that never has work gives None in the place of a threshold.
+    They count as those of ``Conversation`` do.  Every conversation reaches 0, so every change reaches
+    ``WorkThreshold()``.  A strategy that never has work gives None instead of a threshold.
 
     Attributes:
         open_count: user, assistant and tool messages that no summary covers.
@@ -52,7 +52,7 @@ class WorkThreshold:
     view_tokens: int = 0
 
     def is_reached_by(self, conversation: Conversation) -> bool:
-        """Tell whether *conversation* has work."""
+        """Return whether *conversation* has work."""
         return (
             conversation.open_count >= self.open_count
             and conversation.view_count >= self.view_count
@@ -63,14 +63,14 @@ class WorkThreshold:
 @final
 @frozen(slots=False)  # made for every message, see messages.py
 class Append:
-    """A batch for the end of one conversation.
+    """A batch of messages for the end of one conversation.
 
     Attributes:
         drafts: at least one, in order.
-        expected_version: the version before the change; None: whatever it is.  A batch of nothing but duplicates
-            changes nothing, and passes at any version.
-        now: the instant of the write, UTC.
-        threshold: history work is queued when the conversation reaches it by this change; None: never.
+        expected_version: the version before the change; None: any version.  It is not checked when all drafts are
+            duplicates, because such a batch changes nothing.
+        now: the time of the write, UTC.
+        threshold: history work is queued when this change makes the conversation reach it; None: never.
     """
 
     conversation_id: str
@@ -83,7 +83,14 @@ class Append:
 @final
 @frozen(slots=False)  # made for every message, see messages.py
 class Appended:
-    """What an append did: *conversation* as it is afterwards; *work_is_due* when history work is queued for it."""
+    """The result of an append.
+
+    Attributes:
+        stored: the ids that are new, in order.
+        duplicates: the ids that were already stored.
+        conversation: the conversation after the append.
+        work_is_due: whether history work is queued for the conversation.
+    """
 
     stored: tuple[str, ...]
     duplicates: tuple[str, ...]
@@ -94,11 +101,17 @@ class Appended:
 @final
 @frozen
 class PageQuery:
-    """Which stretch of a conversation; *limit* None is all.
+    """Which part of a conversation to read.
 
-    Cursors are sequence numbers in the ``full`` view, and places in the ``model`` view, where a summary takes the
-    place of the last message that it covers.  At most one of *older_than* and *newer_than* is given; without either
-    the newest messages are meant.
+    Cursors are sequence numbers in the ``full`` view, and places in the ``model`` view, where a summary has the place of
+    the last message that it covers.
+
+    Attributes:
+        limit: the largest number of messages; None: all.
+        before: only messages with an earlier timestamp; None: any.
+        older_than: the newest messages before this cursor.
+        newer_than: the oldest messages after this cursor.  At most one of *older_than* and *newer_than* is given; with
+            neither, the newest messages are read.
     """
 
     conversation_id: str
@@ -112,12 +125,14 @@ class PageQuery:
 @final
 @frozen
 class ConversationListing:
-    """Which conversations, of those that hold a message.
+    """Which conversations to list; only those that hold a message are listed.
 
     Attributes:
-        order: by ``conversation_id``, or by ``updated_at`` and then by ``conversation_id``, both descending.
-        after: ``(updated_at, conversation_id)`` of the last one that was seen, as it was then.
-        prefix: only those with an id that begins so, to the letter.
+        limit: the largest number of conversations.
+        after: ``(updated_at, conversation_id)`` of the last conversation of the page before, as it was on that page.
+        order: ``id``: by ``conversation_id``.  ``recent``: by ``updated_at`` and then by ``conversation_id``, both
+            descending.
+        prefix: only ids that begin with exactly this text.
     """
 
     limit: int
@@ -129,14 +144,16 @@ class ConversationListing:
 @final
 @frozen
 class Summary:
-    """A summary on its way in, to take the place of the messages *covers* (ids, in the order of the view).
+    """A summary to be stored in the place of the messages that it covers.
 
     Attributes:
-        draft: the summary message; its metadata holds ``summaryMetadataId``, its timestamp ends the covered range.
+        draft: the summary message; its metadata holds ``summaryMetadataId``, its timestamp is *ends_at*.
+        covers: the ids of the covered messages, in the order of the view.
         planned_at_version: the version at which *covers* was read.
-        starts_at: the earliest timestamp that it covers.
+        starts_at: the earliest timestamp of the covered messages.
+        ends_at: the latest one.
         delete_covered: delete the covered messages in the same transaction; their ids stay known.
-        threshold: queued history work goes unless the conversation still reaches it; None: it goes.
+        threshold: queued history work is removed unless the conversation still reaches this; None: it is removed.
     """
 
     conversation_id: str
@@ -159,7 +176,8 @@ class HistoryWork:
 
     Attributes:
         attempts: how often it was claimed, this time included.
-        lease_id: whoever holds it may settle the work; a lease that expired may have passed to another.
+        lease_id: the process that holds this lease may settle the work; after the lease expires, another process may
+            claim the work.
     """
 
     conversation_id: str
@@ -168,72 +186,116 @@ class HistoryWork:
 
 
 class MessageRepository(Protocol):
-    """Keeps messages.  Every method is one transaction, so that no reader ever sees half of it.
+    """Stores messages.  Every method is one transaction, so no reader ever sees half of a change.
 
-    The order of a conversation is a sequence given under its lock, never a timestamp.  No driver exception escapes.
+    The order of a conversation is a sequence that is assigned under its lock, never a timestamp.  Exceptions of a driver
+    are returned as ``RepositoryError``.
     """
 
     def append(self, batch: Append) -> Effect[Appended, AppendError]:
         """Store the new drafts of *batch*, and queue history work in the same transaction when its threshold is reached.
 
-        An id that is stored, or was covered by a summary that deleted it, is a duplicate.  One that is stored with
-        another role, content or metadata refuses the batch.
+        A draft is a duplicate when its id is already stored, or was covered by a summary that deleted it.
+
+        Fails with:
+            MessageConflictError: an id is stored with another role, content or metadata; nothing is stored.
+            VersionConflictError: the conversation is at another version than ``batch.expected_version``.
         """
         ...
 
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
-        """Return the stretch, oldest first; None when the conversation holds no message."""
+        """Return the messages that *query* asks for, oldest first; None when the conversation holds no message."""
         ...
 
     def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RepositoryError]:
-        """Delete messages, summaries, coverage and queued work; None when there was no message."""
+        """Delete the messages, summaries, coverage and queued work of a conversation.
+
+        Args:
+            conversation_id: the conversation.
+            now: the time of the write, UTC.
+
+        Returns:
+            how much was deleted; None when the conversation holds no message.
+        """
         ...
 
     def remove_newest(
         self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
     ) -> Effect[ChatMessage | None, RepositoryError]:
-        """Delete the newest message of the model's view and return it; None when there is none.
+        """Delete the newest message of the model's view.
 
-        A summary that stands there is undone first: what it stands for comes back into view, and the newest of that
-        is deleted.  One that has deleted all that it stood for is itself the newest message; the ids of the deleted
-        are free again.  Counts as rewriting the history.  Queued work goes unless *threshold* is still reached.
+        When it is a summary, the messages that it covers come back into view, and the newest of those is deleted.  A
+        summary that has deleted its messages is deleted itself; then the ids of those messages are free again.  The
+        removal counts as rewriting the history.
+
+        Args:
+            conversation_id: the conversation.
+            now: the time of the write, UTC.
+            threshold: queued history work is removed unless the conversation still reaches this; None: it is removed.
+
+        Returns:
+            the deleted message; None when the conversation holds none.
         """
         ...
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
-        """Return the conversation; None when it holds no message."""
+        """Return the counts, version and times of a conversation; None when it holds no message."""
         ...
 
     def conversations(
         self, listing: ConversationListing, /
     ) -> Effect[tuple[Conversation, ...], RepositoryError]:
-        """Return at most ``listing.limit`` conversations; ids are compared and ordered by code points."""
+        """Return at most ``listing.limit`` conversations; ids are compared by code points."""
         ...
 
     def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
-        """Put *summary* in the place of what it covers: message, metadata, coverage and deletion in one transaction.
+        """Store *summary* in the place of the messages that it covers, in one transaction.
 
-        Guarded by version: fails when the history was rewritten (summarized, shortened or cleared) after ``planned_at_version``;
-        appends since then do no harm.  Queued work goes unless its threshold is still reached.
+        The transaction writes the message, its metadata and its coverage, deletes the covered messages if the summary says
+        so, and removes queued work unless the threshold of the summary is still reached.
+
+        Fails with:
+            VersionConflictError: the history was rewritten (summarized, shortened or cleared) after
+                ``summary.planned_at_version``.  Messages that were only added since are no conflict.
         """
         ...
 
     def summarization(
         self, conversation_id: str, summary_message_id: str
     ) -> Effect[SummarizationMetadata | None, RepositoryError]:
-        """Return the metadata of a summary message."""
+        """Return the metadata of a summary message; None when no summary has this id.
+
+        Args:
+            conversation_id: the conversation of the summary.
+            summary_message_id: the id of the summary message.
+        """
         ...
 
     def summarizations_of(
         self, conversation_id: str, message_id: str
     ) -> Effect[tuple[SummarizationMetadata, ...], RepositoryError]:
-        """Return the chain of summaries over a message, the innermost first."""
+        """Return the summaries that cover a message, directly or through another summary, the innermost first.
+
+        Args:
+            conversation_id: the conversation of the message.
+            message_id: the id of the message.
+        """
         ...
 
     def claim_work(
         self, *, now: datetime, lease_id: str, lease_until: datetime, conversation_id: str | None = None
     ) -> Effect[HistoryWork | None, RepositoryError]:
-        """Lease queued work that is due and not leased (of one conversation, or the longest waiting of any)."""
+        """Lease queued history work that is due and not leased.
+
+        Args:
+            now: the present time, UTC.
+            lease_id: the id of the new lease.
+            lease_until: when the lease expires, UTC.
+            conversation_id: claim work of this conversation; None: the work that has waited longest.
+
+        Returns:
+            the leased work; None when there is none.
+        """
         ...
 
     def settle_work(
@@ -243,13 +305,16 @@ class MessageRepository(Protocol):
         threshold: WorkThreshold | None,
         retry_at: datetime | None = None,
     ) -> Effect[None, RepositoryError]:
-        """Give a lease back.
+        """Return leased work; does nothing when another process holds the lease by now.
 
-        With *retry_at* the work waits until then; without, it is done and goes, unless *threshold* is reached (again).
-        Does nothing when the lease has passed to another.
+        Args:
+            work: the leased work.
+            threshold: without *retry_at*, the work is removed, or queued again when the conversation reaches this;
+                None: it is removed.
+            retry_at: the work failed and waits until this time, UTC; None: the work is done.
         """
         ...
 
 
 class MessageRepositoryTag(Tag[MessageRepository]):
-    """Where layers provide ``MessageRepository``."""
+    """The tag under which layers provide ``MessageRepository``."""

@@ -1,7 +1,7 @@
-"""What is said and how it is kept: messages, pages of them, conversations, summaries, and the reports of a write.
+"""Values of conversations: messages, pages, conversations, summaries, and the reports of writes.
 
-Values only.  The rules for input stand in ``message_rules.py``; what can be done with values, in ``contract.py``.
-Those made for every message do without slots, which attrs fills at two thirds of the speed.
+The rules for input are in ``message_rules.py``; what can be done with the values is in ``contract.py``.  Values that are
+made for every message have no slots: attrs fills slots a third more slowly.
 """
 
 # ruff: noqa: PLC0414  what is passed on has a small module of its own, for those who need no more
@@ -34,9 +34,9 @@ class ChatMessage:
     Attributes:
         id: unique in its conversation.
         seq: its number in the conversation; decides the order, never reused.
-        timestamp: when it was said, in UTC, to the microsecond.  A summary bears the time of the last message it covers.
+        timestamp: when it was said, in UTC, to the microsecond.  A summary has the time of the last message it covers.
         metadata: as it was given.  A summary's holds ``summaryMetadataId``.
-        covered_by: the id of the summary that stands in its place, None while it stands for itself.
+        covered_by: the id of the summary that covers the message; None: no summary covers it.
     """
 
     id: str
@@ -51,12 +51,12 @@ class ChatMessage:
 @final
 @frozen
 class MessagePage:
-    """A stretch of one conversation, oldest first.
+    """A part of one conversation, oldest message first.
 
     Attributes:
         version: the conversation's version when the page was read, for ``expected_version``.
         older: cursor of the page before this one, None at the beginning.
-        newer: cursor of the page after this one; also at the end, where it waits for what comes next.
+        newer: cursor of the page after this one.  The newest page has one too: it finds messages that are added later.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -68,13 +68,13 @@ class MessagePage:
 @final
 @frozen(slots=False)
 class Conversation:
-    """What is known of a conversation without reading it.
+    """The counts, version and times of a conversation.
 
     Attributes:
-        version: grows with every change, also over a clear, so that no stale writer mistakes one history for another.
+        version: grows with every change and is not reset by a clear, so that a stale writer is always noticed.
         message_count: stored messages, summaries included.
         view_count: messages of the model's view.
-        view_tokens: their size, as the token counter saw it.
+        view_tokens: the size of the model's view in tokens, as the token counter counts them.
         open_count: user, assistant and tool messages that no summary covers.
     """
 
@@ -91,7 +91,7 @@ class Conversation:
 @final
 @frozen
 class ConversationPage:
-    """Conversations in their order; *next* is the cursor of the page after this one, None at the end."""
+    """A page of a list of conversations; *next* is the cursor of the page after this one, None at the end."""
 
     conversations: tuple[Conversation, ...]
     next: str | None
@@ -100,7 +100,7 @@ class ConversationPage:
 @final
 @frozen
 class TimestampRange:
-    """From the first to the last instant, both included."""
+    """The time from *start* to *end*, both included."""
 
     start: datetime
     end: datetime
@@ -109,13 +109,16 @@ class TimestampRange:
 @final
 @frozen
 class SummarizationMetadata:
-    """Where a summary comes from.
+    """Which messages a summary covers, and who wrote it.
 
     Attributes:
-        id: what the summary's ``metadata["summaryMetadataId"]`` names.
-        summarized_message_ids: what the summary stands for, in order; earlier summaries among them.
-        messages_deleted: whether those messages were deleted with it.
-        is_stale: whether a memory that came from those messages was forgotten since: the summary may still say it.
+        id: the ``summaryMetadataId`` in the metadata of the summary message.
+        summarized_message_ids: the ids of the covered messages, in order; earlier summaries may be among them.
+        timestamp_range: the times of the first and the last covered message.
+        skill_id: the skill that wrote the summary.
+        messages_deleted: whether the covered messages were deleted.
+        is_stale: whether a memory that came from the covered messages was forgotten later; the summary may still
+            repeat it.
     """
 
     id: str
@@ -136,9 +139,9 @@ class HistoryReport:
 
     Attributes:
         status: ``idle``: nothing was due.  ``done``: it ran.  ``queued``: it will run in the background.
-            ``failed``: it could not run now and is queued again; the messages are stored all the same.
-        summary_ids: the summary messages that it wrote.
-        failure: why it failed.
+            ``failed``: it failed and is queued again; the messages are stored all the same.
+        summary_ids: the ids of the summary messages that it wrote.
+        failure: why it failed; None unless *status* is ``failed``.
     """
 
     status: Literal["idle", "done", "queued", "failed"]
@@ -149,12 +152,13 @@ class HistoryReport:
 @final
 @frozen(slots=False)
 class AddReport:
-    """What became of a batch.
+    """The result of an add.
 
     Attributes:
         stored: ids of the messages that are new, in order.
-        duplicates: ids that were stored before, with the same content; nothing was written for them.
+        duplicates: ids that were already stored with the same content; they were not written again.
         version: the conversation's version after the add.
+        history: what the history strategy did.
     """
 
     stored: tuple[str, ...]
@@ -166,7 +170,7 @@ class AddReport:
 @final
 @frozen
 class ClearReport:
-    """What was removed."""
+    """How many messages and summaries a clear removed, and the conversation's version after it."""
 
     messages: int
     summaries: int

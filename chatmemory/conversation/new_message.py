@@ -1,6 +1,6 @@
-"""``NewMessage``: a message on its way in; what becomes of it is said in ``messages.py``.
+"""``NewMessage``: a message to be added; ``messages.py`` has the stored one.
 
-A recall of past chats counts its tokens with one, and loads nothing more of conversations.
+It stands alone because a recall of past chats counts its tokens with one, and loads nothing else of conversations.
 """
 
 from datetime import datetime
@@ -15,13 +15,13 @@ from chatmemory.input.json_value import Json as Json, JsonObject  # noqa: PLC041
 @final
 @frozen(slots=False)
 class NewMessage:
-    """A message on its way in.
+    """A message to be added to a conversation.
 
     Attributes:
-        role: who speaks.  ``summary`` is written by history strategies.
+        role: who speaks.  Only history strategies write ``summary``.
         content: any text without NUL and lone surrogates, up to 16,777,216 characters.
         id: 1 to 512 characters, unique in its conversation; adding the same id again stores nothing.
-            None: one is made.
+            None: a new id is made.
         timestamp: when it was said, with a time zone.  None: now.
         metadata: any JSON object, returned exactly.
     """

@@ -1,4 +1,4 @@
-"""``SkillRunner``: what runs a named skill, with or without a model."""
+"""``SkillRunner``: runs a named skill, with or without a model."""
 
 from typing import Protocol, final
 
@@ -12,19 +12,32 @@ from chatmemory.errors import SkillExecutionError
 @final
 @frozen
 class SkillRequest:
-    """What a skill works on: *messages* oldest first, and the most characters that its text may have."""
+    """The input of a skill.
+
+    Attributes:
+        messages: the messages to work on, oldest first.
+        max_characters: the largest number of characters that the skill's text may have.
+    """
 
     messages: tuple[ChatMessage, ...]
     max_characters: int
 
 
 class SkillRunner(Protocol):
-    """Runs a named skill, ``conversation-summary`` for example, with or without a model."""
+    """Runs a named skill, for example ``conversation-summary``, with or without a model."""
 
     def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
-        """Return the skill's text."""
+        """Run a skill and return its text.
+
+        Args:
+            skill_id: the name of the skill, for example ``conversation-summary``.
+            request: the messages to work on, and the size limit of the text.
+
+        Fails with:
+            SkillExecutionError: the skill is unknown, or the model failed, was too slow or gave no usable text.
+        """
         ...
 
 
 class SkillRunnerTag(Tag[SkillRunner]):
-    """Where layers provide ``SkillRunner``."""
+    """The tag under which layers provide ``SkillRunner``."""

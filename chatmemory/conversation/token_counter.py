@@ -1,4 +1,4 @@
-"""``TokenCounter``: how large a message is for a model."""
+"""``TokenCounter``: counts the tokens of a message."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 
 class TokenCounter(Protocol):
-    """Says how large a message is for a model."""
+    """Counts the tokens of messages as a model sees them."""
 
     def count(self, message: NewMessage | ChatMessage, /) -> int:
-        """Return the tokens of the message, its metadata (tool calls) included, but ``AS_GIVEN``; at least 1."""
+        """Return the number of tokens of the message, at least 1.
+
+        Metadata (tool calls) counts as well, except what is stored under ``AS_GIVEN``.
+        """
         ...
 
 
 class TokenCounterTag(Tag[TokenCounter]):
-    """Where layers provide ``TokenCounter``."""
+    """The tag under which layers provide ``TokenCounter``."""

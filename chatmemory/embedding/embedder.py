@@ -1,6 +1,6 @@
-"""``Embedder``: what makes vectors of texts, and the types of vectors.
+"""``Embedder``: makes vectors of texts; and the types of vectors.
 
-A vector is a row of numpy float32.  numpy is named here for type checkers only: who never embeds never loads it.
+A vector is a row of numpy float32.  Only type checkers import numpy here, so a program that never embeds never loads it.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ USUAL_THRESHOLD: Final = 0.3
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts.  Vectors of two embedders are comparable when *model* and dimension agree."""
+    """Makes vectors of texts.  Two vectors are comparable when they have the same *model* and dimension."""
 
     @property
     def model(self) -> str:
-        """The name under which its vectors are kept; another one for vectors that mean something else."""
+        """The name under which its vectors are stored; a model whose vectors mean something else needs another name."""
         ...
 
     @property
     def similarity_threshold(self) -> float:
-        """The cosine below which two texts have nothing to do with each other: scales differ between models."""
+        """The cosine below which two texts are unrelated; each model has its own scale."""
         ...
 
     def unavailability(self) -> EmbeddingError | None:
-        """Say, without asking anybody, why it cannot embed; None: it may well do (spec 001, D1)."""
+        """Return why the embedder cannot work, as far as it knows without a request; None: it may work (spec 001, D1)."""
         ...
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """Return one row per text, in their order; no texts, no rows."""
+        """Return a matrix with one row per text, in the order of *texts*; no texts give no rows."""
         ...
 
 
 class EmbedderTag(Tag[Embedder]):
-    """Where layers provide ``Embedder``."""
+    """The tag under which layers provide ``Embedder``."""

@@ -1,4 +1,4 @@
-"""``HistoryStrategy``: what keeps a history short."""
+"""``HistoryStrategy``: keeps a conversation short enough for a model."""
 
 from typing import Protocol
 
@@ -9,24 +9,31 @@ from chatmemory.errors import GenericMemoryError, VersionConflictError
 
 
 class HistoryStrategy(Protocol):
-    """Decides when a history is too long, and shortens it."""
+    """Decides when a conversation is too long, and shortens it."""
 
     @property
     def threshold(self) -> WorkThreshold | None:
-        """From what size on a conversation has work; None: never.  An attribute will do.
+        """The size at which a conversation has work for the strategy; None: it never has.  A plain attribute is enough.
 
         The repository compares it with the size of the conversation in the transaction of each change.  A strategy that
-        goes by something else (the hour, what was said) gives ``WorkThreshold()``, which is always reached, and
-        answers ``HistoryReport("idle")`` when it finds nothing to do.
+        decides by something else (the time of day, what was said) returns ``WorkThreshold()``, which every conversation
+        reaches, and answers ``HistoryReport("idle")`` when there is nothing to do.
         """
         ...
 
     def after_add(
         self, conversation_id: str, /
     ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
-        """Do the work.  May be called again after any failure, and by two processes at once."""
+        """Shorten the conversation if it is too long.
+
+        It may be called again after any failure, and by two processes at the same time.
+
+        Fails with:
+            VersionConflictError: the conversation was rewritten meanwhile.
+            GenericMemoryError: the store or the skill failed.
+        """
         ...
 
 
 class HistoryStrategyTag(Tag[HistoryStrategy]):
-    """Where layers provide ``HistoryStrategy``."""
+    """The tag under which layers provide ``HistoryStrategy``."""
