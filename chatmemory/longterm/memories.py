@@ -1,7 +1,7 @@
-"""What is remembered: memories, their namespace and provenance, what became of a write, receipts.
+"""Values of long-term memory: memories, namespaces, provenance, the results of writes, receipts.
 
-Values only.  The rules for input stand in ``memory_rules.py``; what can be done with memories, in ``contracts``; what
-recall answers, in ``recall.py``; what an extractor proposes before it is a memory, in ``proposals.py``.
+The rules for input are in ``memory_rules.py``; what can be done with memories is in ``contract.py``, what a recall
+answers in ``recall/recall.py``, and what an extractor proposes in ``extraction/proposals.py``.
 """
 
 from datetime import datetime
@@ -31,19 +31,19 @@ characters of the content (spec 001, D3).  ``none``: nothing does.
 @final
 @frozen
 class Namespace:
-    """Whose memories: a user's, in one app or in all of them.
+    """Whose memories: those of a user, in one app or in all apps.
 
     Attributes:
-        user: 1 to 512 characters; nobody else's memories are ever seen.
-        app: where they arise.  A reader sees those of its app and those of no app in particular; one that names no
-            app sees all of the user's.  A memory written without an app belongs to no app in particular.
+        user: 1 to 512 characters; a user never sees the memories of another user.
+        app: the app that the memories belong to.  A reader with an app sees the memories of that app and those of no
+            app (``""``).  A reader without an app sees all memories of the user.
     """
 
     user: str
     app: str = ""
 
     def sees(self, other: "Namespace") -> bool:
-        """Tell whether a reader in this namespace sees a memory of the *other*."""
+        """Return whether a reader in this namespace sees a memory of the *other* namespace."""
         return self.user == other.user and (not self.app or other.app in {"", self.app})
 
 
@@ -54,8 +54,8 @@ class Provenance:
 
     Attributes:
         message_ids: the messages of the session that say so.
-        extractor: what made a memory of them: ``rules``, the id of a skill, ``person`` ...
-        path: the file and the turn in it, for what was read from one.
+        extractor: what found the memory in them: ``rules``, the id of a skill, ``person`` ...
+        path: the file, and the turn in it, when the memory was read from a file; None: from no file.
     """
 
     message_ids: tuple[str, ...] = ()
@@ -66,19 +66,19 @@ class Provenance:
 @final
 @frozen(slots=False)
 class NewMemory:
-    """A memory on its way in.
+    """A memory to be stored.
 
     Attributes:
-        content: what a model will read, 1 to 16,777,216 characters without NUL and lone surrogates.
-        id: 1 to 512 characters, unique in the store; None: one is made.
-        key: what the memory is about, ``编程语言偏好`` for example; a label, unless ``put_value`` writes it.
-        value: any JSON; None: the content says it all.
+        content: the text that a model reads, 1 to 16,777,216 characters without NUL and lone surrogates.
+        id: 1 to 512 characters, unique in the store; None: a new id is made.
+        key: what the memory is about, ``编程语言偏好`` for example.  It is only a label, unless ``put_value`` writes it.
+        value: any JSON; None: *content* says everything.
         confidence: 0 to 1.
         session_id: the conversation that it comes from.
         memory_type: None: ``long_term`` when the user stated it, ``short_term`` otherwise.
-        pinned: important to a person: it does not decay.
-        created_at: with a time zone; None: now.
-        embedding: None: the embedder makes one.
+        pinned: whether a person marked it as important, so that it does not decay.
+        created_at: since when it is true, with a time zone; None: now.
+        embedding: its vector; None: the embedder makes one.
     """
 
     content: str
@@ -107,12 +107,11 @@ class Memory:
         namespace: where it was written.
         created_at: since when it is true, UTC, to the microsecond.
         last_accessed: when it last entered a model's context, UTC; None: never.
-        access_count: in how many contexts it was.
-        embedding: the space of its vector, None while it has none.
-        superseded_at: until when it was true; None: it is true now.
-        superseded_by: the id of the memory that took its place; None as well when its value was deleted, or when that
-            memory was removed.
-        version: grows with every change of what it says, for ``expected_version``.
+        access_count: how many contexts it has entered.
+        embedding: the space of its vector; None: it has no vector.
+        superseded_at: when it stopped being true, UTC; None: it is true now.
+        superseded_by: the id of the memory that replaced it; None: nothing replaced it, or the replacement was removed.
+        version: grows with every change of its content, for ``expected_version``.
     """
 
     id: str
@@ -139,14 +138,14 @@ class Memory:
 
     @property
     def app_type(self) -> str:
-        """The app of its namespace, as spec 000 names it."""
+        """The app of the memory's namespace, under the name that spec 000 uses."""
         return self.namespace.app
 
 
 @final
 @frozen
 class MemoryPage:
-    """Memories, newest first; *next* is the cursor of the page after this one, None at the end."""
+    """A page of memories, newest first; *next* is the cursor of the page after this one, None at the end."""
 
     memories: tuple[Memory, ...]
     next: str | None
@@ -155,7 +154,7 @@ class MemoryPage:
 @final
 @frozen(kw_only=True)
 class MemoryChanges:
-    """A correction: the fields that are given take the place of what is stored."""
+    """A correction of a memory: the fields that are given replace the stored ones, all others stay."""
 
     content: str | Unchanged = UNCHANGED
     key: str | Unchanged | None = UNCHANGED
@@ -165,14 +164,14 @@ class MemoryChanges:
     confidence: float | Unchanged = UNCHANGED
 
     def given(self) -> dict[str, Any]:
-        """Return what is to change, by the names of the fields."""
+        """Return the fields to replace, by name."""
         return {name: value for name, value in asdict(self, recurse=False).items() if value is not UNCHANGED}
 
 
 @final
 @frozen
 class Stored:
-    """It is stored under *id*; *superseded* are the ids of those whose place it took."""
+    """The memory was stored under *id*; *superseded* holds the ids of the memories that it replaced."""
 
     id: str
     superseded: tuple[str, ...] = ()
@@ -182,7 +181,7 @@ class Stored:
 @final
 @frozen
 class Duplicate:
-    """It was there already, as the memory *of*; nothing was written."""
+    """The memory was not stored, because the memory with the id *of* already says the same."""
 
     of: str
     outcome: Literal["duplicate"] = "duplicate"
@@ -191,12 +190,12 @@ class Duplicate:
 @final
 @frozen
 class Skipped:
-    """It was not to be stored.
+    """The memory was not stored, for a reason.
 
     Attributes:
-        reason: ``empty``: it says nothing.  ``unsure``: its confidence is too low.  ``echo``: memory itself has put
-            the text before the model.
-        of: the id of the memory that an echo repeats.
+        reason: ``empty``: it has no content.  ``unsure``: its confidence is too low.  ``echo``: it repeats a memory that
+            was put before the model.
+        of: the id of the memory that an echo repeats; None for other reasons.
     """
 
     reason: Literal["empty", "unsure", "echo"]
@@ -210,11 +209,12 @@ SaveOutcome: TypeAlias = Stored | Duplicate | Skipped
 @final
 @frozen
 class RememberReport:
-    """What became of each memory, in order.
+    """The result of a write.
 
     Attributes:
-        unembedded: how many were stored without a vector; they are found by their words until ``re_embed``.
-        reason: why they have none.
+        outcomes: one for each memory, in order.
+        unembedded: how many were stored without a vector; they are found by their words until ``re_embed`` is called.
+        reason: why these have no vector; None when all have one.
     """
 
     outcomes: tuple[SaveOutcome, ...]
@@ -230,7 +230,7 @@ class RememberReport:
 @final
 @frozen
 class UseReport:
-    """What a use did: *used* memories were counted, *promoted* became long-term by it."""
+    """How many memories were counted as *used*, and the ids of those that became long-term by it (*promoted*)."""
 
     used: int
     promoted: tuple[str, ...] = ()
@@ -239,13 +239,13 @@ class UseReport:
 @final
 @frozen
 class ForgetReceipt:
-    """What is gone, and what is still to be looked at.
+    """What was removed, and which summaries may still repeat it.
 
     Attributes:
-        memories: rows removed, their older values among them.
-        embeddings: vectors removed.
-        stale_summaries: ids of summary messages that stand for messages which the memories came from, directly or by
-            way of another summary: they may still say it.  Sorted by code points, none twice.
+        memories: how many memories were removed, superseded ones included.
+        embeddings: how many vectors were removed.
+        stale_summaries: ids of the summary messages that cover a message from which a removed memory came, directly or
+            through another summary.  Sorted by code points, without duplicates.
     """
 
     memories: int
@@ -256,12 +256,12 @@ class ForgetReceipt:
 @final
 @frozen
 class ReEmbedReport:
-    """What a re-embedding did.
+    """The result of a re-embedding.
 
     Attributes:
-        embedded: memories that have the present embedder's vector now.
-        remaining: memories that still lack it, those without any feature to embed (an emoji alone) among them.
-        next: the cursor to go on from, None at the end.
+        embedded: how many memories got a vector of the present embedder.
+        remaining: how many memories still have none; those with nothing to embed (an emoji alone) are among them.
+        next: the cursor to continue from; None at the end.
     """
 
     embedded: int

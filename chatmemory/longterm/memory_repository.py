@@ -1,7 +1,7 @@
-"""``MemoryRepository``: what keeps memories, and the values that go in and out of it.
+"""``MemoryRepository``: stores memories; with the values that its methods take and return.
 
-It stores, filters and finds candidates; what a candidate is worth is decided above it, by the ranking of recall, so
-that every backend ranks alike.
+It stores, filters and finds candidates.  The ranking of recall decides what a candidate is worth, so that every backend
+ranks alike.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from chatmemory.longterm.recall.recall import Coverage
 @final
 @frozen(slots=False)  # made for every memory, see messages.py
 class MemoryDraft:
-    """A memory that obeys the rules, with all that the store needs.
+    """A checked memory with all that the store needs.
 
     Attributes:
         terms: the words by which it is found, separated by single spaces: letters, digits and bigrams of characters,
             already folded and stemmed; a backend indexes and compares them as they are.
-        dedup_key: 32 bytes; a memory of the same user and app that is true now and has the same is a duplicate.
-            None: nothing is.
-        vector: of *space*; None with None.
-        replaces: the id of the memory whose place it takes.
-        replaces_key: it takes the place of every memory of its exact namespace (user and app) and key.
+        dedup_key: 32 bytes.  A memory of the same user and app that is true now and has the same key is a duplicate.
+            None: the memory has no duplicates.
+        space: the space of *vector*; None when there is no vector.
+        vector: the vector of the memory; None when there is no space.
+        replaces: the id of the memory that this one replaces; None: it replaces none.
+        replaces_key: replace every memory of exactly this namespace (user and app) and key.
     """
 
     id: str
@@ -73,13 +74,14 @@ class MemoryDraft:
 @final
 @frozen
 class MemoryListing:
-    """Which memories, newest first: by ``created_at``, then by id (code points), both descending.
+    """Which memories to list, newest first: by ``created_at``, then by id (code points), both descending.
 
     Attributes:
-        after: ``(created_at, id)`` of the last one that was seen.
-        key_prefix: only those with a key that begins so; ``""``: with any key.
-        containing: only those whose content, key or value contains this text.
-        exact_app: only those of the very app of *namespace*, instead of all that it sees.
+        limit: the largest number of memories.
+        after: ``(created_at, id)`` of the last memory of the page before; None: the first page.
+        key_prefix: only memories whose key begins with this text; ``""``: with any key; None: with or without a key.
+        containing: only memories whose content, key or value contains this text.
+        exact_app: only memories of exactly the app of *namespace*, instead of all that it sees.
         as_of: what was true then; None: what is true now.
     """
 
@@ -99,15 +101,17 @@ class MemoryListing:
 @final
 @frozen
 class MemorySearch:
-    """What recall looks for, always among long-term memories that *namespace* sees.
+    """What a recall searches for, among the long-term memories that *namespace* sees.
 
     Attributes:
-        text: the query as it was asked.
-        terms: its words, as those of ``MemoryDraft.terms``; none twice.
-        vector: of *space*; None with None: nothing is compared by vector.
-        tags: each of them is on the memory.
+        text: the query as the caller wrote it.
+        terms: the words of the query, formed as ``MemoryDraft.terms``, without duplicates.
+        space: the space of *vector*; None when there is no vector.
+        vector: the vector of the query; None: vectors are not compared.
+        category: only memories of this category; None: of any.
+        tags: only memories that have all of these tags.
         as_of: what was true then; None: what is true now.
-        limit: at most so many candidates for each way of searching.
+        limit: the largest number of candidates for each way of searching.
     """
 
     namespace: Namespace
@@ -124,11 +128,11 @@ class MemorySearch:
 @final
 @frozen(slots=False)  # made for every candidate
 class Candidate:
-    """A memory that may be a hit.
+    """A memory that may become a hit.
 
     Attributes:
-        terms: as they were stored.
-        similarity: cosine of its vector and the query's; None unless both are of one space.
+        terms: its words, as they were stored.
+        similarity: the cosine of its vector and the query's; None when they are not of one space.
     """
 
     memory: Memory
@@ -139,12 +143,12 @@ class Candidate:
 @final
 @frozen
 class Candidates:
-    """Every candidate once, in any order.
+    """The result of a search: every candidate once, in any order.
 
     Attributes:
-        matched_text: no memory shares a word with the query, and some contain its text.
-        coverage: of the long-term memories that the namespace sees and that are (or were) true, whatever their category
-            and tags, how many have a vector of the space; none without a space.
+        matched_text: no memory shares a word with the query, so the candidates are memories that contain its text.
+        coverage: how many long-term memories the namespace sees that are (or were) true, in any category and with any
+            tags, and how many of them have a vector of the space; 0 without a space.
     """
 
     found: tuple[Candidate, ...]
@@ -155,15 +159,15 @@ class Candidates:
 @final
 @frozen
 class Forgetting:
-    """What is to be forgotten among what *namespace* sees, whether true now or superseded; all None: everything.
+    """Which memories to remove, of all that *namespace* sees, whether true now or superseded.
 
-    All that are given have to fit.
+    A memory is removed when it matches everything that is given.  When nothing is given, all memories are removed.
 
     Attributes:
-        memory_id: this memory, if it is seen, and those that it has superseded, and those before them.
-        session_id: what comes from this conversation.
-        message_id: what names this message in its provenance; with *session_id* when ids are not unique.
-        path: what names this path in its provenance.
+        memory_id: this memory, the memories that it has superseded, those that they have superseded, and so on.
+        session_id: memories from this conversation.
+        message_id: memories whose provenance names this message; give *session_id* too when ids are not unique.
+        path: memories whose provenance names this path.
     """
 
     namespace: Namespace
@@ -176,7 +180,7 @@ class Forgetting:
 @final
 @frozen
 class Attachment:
-    """A vector for a memory whose content was read at *version*."""
+    """A vector for a memory; *version* is the memory's version when its content was read."""
 
     memory_id: str
     version: int
@@ -184,72 +188,103 @@ class Attachment:
 
 
 class MemoryRepository(Protocol):
-    """Keeps memories.  Every method is one transaction; no driver exception escapes.
+    """Stores memories.  Every method is one transaction; exceptions of a driver are returned as ``RepositoryError``.
 
-    Who sees what is said by ``Namespace.sees``.  A memory is true now while it has no ``superseded_at``; it was true
-    at an instant from its ``created_at`` on until just before its ``superseded_at``.  Text is compared and ordered by
-    code points.  In JSON the order of keys does not matter; ``1``, ``1.0`` and ``true`` differ.
+    ``Namespace.sees`` says which memories a reader sees.  A memory is true from its ``created_at`` on until just before its
+    ``superseded_at``; without ``superseded_at`` it is true now.  Text is compared and ordered by code points.  In JSON the
+    order of keys does not matter; ``1``, ``1.0`` and ``true`` differ.
     """
 
     def store(
         self, drafts: tuple[MemoryDraft, ...]
     ) -> Effect[tuple[Stored | Duplicate, ...], MemoryStoreError]:
-        """Store *drafts*, all or none, and answer for each, in order; a draft sees those before it.
+        """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it.
 
-        First comes the id: where it is taken, whether true now or not, by the same content, key and value in exactly
-        this namespace, the draft is a duplicate of itself; taken in any other way, it is a conflict.  Then the dedup
-        key.  Then what the draft replaces, which ceases to be true at its ``created_at``, though never before it became
-        true; a *replaces* that its namespace does not see, or that is no longer true, is missing.  The answer names
-        what was replaced in the order of ``MemoryListing``.
+        1. A draft whose id is taken by the same content, key and value in exactly this namespace, true now or not, is a
+           duplicate.  An id that is taken in any other way is a conflict.
+        2. A draft with the dedup key of a memory that is true now is a duplicate of that memory.
+        3. A draft is stored, and what it replaces stops being true at the ``created_at`` of the draft, though never before
+           it became true.  A *replaces* that its namespace does not see, or that is no longer true, is missing.
 
-        Conflicts fail the batch with one ``MemoryConflictError`` that names them all, in order; without any, the first
-        that is missing fails it with ``MemoryNotFoundError``.
+        Returns:
+            an answer for each draft, in order; it names the replaced memories in the order of ``MemoryListing``.
+
+        Fails with:
+            MemoryConflictError: there are conflicts; the error names them all, in order.
+            MemoryNotFoundError: there is no conflict, and a replaced memory is missing; the error names the first one.
         """
         ...
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
-        """Return the memory, true now or superseded; None when the namespace does not see it."""
+        """Return a memory, whether true now or superseded; None when the namespace does not see it.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+        """
         ...
 
     def value(
         self, namespace: Namespace, key: str, *, as_of: datetime | None = None
     ) -> Effect[Memory | None, RepositoryError]:
-        """Return the newest memory of this key in exactly this namespace that is (or was) true."""
+        """Return the newest memory with this key in exactly this namespace that is (or was) true; None when there is none.
+
+        Args:
+            namespace: the exact user and app.
+            key: the key of the memory.
+            as_of: what was true then; None: what is true now.
+        """
         ...
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
-        """End at *now* the truth of the key's memories in exactly this namespace; False when none was true.
+        """End the truth of all memories with this key in exactly this namespace.
 
-        As with what is replaced, none ends before it became true.
+        Args:
+            namespace: the exact user and app.
+            key: the key of the memories.
+            now: when they stop being true, UTC; a memory never stops before it became true.
+
+        Returns:
+            False when no memory with this key was true.
         """
         ...
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
         """Return at most ``listing.limit`` memories.
 
-        ``containing`` is one run of characters, none of which has a meaning of its own.  ``A`` to ``Z`` are the same as
-        ``a`` to ``z``; every other character is no other than itself.  A value that is a text contains what stands in
-        it, any other what stands in its JSON, as Python's ``json`` writes it with ``ensure_ascii=False``.
+        ``containing`` is plain text without wildcards.  ``A`` to ``Z`` match ``a`` to ``z``; every other character matches
+        only itself.  A value that is text is searched itself; any other value is searched as JSON, as Python's ``json``
+        writes it with ``ensure_ascii=False``.
         """
         ...
 
     def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
-        """Return the candidates of a recall: up to ``search.limit`` for each way in which a memory can be found.
+        """Return the candidates of a recall: up to ``search.limit`` for each way of searching.
 
-        By words: those that share a word with ``terms``; where there are more than the limit, a good choice of them.
-        By vector: the most similar of the space.  Only when no memory that passes the filters shares a word: those
-        whose content contains ``text``, character for character, the newest first.  Similarities are exact to 1e-6.
+        By words: the memories that share a word with ``terms``; if there are more than the limit, a good choice of them.
+        By vector: the most similar memories of the space; similarities are exact to 1e-6.  By text, only when no memory
+        that passes the filters shares a word: the newest memories whose content contains ``text`` exactly.
         """
         ...
 
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
-        """Put what *draft* says in the place of the memory of its id, one version on; None when it is not seen.
+        """Replace what a memory says by what *draft* says, and raise its version by one.
 
-        Namespace, session, role, times, type, pin and uses stay.  With *keep_vector* the vector stays as well;
-        otherwise it becomes the draft's, or none.  The dedup key becomes the draft's, unless another memory that is
-        true now has it: then none.
+        Namespace, session, role, times, type, pin and uses stay.
+
+        Args:
+            draft: the new content; its id names the memory, its namespace is the reader.
+            expected_version: the version that was read.
+            keep_vector: keep the stored vector; otherwise the draft's vector is stored, or none when it has none.
+
+        Returns:
+            the changed memory; None when the namespace does not see it.  It has the draft's dedup key, or none when
+            another memory that is true now already has that key.
+
+        Fails with:
+            MemoryChangedError: the memory is at another version than *expected_version*.
         """
         ...
 
@@ -261,7 +296,17 @@ class MemoryRepository(Protocol):
         memory_type: MemoryType | None = None,
         pinned: bool | None = None,
     ) -> Effect[Memory | None, RepositoryError]:
-        """Promote, demote, pin or unpin (None: leave it); return the memory as it is then, None when it is not seen."""
+        """Change the type of a memory, or its pin.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+            memory_type: the new type; None: it stays.
+            pinned: True: pin it; False: unpin it; None: it stays.
+
+        Returns:
+            the changed memory; None when the namespace does not see it.
+        """
         ...
 
     def record_use(
@@ -274,20 +319,27 @@ class MemoryRepository(Protocol):
         now: datetime,
         promote_after: int | None = None,
     ) -> Effect[UseReport, RepositoryError]:
-        """Count one use of each memory that is seen, and set ``last_accessed``.
+        """Count one use of each memory that the namespace sees, and set ``last_accessed``.
 
-        A memory whose last use had the same *use_id* is left alone, and so is one that is named again.  With
-        *promote_after*, a short-term memory that the user stated in the user's own role becomes long-term by a use
-        after which it was used in so many sessions; a use without *session_id* is in none.  The report names them in
-        the order of *memory_ids*.
+        Args:
+            namespace: the reader.
+            memory_ids: the used memories; an id that is named twice counts once.
+            use_id: the id of this use.  A memory whose last use has the same id is not counted again.
+            session_id: the session of this use; None: it counts for no session.
+            now: the time of the use, UTC.
+            promote_after: a short-term memory of the role ``user`` that the user stated becomes long-term when it has been
+                used in this many sessions; None: never.
+
+        Returns:
+            how many memories were counted, and which became long-term, in the order of *memory_ids*.
         """
         ...
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
         """Remove rows, vectors, index entries and uses, so that no byte of the store shows their text.
 
-        Where the store keeps the conversation too, the summaries of the receipt are marked stale.  What a removed
-        memory had superseded, and what stays, is superseded by none.
+        When the store keeps the conversations too, the summaries of the receipt are marked as stale.  A memory that stays
+        and names a removed memory in ``superseded_by`` gets None there.
         """
         ...
 
@@ -298,9 +350,14 @@ class MemoryRepository(Protocol):
         session_id: str | None = None,
         created_before: datetime | None = None,
     ) -> Effect[int, RepositoryError]:
-        """Remove short-term memories that are not pinned, of this session and older than that; return how many.
+        """Remove short-term memories that are not pinned, true now or superseded, and return how many.
 
-        True now or superseded; None: of any session, of any age.  What stays is superseded by none that went.
+        A memory that stays and names a removed memory in ``superseded_by`` gets None there.
+
+        Args:
+            namespace: the reader.
+            session_id: only memories of this session; None: of any.
+            created_before: only memories that are older, UTC; None: of any age.
         """
         ...
 
@@ -312,21 +369,35 @@ class MemoryRepository(Protocol):
         limit: int,
         after: tuple[datetime, str] | None = None,
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
-        """Return long-term memories true now that have no vector of *space*, and how many there are in all.
+        """Return long-term memories that are true now and have no vector of *space*.
 
-        In the order of ``MemoryListing``, from behind *after*; the number counts those before it, too.
+        Args:
+            namespace: the reader.
+            space: the space that is looked for.
+            limit: the largest number of memories to return.
+            after: ``(created_at, id)`` of the last memory that was returned before; None: begin with the first.
+
+        Returns:
+            the memories, in the order of ``MemoryListing``; and the number of all that have no vector, those before
+            *after* included.
         """
         ...
 
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
     ) -> Effect[int, RepositoryError]:
-        """Give memories their vector of *space*, in the place of any other, and return how many got theirs.
+        """Store a vector of *space* for each memory, in the place of any other vector.
 
-        Those that are not seen, or at another version by now, are left out.
+        Args:
+            namespace: the reader.
+            space: the space of the vectors.
+            attachments: the vectors.  A memory that the namespace does not see, or whose version has changed, is skipped.
+
+        Returns:
+            how many vectors were stored.
         """
         ...
 
 
 class MemoryRepositoryTag(Tag[MemoryRepository]):
-    """Where layers provide ``MemoryRepository``."""
+    """The tag under which layers provide ``MemoryRepository``."""

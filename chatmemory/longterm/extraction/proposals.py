@@ -1,6 +1,6 @@
-"""What an extractor makes of a text before any of it is a memory: proposals, each with its evidence.
+"""Values of extraction: proposed memories, each with its evidence, before any of them is stored.
 
-Who extracts, and by what rules, is the business of ``longterm/extraction/``.
+How they are found is the business of the other modules in ``longterm/extraction/``.
 """
 
 from typing import Literal, TypeAlias, final
@@ -17,7 +17,7 @@ Speaker: TypeAlias = Literal["user", "assistant"]
 @final
 @frozen
 class Span:
-    """Characters of the text, from *start* up to and without *end*."""
+    """A range of characters in the text: from *start* (included) to *end* (excluded), counted from 0."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class ProposedMemory:
 
     Attributes:
         key: what it is about, in the language of the text: ``编程语言偏好``, ``occupation``.
-        value: what is said of it.
+        value: what the text says about it.
         content: the statement as a sentence of its own.
         confidence: 0 to 1; below 0.5 it is not worth saving.
         evidence: where the text says so.
@@ -48,11 +48,12 @@ class ProposedMemory:
 @final
 @frozen
 class Extraction:
-    """What was found in a text, surest first; empty when it says nothing that lasts.
+    """What was found in a text.
 
     Attributes:
-        extractor: what found it: ``rules``, or the id of a skill.
-        note: why the rules stood in for a skill, None otherwise.
+        proposals: the one with the highest confidence first; empty when the text holds nothing worth remembering.
+        extractor: what found them: ``rules``, or the id of a skill.
+        note: why rules were used instead of the skill; None otherwise.
     """
 
     proposals: tuple[ProposedMemory, ...]
@@ -61,14 +62,14 @@ class Extraction:
 
     @property
     def best(self) -> ProposedMemory | None:
-        """The surest proposal."""
+        """The proposal with the highest confidence; None when there is none."""
         return self.proposals[0] if self.proposals else None
 
 
 @final
 @frozen
 class StatedFact:
-    """A fact that a model has identified in what the user said."""
+    """A fact that a model has found in what the user said."""
 
     key: str
     value: Json
