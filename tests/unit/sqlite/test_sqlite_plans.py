@@ -10,7 +10,6 @@ import pytest
 from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_repository import Forgetting, MemoryListing
 from chatmemory_layers.sql.columns import EPOCH
-from chatmemory_layers.sql.memory_requests import Keyed
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.legacy import legacy_rows
@@ -20,7 +19,6 @@ from chatmemory_layers.sqlite.memories import (
     memory_removal,
     memory_search,
     memory_store,
-    memory_uses,
     memory_writes,
     vector_search,
 )
@@ -37,7 +35,6 @@ MODULES = (
     memory_removal,
     memory_search,
     memory_store,
-    memory_uses,
     memory_writes,
     message_reads,
     message_writes,
@@ -110,8 +107,8 @@ def test_the_index_that_fits_is_the_one_that_is_used(
 @pytest.mark.parametrize(
     ("asked", "statement"),
     [
-        (lambda store: memory_reads.value(store, Keyed(MING, "城市", None)), memory_reads.SELECT_VALUE),
-        (lambda store: memory_reads.value(store, Keyed(MING, "城市", EPOCH)), memory_reads.SELECT_VALUE_THEN),
+        (lambda store: memory_reads.value(store, MING, "城市"), memory_reads.SELECT_VALUE),
+        (lambda store: memory_reads.value(store, MING, "城市", as_of=EPOCH), memory_reads.SELECT_VALUE_THEN),
         (lambda store: memory_reads.listed(store, MemoryListing(MING, 5)), memory_reads.SELECT_LISTED),
         (
             lambda store: memory_reads.listed(store, MemoryListing(MING, 5, key_prefix="")),

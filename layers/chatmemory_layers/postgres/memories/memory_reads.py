@@ -11,9 +11,9 @@ from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory.longterm.memory_rules import folded
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, TRUE, seen_by, true_at
+from chatmemory_layers.postgres.memories.memory_requests import Keyed, Named, Unembedded
 from chatmemory_layers.postgres.memories.memory_row import memory_of
 from chatmemory_layers.sql.columns import END_US, to_us
-from chatmemory_layers.sql.memory_requests import Keyed, Named, Unembedded
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 

@@ -14,8 +14,8 @@ from chatmemory.longterm.memories import ForgetReceipt, Namespace
 from chatmemory.longterm.memory_repository import Forgetting
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, seen_by
+from chatmemory_layers.postgres.memories.memory_requests import Expiry
 from chatmemory_layers.sql.columns import to_us
-from chatmemory_layers.sql.memory_requests import Expiry
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 

@@ -41,7 +41,7 @@ from chatmemory_layers.postgres.memories import (
     memory_uses,
     memory_writes,
 )
-from chatmemory_layers.sql.memory_requests import (
+from chatmemory_layers.postgres.memories.memory_requests import (
     Attaching,
     Expiry,
     Keyed,

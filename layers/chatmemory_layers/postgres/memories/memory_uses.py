@@ -6,8 +6,8 @@ from chatmemory.effect import Success
 from chatmemory.longterm.memories import UseReport
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_filters import SEEN, seen_by
+from chatmemory_layers.postgres.memories.memory_requests import Use
 from chatmemory_layers.sql.columns import to_us
-from chatmemory_layers.sql.memory_requests import Use
 
 COUNT_USE: Final = f"""
 UPDATE atomic_memory SET use_count = use_count + 1, last_used_at_us = $5, last_use_id = $4

@@ -13,10 +13,10 @@ from chatmemory.longterm.memories import Memory, Namespace
 from chatmemory.longterm.memory_repository import Attachment
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, seen_by
+from chatmemory_layers.postgres.memories.memory_requests import Attaching, Marks, Retirement, Rewriting
 from chatmemory_layers.postgres.memories.memory_row import memory_of, vector_literal
 from chatmemory_layers.postgres.memories.memory_space import space_keys
 from chatmemory_layers.sql.columns import to_us
-from chatmemory_layers.sql.memory_requests import Attaching, Marks, Retirement, Rewriting
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
 

@@ -4,12 +4,13 @@ How memories are found for a recall stands in ``memory_search.py``.
 """
 
 import sqlite3
+from datetime import datetime
 
+from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.rules import Place
-from chatmemory.longterm.memories import Memory
+from chatmemory.longterm.memories import Memory, Namespace
 from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory_layers.sql.columns import END_US, to_us
-from chatmemory_layers.sql.memory_requests import Keyed, Named, Unembedded
 from chatmemory_layers.sqlite.memories.memory_filters import (
     CONTAINS,
     HAS_TAGS,
@@ -64,19 +65,21 @@ WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL AND (mod
 """
 
 
-def get(connection: sqlite3.Connection, asked: Named) -> Memory | None:
+def get(connection: sqlite3.Connection, namespace: Namespace, memory_id: str) -> Memory | None:
     """See ``MemoryRepository.get``."""
-    parameters = {**seen_by(asked.namespace), "memory_id": asked.memory_id}
-    row = connection.execute(SELECT_MEMORY, parameters).fetchone()
-    return None if row is None else memory_of(row, asked.namespace)
+    asked = {**seen_by(namespace), "memory_id": memory_id}
+    row = connection.execute(SELECT_MEMORY, asked).fetchone()
+    return None if row is None else memory_of(row, namespace)
 
 
-def value(connection: sqlite3.Connection, asked: Keyed) -> Memory | None:
+def value(
+    connection: sqlite3.Connection, namespace: Namespace, key: str, *, as_of: datetime | None = None
+) -> Memory | None:
     """See ``MemoryRepository.value``."""
-    parameters = {**seen_by(asked.namespace), **true_at(asked.as_of), "key": asked.key}
-    statement = SELECT_VALUE if asked.as_of is None else SELECT_VALUE_THEN
+    parameters = {**seen_by(namespace), **true_at(as_of), "key": key}
+    statement = SELECT_VALUE if as_of is None else SELECT_VALUE_THEN
     row = connection.execute(statement, parameters).fetchone()
-    return None if row is None else memory_of(row, asked.namespace)
+    return None if row is None else memory_of(row, namespace)
 
 
 def listed(connection: sqlite3.Connection, listing: MemoryListing) -> tuple[Memory, ...]:
@@ -98,18 +101,25 @@ def listed(connection: sqlite3.Connection, listing: MemoryListing) -> tuple[Memo
     return tuple([memory_of(row, listing.namespace) for row in rows])
 
 
-def unembedded(connection: sqlite3.Connection, asked: Unembedded) -> tuple[tuple[Memory, ...], int]:
+def unembedded(
+    connection: sqlite3.Connection,
+    namespace: Namespace,
+    space: EmbeddingSpace,
+    *,
+    limit: int,
+    after: Place | None = None,
+) -> tuple[tuple[Memory, ...], int]:
     """See ``MemoryRepository.unembedded``."""
     parameters = {
-        **seen_by(asked.namespace),
-        **_behind(asked.after),
-        "model": asked.space.model,
-        "dim": asked.space.dim,
-        "limit": asked.limit,
+        **seen_by(namespace),
+        **_behind(after),
+        "model": space.model,
+        "dim": space.dim,
+        "limit": limit,
     }
     rows = connection.execute(SELECT_UNEMBEDDED, parameters).fetchall()
     (count,) = connection.execute(COUNT_UNEMBEDDED, parameters).fetchone()
-    return tuple([memory_of(row, asked.namespace) for row in rows]), count
+    return tuple([memory_of(row, namespace) for row in rows]), count
 
 
 def _statement(listing: MemoryListing) -> str:

@@ -9,13 +9,13 @@ numbers must not come again: other processes know vectors by them.
 import json
 from collections import defaultdict
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, Final, Never
 
 from chatmemory.effect import Outcome, Success
-from chatmemory.longterm.memories import ForgetReceipt
+from chatmemory.longterm.memories import ForgetReceipt, Namespace
 from chatmemory.longterm.memory_repository import Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
-from chatmemory_layers.sql.memory_requests import Expiry
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memories.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
@@ -104,13 +104,18 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
     return Success(ForgetReceipt(len(keys), embeddings, _mark_stale(transaction, rows)))
 
 
-def expire(transaction: Transaction, expiry: Expiry) -> Outcome[int, Never]:
+def expire(
+    transaction: Transaction,
+    namespace: Namespace,
+    *,
+    session_id: str | None = None,
+    created_before: datetime | None = None,
+) -> Outcome[int, Never]:
     """See ``MemoryRepository.expire``."""
-    before = expiry.created_before
     parameters = {
-        **seen_by(expiry.namespace),
-        "session_id": expiry.session_id,
-        "before_us": END_US if before is None else to_us(before),
+        **seen_by(namespace),
+        "session_id": session_id,
+        "before_us": END_US if created_before is None else to_us(created_before),
     }
     keys = [key for (key,) in transaction.execute(SELECT_EXPIRED, parameters).fetchall()]
     _remove(transaction, keys)

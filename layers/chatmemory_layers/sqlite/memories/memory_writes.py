@@ -1,19 +1,20 @@
-"""What changes a memory that is stored: retire, rewrite, mark, attach.  Each runs in a transaction that others may share.
+"""What changes a memory that is stored: retire, rewrite, mark, use, attach.  Each runs in a transaction that others may share.
 
-How memories come in, are used and go stands in ``memory_store.py``, ``memory_uses.py`` and ``memory_removal.py``.
+How memories come in and go is said in ``memory_store.py`` and ``memory_removal.py``.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Never
 
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError
-from chatmemory.longterm.memories import Memory, MemoryType, Namespace
+from chatmemory.longterm.memories import Memory, MemoryType, Namespace, UseReport
+from chatmemory.longterm.memory_repository import Attachment, MemoryDraft
 from chatmemory_layers.sql.columns import to_us
-from chatmemory_layers.sql.memory_requests import Attaching, Marks, Retirement, Rewriting
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memories.memory_filters import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.memory_row import memory_of, said_columns, vector_blob
@@ -51,42 +52,90 @@ UPDATE_SEQ = "UPDATE memory_embedding SET seq = :seq WHERE memory_key = :memory_
 DELETE_EMBEDDING = "DELETE FROM memory_embedding WHERE memory_key = :memory_key"
 UPDATE_SPACE_KEY = "UPDATE atomic_memory SET space_key = :space_key WHERE id = :memory_key"
 
+COUNT_USE = f"""
+UPDATE atomic_memory SET use_count = use_count + 1, last_used_at_us = :now_us, last_use_id = :use_id
+WHERE memory_id = :memory_id AND last_use_id IS NOT :use_id AND {SEEN}
+RETURNING id, memory_type = 'short_term' AND source = 'user_stated' AND role = 'user'
+"""
+INSERT_USE = """
+INSERT INTO memory_use (memory_key, session_id) VALUES (:memory_key, :session_id) ON CONFLICT DO NOTHING
+"""
+COUNT_SESSIONS = "SELECT count(*) FROM memory_use WHERE memory_key = :memory_key"
 
-def retire(transaction: Transaction, request: Retirement) -> Outcome[bool, Never]:
+
+def retire(
+    transaction: Transaction, namespace: Namespace, key: str, *, now: datetime
+) -> Outcome[bool, Never]:
     """See ``MemoryRepository.retire``."""
-    end = {**seen_by(request.namespace), "key": request.key, "at_us": to_us(request.now)}
+    end = {**seen_by(namespace), "key": key, "at_us": to_us(now)}
     return Success(bool(transaction.execute(END_KEY, end).fetchall()))
 
 
-def rewrite(transaction: Transaction, request: Rewriting) -> Outcome[Memory | None, MemoryChangedError]:
+def rewrite(
+    transaction: Transaction, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
+) -> Outcome[Memory | None, MemoryChangedError]:
     """See ``MemoryRepository.rewrite``."""
-    draft = request.draft
     row = _seen(transaction, draft.namespace, draft.id)
     if row is None:
         return Success(None)
     key, version, memory_type, user_key, app = row
-    if version != request.expected_version:
-        return Failure(MemoryChangedError(draft.id, request.expected_version, version))
+    if version != expected_version:
+        return Failure(MemoryChangedError(draft.id, expected_version, version))
     twin = {"user_key": user_key, "app": app, "dedup_key": draft.dedup_key}
     holder = transaction.execute(SELECT_TWIN, twin).fetchone()
     dedup_key = draft.dedup_key if holder is None or holder[0] == draft.id else None
     transaction.execute(UPDATE_SAID, (*said_columns(draft), dedup_key, key))
-    if not request.keep_vector:
+    if not keep_vector:
         _set_vector(transaction, draft.namespace.user, key, memory_type, draft.space, draft.vector)
     return Success(_memory(transaction, draft.namespace, key))
 
 
-def mark(transaction: Transaction, marks: Marks) -> Outcome[Memory | None, Never]:
+def mark(
+    transaction: Transaction,
+    namespace: Namespace,
+    memory_id: str,
+    *,
+    memory_type: MemoryType | None = None,
+    pinned: bool | None = None,
+) -> Outcome[Memory | None, Never]:
     """See ``MemoryRepository.mark``."""
-    row = _seen(transaction, marks.namespace, marks.memory_id)
+    row = _seen(transaction, namespace, memory_id)
     if row is None:
         return Success(None)
     key, *_ = row
-    set_marks(transaction, marks.namespace.user, key, memory_type=marks.memory_type, pinned=marks.pinned)
-    return Success(_memory(transaction, marks.namespace, key))
+    _set_marks(transaction, namespace.user, key, memory_type=memory_type, pinned=pinned)
+    return Success(_memory(transaction, namespace, key))
 
 
-def set_marks(
+def record_use(
+    transaction: Transaction,
+    namespace: Namespace,
+    memory_ids: tuple[str, ...],
+    *,
+    use_id: str,
+    session_id: str | None,
+    now: datetime,
+    promote_after: int | None = None,
+) -> Outcome[UseReport, Never]:
+    """See ``MemoryRepository.record_use``."""
+    used = 0
+    promoted: list[str] = []
+    parameters = {**seen_by(namespace), "use_id": use_id, "now_us": to_us(now)}
+    for memory_id in memory_ids:
+        # All rows are fetched: an UPDATE with RETURNING that is left half-read holds up the commit.
+        for key, can_be_promoted in transaction.execute(
+            COUNT_USE, {**parameters, "memory_id": memory_id}
+        ).fetchall():
+            used += 1
+            if session_id is not None:
+                transaction.execute(INSERT_USE, {"memory_key": key, "session_id": session_id})
+            if can_be_promoted and _is_due(transaction, key, promote_after):
+                _set_marks(transaction, namespace.user, key, memory_type="long_term")
+                promoted.append(memory_id)
+    return Success(UseReport(used, tuple(promoted)))
+
+
+def _set_marks(
     transaction: Transaction,
     user_id: str,
     key: int,
@@ -102,17 +151,21 @@ def set_marks(
         transaction.execute(UPDATE_SEQ, {"memory_key": key, "seq": seq})
 
 
-def attach(transaction: Transaction, request: Attaching) -> Outcome[int, Never]:
+def attach(
+    transaction: Transaction,
+    namespace: Namespace,
+    space: EmbeddingSpace,
+    attachments: tuple[Attachment, ...],
+) -> Outcome[int, Never]:
     """See ``MemoryRepository.attach``."""
     attached = 0
-    for attachment in request.attachments:
-        row = _seen(transaction, request.namespace, attachment.memory_id)
+    for attachment in attachments:
+        row = _seen(transaction, namespace, attachment.memory_id)
         if row is None:
             continue
         key, version, memory_type, *_ = row
         if version == attachment.version:
-            user_id = request.namespace.user
-            _set_vector(transaction, user_id, key, memory_type, request.space, attachment.vector)
+            _set_vector(transaction, namespace.user, key, memory_type, space, attachment.vector)
             attached += 1
     return Success(attached)
 
@@ -148,3 +201,10 @@ def _seen(
 
 def _memory(transaction: Transaction, namespace: Namespace, key: int) -> Memory:
     return memory_of(transaction.execute(SELECT_MEMORY, {"memory_key": key}).fetchone(), namespace)
+
+
+def _is_due(transaction: Transaction, key: int, promote_after: int | None) -> bool:
+    if promote_after is None:
+        return False
+    (sessions,) = transaction.execute(COUNT_SESSIONS, {"memory_key": key}).fetchone()
+    return bool(sessions >= promote_after)
