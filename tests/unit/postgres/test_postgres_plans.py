@@ -14,9 +14,7 @@ from chatmemory_layers.postgres.memories import (
     memory_removal,
     memory_row,
     memory_search,
-    memory_space,
     memory_store,
-    memory_uses,
     memory_writes,
 )
 from chatmemory_layers.postgres.messages import conversation_row, history_work, message_reads, message_writes
@@ -27,9 +25,8 @@ MEMORY_MODULES = (
     memory_reads,
     memory_removal,
     memory_row,
-    memory_space,
+    memory_row,
     memory_store,
-    memory_uses,
     memory_writes,
 )
 FILL = """

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from chatmemory_layers.sqlite.engine.migrations import migrate
-from chatmemory_layers.sqlite.prompts.prompt_migrations import PROMPT_MIGRATIONS
+from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
 from chatmemory_layers.sqlite.prompts.vectors import prompt_code_blocks
 from chatmemory_layers.sqlite.prompts.vectors.prompt_code_blocks import pack_codes, stored_codes
 from tests.thorough import rounds

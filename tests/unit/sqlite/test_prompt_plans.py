@@ -17,8 +17,8 @@ from chatmemory_layers.sqlite.prompts import (
     prompt_words,
     prompt_writes,
 )
-from chatmemory_layers.sqlite.prompts.prompt_migrations import PROMPT_MIGRATIONS
 from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
+from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
 from chatmemory_layers.sqlite.prompts.vectors import prompt_scans, prompt_vectors
 from tests.unit.sql_statements import statements_of
 

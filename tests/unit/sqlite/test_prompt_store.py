@@ -17,10 +17,9 @@ from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.sqlite.engine import store_file
 from chatmemory_layers.sqlite.engine.migrations import migrate
-from chatmemory_layers.sqlite.prompts.prompt_migrations import PROMPT_MIGRATIONS
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader, prompt_repository
-from chatmemory_layers.sqlite.prompts.prompt_store import store_path
-from chatmemory_layers.sqlite.prompts.prompt_version import NEWEST, versions_of
+from chatmemory_layers.sqlite.prompts.prompt_store import NEWEST, store_path, versions_of
+from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
 from tests.past_turns import SOURCE, contents, draft, index, open_past_chats, read_past_chats, state
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "pastchats.sql"

@@ -23,8 +23,7 @@ from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettin
 from chatmemory_layers.postgres.engine.connection import Connection, Pool
 from chatmemory_layers.postgres.engine.migrations import migrate
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
-from chatmemory_layers.postgres.engine.vector_extension import find_vectors
-from chatmemory_layers.postgres.engine.vector_index import VectorIndexes
+from chatmemory_layers.postgres.engine.vector_index import VectorIndexes, find_vectors
 
 Q = TypeVar("Q")
 A = TypeVar("A")

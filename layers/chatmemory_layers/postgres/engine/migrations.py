@@ -3,7 +3,7 @@
 ``schemas/postgres.sql`` shows the result; a test compares the two.  Tables are made where the address's
 ``search_path`` points.  Every key of a conversation begins with ``conversation_id`` and nothing refers across
 conversations, so that a distributed engine can shard these tables by it.  What the server may lack is no step: the
-extension that compares vectors is the business of ``vector_extension.py``, and their indexes that of ``vector_index.py``.
+extension that compares vectors and its indexes are the business of ``vector_index.py``.
 """
 
 import hashlib

@@ -1,7 +1,10 @@
-"""``VectorIndexes``: the indexes (HNSW) by which the nearest of many vectors are found, each made once it is missed.
+"""What pgvector does for a store: ``find_vectors`` tells whether it is there, ``VectorIndexes`` makes its indexes (HNSW).
+
+Without the extension, memories keep their vectors and are found by their words; nothing else needs it.
 
 While nobody owns many vectors of a space they are compared one by one, and an index would only cost: it makes storing a
-vector ten times slower.  It is made beside the writers, in the background; until it is there, searches go on without.
+vector ten times slower.  An index is made once it is missed, beside the writers, in the background; until it is there,
+searches go on without.
 """
 
 import asyncio
@@ -18,6 +21,15 @@ from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
 
 log = logging.getLogger(__name__)
 
+# In a schema of the search_path: elsewhere its operators are not found.
+SELECT_VERSION: Final = """
+SELECT extversion FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
+WHERE extname = 'vector' AND nspname = ANY (current_schemas(TRUE))
+"""
+CREATE_EXTENSION: Final = "CREATE EXTENSION vector"
+
+_LEAST_VERSION: Final = (0, 8)  # the first whose scan of an index goes on until the filters leave enough
+
 MAX_DIM: Final = 4000
 """Dimensions that an index of halves can have; vectors with more are always compared one by one."""
 
@@ -33,6 +45,24 @@ WHERE indexrelid = to_regclass('memory_embedding_hnsw_' || $1::text) AND NOT ind
     AND NOT EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid)
 """
 DROP_INDEX: Final = "DROP INDEX CONCURRENTLY IF EXISTS memory_embedding_hnsw_{space_key}"
+
+
+async def find_vectors(connection: Connection) -> bool:
+    """Tell whether pgvector is there, making it if the role may; log why not."""
+    refusal = "it is not on the search_path"
+    rows = await connection.fetch(SELECT_VERSION)
+    if not rows:
+        try:
+            await connection.execute(CREATE_EXTENSION)
+        except asyncpg.PostgresError as error:
+            refusal = str(error)  # not offered, not permitted, read-only - or made just now by another
+        rows = await connection.fetch(SELECT_VERSION)
+    if rows and tuple(map(int, rows[0]["extversion"].split(".")[:2])) >= _LEAST_VERSION:
+        return True
+    if rows:
+        refusal = f"version {rows[0]['extversion']} is older than {'.'.join(map(str, _LEAST_VERSION))}"
+    log.warning("no vectors are compared, memories are found by their words: pgvector: %s", refusal)
+    return False
 
 
 @final

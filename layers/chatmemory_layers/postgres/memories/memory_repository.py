@@ -1,6 +1,6 @@
 """``PostgresMemoryRepository``: ``MemoryRepository`` in one PostgreSQL store.
 
-What its methods do stands in ``memory_store.py``, ``memory_writes.py``, ``memory_uses.py``, ``memory_removal.py``,
+What its methods do stands in ``memory_store.py``, ``memory_writes.py``, ``memory_removal.py``,
 ``memory_reads.py`` and ``memory_search.py``, how it gets to the server in ``database.py``.
 """
 
@@ -38,7 +38,6 @@ from chatmemory_layers.postgres.memories import (
     memory_removal,
     memory_search,
     memory_store,
-    memory_uses,
     memory_writes,
 )
 from chatmemory_layers.postgres.memories.memory_requests import (
@@ -129,7 +128,7 @@ class PostgresMemoryRepository:
     ) -> Effect[UseReport, RepositoryError]:
         """See ``MemoryRepository.record_use``."""
         use = Use(namespace, memory_ids, use_id, session_id, now, promote_after)
-        return self._write("record use", namespace, memory_uses.record_use, use)
+        return self._write("record use", namespace, memory_writes.record_use, use)
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
         """See ``MemoryRepository.forget``; what a server keeps of it is said in ``memory_removal.py``."""

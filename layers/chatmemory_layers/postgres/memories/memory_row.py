@@ -1,11 +1,11 @@
-"""``MemoryRow``: a memory on its way into ``atomic_memory``, and how rows come back as memories.
+"""``MemoryRow``: a memory on its way into ``atomic_memory``, how rows come back as memories, and the keys of their spaces.
 
 Which rows are read and written is the business of ``memory_reads.py``, ``memory_search.py``, ``memory_store.py`` and
 ``memory_writes.py``.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, Self, final
 
 from attrs import astuple, frozen
@@ -17,6 +17,15 @@ from chatmemory.longterm.memories import Memory, Namespace, Provenance
 from chatmemory.longterm.memory_repository import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.sql.columns import from_us, to_us
+
+SELECT_SPACES: Final = """
+SELECT space_key, model, dim
+FROM unnest($1::text[], $2::text[]::bigint[]) AS wanted (model, dim) JOIN memory_space USING (model, dim)
+"""
+INSERT_SPACES: Final = """
+INSERT INTO memory_space (model, dim) SELECT * FROM unnest($1::text[], $2::text[]::bigint[])
+ON CONFLICT DO NOTHING
+"""
 
 # Rows, their vectors, and users who are new, in one round trip: arrays of one length, as text for the reason that
 # STORE_MESSAGES gives.
@@ -164,3 +173,24 @@ def memory_of(row: Row, user: str) -> Memory:
         superseded_by=row["superseded_by"],
         version=row["version"],
     )
+
+
+async def space_keys(
+    connection: Connection, spaces: Iterable[EmbeddingSpace]
+) -> Mapping[EmbeddingSpace, int]:
+    """Return the numbers of *spaces*, making those that are new."""
+    # In one order everywhere, so that no two wait for each other.
+    wanted = sorted(set(spaces), key=lambda space: (space.model, space.dim))
+    if not wanted:
+        return {}
+    columns = [space.model for space in wanted], [str(space.dim) for space in wanted]
+    known = await _known(connection, *columns)
+    if len(known) < len(wanted):
+        await connection.execute(INSERT_SPACES, *columns)
+        known = await _known(connection, *columns)
+    return known
+
+
+async def _known(connection: Connection, models: list[str], dims: list[str]) -> Mapping[EmbeddingSpace, int]:
+    rows = await connection.fetch(SELECT_SPACES, models, dims)
+    return {EmbeddingSpace(row["model"], row["dim"]): row["space_key"] for row in rows}

@@ -15,8 +15,7 @@ from chatmemory.longterm.changes import End, StandingMemory, StoreDecision, deci
 from chatmemory.longterm.memories import Duplicate, Namespace, Stored
 from chatmemory.longterm.memory_repository import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
-from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories
-from chatmemory_layers.postgres.memories.memory_space import space_keys
+from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories, space_keys
 from chatmemory_layers.sql.columns import from_us, to_us
 
 SELECT_TAKEN: Final = """

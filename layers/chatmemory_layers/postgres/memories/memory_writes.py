@@ -1,6 +1,6 @@
-"""What changes a memory that is stored: retire, rewrite, mark, attach.  Each runs in a transaction of the user.
+"""What changes a memory that is stored: retire, rewrite, mark, use, attach.  Each runs in a transaction of the user.
 
-How memories come in, are used and go stands in ``memory_store.py``, ``memory_uses.py`` and ``memory_removal.py``.
+How memories come in and go is said in ``memory_store.py`` and ``memory_removal.py``.
 """
 
 import json
@@ -9,13 +9,12 @@ from typing import Final
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryChangedError
 from chatmemory.input.json_value import to_json
-from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memories import Memory, Namespace, UseReport
 from chatmemory.longterm.memory_repository import Attachment
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, seen_by
-from chatmemory_layers.postgres.memories.memory_requests import Attaching, Marks, Retirement, Rewriting
-from chatmemory_layers.postgres.memories.memory_row import memory_of, vector_literal
-from chatmemory_layers.postgres.memories.memory_space import space_keys
+from chatmemory_layers.postgres.memories.memory_requests import Attaching, Marks, Retirement, Rewriting, Use
+from chatmemory_layers.postgres.memories.memory_row import memory_of, space_keys, vector_literal
 from chatmemory_layers.sql.columns import to_us
 
 # ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
@@ -68,6 +67,24 @@ ON CONFLICT (memory_key) DO UPDATE SET space_key = excluded.space_key, vector = 
 RETURNING memory_key
 """
 
+COUNT_USE: Final = f"""
+UPDATE atomic_memory SET use_count = use_count + 1, last_used_at_us = $5, last_use_id = $4
+WHERE {SEEN} AND memory_id = ANY ($3::text[]) AND last_use_id IS DISTINCT FROM $4
+RETURNING memory_key
+"""
+INSERT_USES: Final = """
+INSERT INTO memory_use (memory_key, session_id) SELECT unnest($1::text[]::bigint[]), $2 ON CONFLICT DO NOTHING
+"""
+# What a tool or an assistant said must not promote itself: see MINJA and OWASP ASI06.
+PROMOTE_USED: Final = """
+UPDATE atomic_memory SET memory_type = 'long_term'
+WHERE memory_key = ANY ($1::text[]::bigint[]) AND memory_type = 'short_term' AND source = 'user_stated'
+    AND role = 'user' AND $2 <= (
+        SELECT count(*) FROM memory_use WHERE memory_use.memory_key = atomic_memory.memory_key
+    )
+RETURNING memory_id
+"""
+
 
 async def retire(connection: Connection, request: Retirement) -> Success[bool]:
     """See ``MemoryRepository.retire``."""
@@ -114,6 +131,26 @@ async def mark(connection: Connection, marks: Marks) -> Success[Memory | None]:
     seen = (*seen_by(marks.namespace), marks.memory_id)
     await connection.execute(UPDATE_MARKS, *seen, marks.memory_type, marks.pinned)
     return Success(await _seen(connection, marks.namespace, marks.memory_id))
+
+
+async def record_use(connection: Connection, use: Use) -> Success[UseReport]:
+    """See ``MemoryRepository.record_use``."""
+    counted = await connection.fetch(
+        COUNT_USE, *seen_by(use.namespace), use.memory_ids, use.use_id, to_us(use.now)
+    )
+    keys = [str(row["memory_key"]) for row in counted]
+    if use.session_id is not None:
+        await connection.execute(INSERT_USES, keys, use.session_id)
+    promoted = set[str]()
+    if use.promote_after is not None:
+        rows = await connection.fetch(PROMOTE_USED, keys, use.promote_after)
+        promoted = {row["memory_id"] for row in rows}
+    return Success(
+        UseReport(
+            len(keys),
+            tuple([memory_id for memory_id in dict.fromkeys(use.memory_ids) if memory_id in promoted]),
+        )
+    )
 
 
 async def attach(connection: Connection, request: Attaching) -> Success[int]:

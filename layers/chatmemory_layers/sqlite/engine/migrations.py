@@ -2,7 +2,7 @@
 
 A step is numbered, runs in a transaction of its own, only ever forward.  One whose text had to change after it was
 released says how a file of its former text goes on.  What the steps make is said in ``message_tables.py``,
-``legacy_tables.py``, ``memory_tables.py`` and ``item_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
+``memory_tables.py`` and ``item_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
 """
 
 import sqlite3
@@ -17,8 +17,7 @@ from attrs import field, frozen
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, ITEM_STATEMENTS
-from chatmemory_layers.sqlite.legacy.legacy_tables import FROM_5_TO_6, VERSION_5
-from chatmemory_layers.sqlite.memories.memory_tables import MEMORY_STATEMENTS
+from chatmemory_layers.sqlite.memories.memory_tables import FROM_5_TO_6, MEMORY_STATEMENTS, VERSION_5
 from chatmemory_layers.sqlite.messages.message_tables import CONVERSATIONS, RENAME_CONVERSATION
 
 

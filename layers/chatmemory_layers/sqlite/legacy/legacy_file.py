@@ -25,7 +25,7 @@ from chatmemory_layers.sqlite.engine.migrations import (
     transaction,
 )
 from chatmemory_layers.sqlite.legacy.legacy_backup import back_up
-from chatmemory_layers.sqlite.legacy.legacy_tables import FROM_5_TO_6, VERSION_5
+from chatmemory_layers.sqlite.memories.memory_tables import FROM_5_TO_6, VERSION_5
 
 log = logging.getLogger(__name__)
 

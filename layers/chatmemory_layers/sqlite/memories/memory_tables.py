@@ -16,9 +16,34 @@ A row is a memory once it has a ``memory_id``.  It has then, besides:
     ``provenance``      JSON, NULL for none
     ``space_key``       of the space of its vector, NULL while it has none
 The triggers keep the index of words true, whoever writes; only long-term memories are in it.
+
+A file of ours comes to version 6 of the application by the same road as one of the application's, so that the two cannot
+differ.
 """
 
 from typing import Final
+
+CREATE_SCHEMA_VERSION = "CREATE TABLE schema_version (version INTEGER)"
+INSERT_VERSION_5 = "INSERT INTO schema_version (version) VALUES (5)"
+
+# timestamp in seconds since 1970, embedding as a JSON array.
+CREATE_ATOMIC_MEMORY = """
+CREATE TABLE atomic_memory (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    timestamp INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    tags TEXT,
+    session_id TEXT,
+    create_time TEXT NOT NULL DEFAULT (datetime('now','localtime')),
+    app_type TEXT DEFAULT '',
+    embedding TEXT
+)
+"""
+VERSION_5: Final = (CREATE_SCHEMA_VERSION, INSERT_VERSION_5, CREATE_ATOMIC_MEMORY)
+
+ADD_MEMORY_TYPE = "ALTER TABLE atomic_memory ADD COLUMN memory_type TEXT DEFAULT 'short_term'"
+SET_VERSION_6 = "UPDATE schema_version SET version = 6"
+FROM_5_TO_6: Final = (ADD_MEMORY_TYPE, SET_VERSION_6)
 
 # A small number in the place of a name: in every index, and before every word.
 # next_seq is that of the user's next vector, and only ever grows.

@@ -22,15 +22,18 @@ from chatmemory_layers.sqlite.engine.file_connection import (
     refuse_folder,
     write_ahead,
 )
-from chatmemory_layers.sqlite.prompts.prompt_version import (
-    APPLICATION_ID,
-    NEWEST,
-    OLDEST_READABLE,
-    versions_of,
-)
 
 if TYPE_CHECKING:
     from chatmemory.settings.past_chats_settings import PastChatsSettings
+
+APPLICATION_ID: Final = 0x70636861
+"""``pcha``, as ``file`` and others show it."""
+
+NEWEST: Final = 2
+"""The number of the last step in ``PROMPT_MIGRATIONS``."""
+
+OLDEST_READABLE: Final = 1
+"""The later steps only make reading quicker: whoever upgrades goes on reading what the next index run will migrate."""
 
 OPENING: Final = "open the index of past chats"
 IN_MEMORY: Final = ":memory:"
@@ -40,6 +43,17 @@ READER_CACHE_KIB: Final = 64 * 1024
 
 LONGEST_IDLE_LOG_BYTES: Final = 16 * 1024 * 1024
 """What a source as long as a book has made of the log is given back to the disk."""
+
+
+def versions_of(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return the application id and the number of the last step, two numbers of the file's header.
+
+    A search reads them instead of the ledger of ``migrations.py``, with whose checksums it would wait longer than for its
+    answer.
+    """
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return application_id, version
 
 
 def store_path(settings: PastChatsSettings) -> Path:
@@ -146,7 +160,7 @@ def _refuse_version(connection: sqlite3.Connection, path: Path) -> NoReturn:
 
 def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: ModuleType) -> None:
     from chatmemory_layers.sqlite.engine.migrations import migrate
-    from chatmemory_layers.sqlite.prompts.prompt_migrations import PROMPT_MIGRATIONS
+    from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
 
     _check_origin(connection)
     connection.execute("PRAGMA secure_delete = ON")  # the bytes of what is forgotten go with it
@@ -159,7 +173,7 @@ def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: 
 
 def _check_origin(connection: sqlite3.Connection) -> None:
     from chatmemory_layers.sqlite.engine.migrations import check_origin, has_ledger
-    from chatmemory_layers.sqlite.prompts.prompt_migrations import PROMPT_MIGRATIONS
+    from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
 
     # In this order: another process may be making the file, and both come with one commit.
     if has_ledger(connection) and versions_of(connection)[0] != APPLICATION_ID:

@@ -1,6 +1,6 @@
-"""The tables of past chats, in a file of their own.
+"""The tables of past chats, in a file of their own, and the steps by which it has come to them.
 
-Statements only; ``prompt_migrations.py`` takes the steps, ``schemas/pastchats.sql`` shows where they lead.  A turn is a
+How steps are taken and noted is said in ``migrations.py``; ``schemas/pastchats.sql`` shows where they lead.  A turn is a
 row of ``prompts`` and has, at every commit, exactly one row in ``prompt_embeddings``, one in ``prompt_codes``, and one
 entry in ``prompts_fts``.
 
@@ -9,6 +9,9 @@ own date functions read; ``created_at`` and its like are SQLite's CURRENT_TIMEST
 """
 
 from typing import Final
+
+from chatmemory_layers.sqlite.engine.migrations import CREATE_LEDGER, Migration
+from chatmemory_layers.sqlite.prompts.prompt_store import APPLICATION_ID, NEWEST
 
 # content_hash: of the turn's identity; text_hash: of its text.  Both are hexadecimal.
 # source_project is short, for people; the whole folder stands in metadata_json.
@@ -246,3 +249,17 @@ PROMPT_STATEMENTS: Final = (
 
 CONVERSATION_STATEMENTS: Final = (DROP_CONVERSATION_ORDER, CREATE_CONVERSATIONS)
 """What makes lists of conversations quick."""
+
+PROMPT_MIGRATIONS: Final = (
+    Migration(
+        1,
+        "past chats",
+        (
+            CREATE_LEDGER,
+            *PROMPT_STATEMENTS,
+            f"PRAGMA application_id = {APPLICATION_ID}",
+            "PRAGMA user_version = 1",
+        ),
+    ),
+    Migration(2, "lists of conversations", (*CONVERSATION_STATEMENTS, f"PRAGMA user_version = {NEWEST}")),
+)
