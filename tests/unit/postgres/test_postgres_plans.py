@@ -25,7 +25,6 @@ MEMORY_MODULES = (
     memory_reads,
     memory_removal,
     memory_row,
-    memory_row,
     memory_store,
     memory_writes,
 )
