@@ -22,7 +22,7 @@ from typing import Any, Final, cast
 
 from attrs import frozen
 
-from chatmemory.conversation.token_count import token_counter
+from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService, SearchMode
 from chatmemory.pastchats.finding.hybrid_rank import HybridRanking

@@ -42,7 +42,7 @@ class GuardedEmbedder:
     clock: Clock
     pause_seconds: float
     _failure: EmbeddingError | None = field(default=None, init=False)
-    _again_at: float = field(default=0.0, init=False)
+    _retry_at: float = field(default=0.0, init=False)
     _is_being_tried: bool = field(default=False, init=False)
     _has_worked: bool = field(default=False, init=False)
     _dim: int | None = field(default=None, init=False)
@@ -59,7 +59,7 @@ class GuardedEmbedder:
 
     def unavailability(self) -> EmbeddingError | None:
         """Say why it cannot embed: because of its configuration, or because it has failed a short while ago."""
-        if self._failure is not None and (self._is_being_tried or self.clock.monotonic() < self._again_at):
+        if self._failure is not None and (self._is_being_tried or self.clock.monotonic() < self._retry_at):
             return self._failure
         try:
             return self.embedder.unavailability()
@@ -115,7 +115,7 @@ class GuardedEmbedder:
         until = self.clock.now() + timedelta(seconds=pause)
         detail = f"{error.detail}, " if error.detail else ""
         self._failure = evolve(error, detail=f"{detail}asked again after {until:%Y-%m-%d %H:%M:%S} UTC")
-        self._again_at = self.clock.monotonic() + pause
+        self._retry_at = self.clock.monotonic() + pause
         log.warning(
             "memories get no vectors for a while: %s", self._failure, extra={"problem": error.problem}
         )

@@ -1,4 +1,7 @@
-"""``EmbeddingSpace`` and ``Embedding``: which vectors can be compared, and a vector in such a space."""
+"""``EmbeddingSpace`` and ``Embedding``: which vectors can be compared, and a vector in such a space.
+
+They stand apart from ``embedder.py``, whose annotations are text: schemas and input read those of these classes at run time.
+"""
 
 from collections.abc import Sequence
 from typing import Final, final

@@ -20,7 +20,7 @@ EmbeddingProblem: TypeAlias = Literal[
     "raised",
 ]
 
-_EMBEDDING_ADVICE: dict[EmbeddingProblem, str] = {
+_ADVICE: dict[EmbeddingProblem, str] = {
     "not_configured": "choose one with memory.embedding.provider; until then memories are found by their words",
     "unauthorized": "check memory.embedding.apiKey",
     "not_found": "check memory.embedding.baseUrl and memory.embedding.model: not every provider of chat models embeds",
@@ -35,7 +35,7 @@ _EMBEDDING_ADVICE: dict[EmbeddingProblem, str] = {
     "oversized": "more came back than any vectors need; check memory.embedding.baseUrl",
     "raised": "the embedder raised an exception; see the cause",
 }
-_WORTH_EMBEDDING_AGAIN: frozenset[EmbeddingProblem] = frozenset(
+_WORTH_RETRYING: frozenset[EmbeddingProblem] = frozenset(
     {"rate_limited", "unavailable", "timeout", "malformed", "wrong_count", "not_finite"}
 )
 
@@ -55,8 +55,8 @@ class EmbeddingError:
     @property
     def retry_is_safe(self) -> bool:
         """True when the same texts may well be embedded later."""
-        return self.problem in _WORTH_EMBEDDING_AGAIN
+        return self.problem in _WORTH_RETRYING
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
-        return f"embedder {self.model!r}: {self.problem.replace('_', ' ')}{detail}: {_EMBEDDING_ADVICE[self.problem]}"
+        return f"embedder {self.model!r}: {self.problem.replace('_', ' ')}{detail}: {_ADVICE[self.problem]}"

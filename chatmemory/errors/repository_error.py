@@ -20,7 +20,7 @@ RepositoryProblem: TypeAlias = Literal[
     "unexpected",
 ]
 
-_REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
+_ADVICE: dict[RepositoryProblem, str] = {
     "missing": "make it first, then try again",
     "unavailable": "check the path or the address, then try again",
     "busy": "another writer holds the store; try again",
@@ -60,6 +60,4 @@ class RepositoryError:
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
-        return (
-            f"{self.operation}: {self.problem.replace('_', ' ')}{detail}: {_REPOSITORY_ADVICE[self.problem]}"
-        )
+        return f"{self.operation}: {self.problem.replace('_', ' ')}{detail}: {_ADVICE[self.problem]}"

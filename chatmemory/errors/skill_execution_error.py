@@ -18,7 +18,7 @@ SkillProblem: TypeAlias = Literal[
     "raised",
 ]
 
-_SKILL_ADVICE: dict[SkillProblem, str] = {
+_ADVICE: dict[SkillProblem, str] = {
     "unknown_skill": "register the skill, or correct the skillId of memory.chat.strategy or memory.extraction",
     "unauthorized": "check memory.skill.apiKey",
     "not_found": "check memory.skill.baseUrl and memory.skill.model",
@@ -32,7 +32,7 @@ _SKILL_ADVICE: dict[SkillProblem, str] = {
     "oversized": "have it answer more briefly, or raise memory.chat.strategy.maxSummaryCharacters for summaries",
     "raised": "the skill raised an exception; see the cause",
 }
-_WORTH_RETRYING_SKILL: frozenset[SkillProblem] = frozenset(
+_WORTH_RETRYING: frozenset[SkillProblem] = frozenset(
     {"rate_limited", "unavailable", "timeout", "malformed", "empty"}
 )
 
@@ -52,8 +52,8 @@ class SkillExecutionError:
     @property
     def retry_is_safe(self) -> bool:
         """True when the same request may well succeed later."""
-        return self.problem in _WORTH_RETRYING_SKILL
+        return self.problem in _WORTH_RETRYING
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
-        return f"skill {self.skill_id!r}: {self.problem.replace('_', ' ')}{detail}: {_SKILL_ADVICE[self.problem]}"
+        return f"skill {self.skill_id!r}: {self.problem.replace('_', ' ')}{detail}: {_ADVICE[self.problem]}"

@@ -10,7 +10,7 @@ from chatmemory.conversation.chat_memory_live import chat_memory
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
 from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag
 from chatmemory.conversation.strategies.history_strategy import history_strategy
-from chatmemory.conversation.token_count import token_counter
+from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import RepositoryError

@@ -15,8 +15,7 @@ from chatmemory.context.context_assembly import ContextAssembly, Materials
 from chatmemory.context.token_window import exchanges, is_whole
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
-from chatmemory.conversation.token_count import EstimatedTokens
-from chatmemory.conversation.token_counter import TokenCounter
+from chatmemory.conversation.token_counter import EstimatedTokens, TokenCounter
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError
 from chatmemory.input.choices import Role

@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from chatmemory.conversation.token_count import estimate
+from chatmemory.conversation.token_counter import estimate
 from chatmemory.pastchats.finding.prompt_hits import Exchange, FailedAttempt, PromptHit, PromptSignals
 from chatmemory.pastchats.finding.recall_block import recall_block
 from chatmemory.pastchats.finding.recall_echo import END, HEADING, without_recall_blocks

@@ -7,7 +7,7 @@ from itertools import chain
 import pytest
 from attrs import frozen
 
-from chatmemory.conversation.token_count import EstimatedTokens
+from chatmemory.conversation.token_counter import EstimatedTokens
 from chatmemory.pastchats.contract import SearchMode
 from chatmemory.pastchats.finding.exchanges import exchange_of
 from chatmemory.pastchats.finding.past_chats_live import PastChatsLive

@@ -15,7 +15,7 @@ from chatmemory.conversation.message_repository import MessageRepository, Messag
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
 from chatmemory.conversation.strategies.history_strategy import history_strategy
-from chatmemory.conversation.token_count import token_counter
+from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory.effect.outcome import Die
 from chatmemory.errors import GenericMemoryError, RepositoryError

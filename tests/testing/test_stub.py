@@ -20,7 +20,7 @@ from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.conversation.messages import HistoryReport
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner
 from chatmemory.conversation.strategies.contract import HistoryStrategyTag
-from chatmemory.conversation.token_count import token_counter
+from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Schedule, Success
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.effect.layers.mock import UnimplementedError

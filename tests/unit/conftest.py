@@ -15,7 +15,7 @@ from chatmemory.conversation.strategies.history_strategy import KeepEverything
 from chatmemory.conversation.strategies.summarize_every_n import SummarizeEveryN
 from chatmemory.conversation.strategies.summary_writer import SummaryWriter
 from chatmemory.conversation.strategies.token_budget import TokenBudget
-from chatmemory.conversation.token_count import EstimatedTokens
+from chatmemory.conversation.token_counter import EstimatedTokens
 from chatmemory.effect import Effect
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.effect.services.ids import SequentialIds

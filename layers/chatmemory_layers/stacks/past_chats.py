@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
 
-from chatmemory.conversation.token_count import token_counter
+from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import Layer
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.pastchats.finding.hybrid_rank import prompt_ranker

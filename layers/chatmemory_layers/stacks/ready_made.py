@@ -15,8 +15,7 @@ from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.conversation.skill_runner import SkillRunnerTag
 from chatmemory.conversation.strategies.contract import HistoryStrategyTag
 from chatmemory.conversation.strategies.history_strategy import history_strategy
-from chatmemory.conversation.token_count import token_counter
-from chatmemory.conversation.token_counter import TokenCounterTag
+from chatmemory.conversation.token_counter import TokenCounterTag, token_counter
 from chatmemory.effect import EffectFailed, Failure, Layer, Success
 from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.effect.services.clock import ClockTag, TestClock

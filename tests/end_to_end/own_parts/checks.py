@@ -20,7 +20,7 @@ from chatmemory import (
     wire,
 )
 from chatmemory.conversation.chat_memory_live import chat_memory
-from chatmemory.conversation.token_count import token_counter
+from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import Layer
 from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.embedding.space import EmbeddingSpace

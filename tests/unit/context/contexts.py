@@ -8,7 +8,7 @@ from chatmemory.context.chat_context_live import ChatContextLive
 from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
-from chatmemory.conversation.token_count import EstimatedTokens
+from chatmemory.conversation.token_counter import EstimatedTokens
 from chatmemory.effect.services.ids import SequentialIds
 from chatmemory.settings.memory_settings import ContextSettings
 from tests.remembered import USER, Remembered, memory_of

@@ -12,7 +12,7 @@ from chatmemory.context.chat_context import ChatContext, ContextMessage, Instruc
 from chatmemory.context.context_assembly import ContextAssembly, Materials
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, SUMMARY_NOTICE
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.conversation.token_count import EstimatedTokens
+from chatmemory.conversation.token_counter import EstimatedTokens
 from chatmemory.effect import Context
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.longterm.memories import Memory, Provenance

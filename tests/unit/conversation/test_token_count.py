@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chatmemory.conversation.new_message import NewMessage
-from chatmemory.conversation.token_count import EstimatedTokens, estimate
+from chatmemory.conversation.token_counter import EstimatedTokens, estimate
 from chatmemory.input.json_value import AS_GIVEN
 
 

@@ -24,7 +24,7 @@ from chatmemory import (
 from chatmemory.context.chat_context_live import chat_context
 from chatmemory.conversation.chat_memory_live import chat_memory
 from chatmemory.conversation.strategies.history_strategy import history_strategy
-from chatmemory.conversation.token_count import token_counter
+from chatmemory.conversation.token_counter import token_counter
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.extraction.extractors import memory_extractor
 from chatmemory.longterm.long_term_memory_live import long_term_memory

@@ -58,7 +58,7 @@ function App() {
 function View({ name, path, query }) {
   const words = useWords(shellWords);
   const [error, forgetError] = useErrorBoundary();
-  if (error) return html`<div class="page"><${ProblemNote} problem=${error} again=${forgetError} /></div>`;
+  if (error) return html`<div class="page"><${ProblemNote} problem=${error} retry=${forgetError} /></div>`;
   if (!Object.hasOwn(VIEWS, name)) return html`<div class="page"><${Heading}>${words.nowhere}<//></div>`;
   return html`<${VIEWS[name]} path=${path} query=${query} />`;
 }

@@ -9,7 +9,7 @@ import { useEffect, useRef, useState } from "./vendor/preact-htm.js";
 /**
  * Ask once, and again whenever *questions* change.  *ask* takes `{signal}`.
  *
- * Gives `{value, problem, isLoading, again, change}`: `again()` asks anew, `change(f)` replaces the value by `f(value)`.
+ * Gives `{value, problem, isLoading, retry, change}`: `retry()` asks anew, `change(f)` replaces the value by `f(value)`.
  * The last value stays while the same question is asked again.
  */
 export function useAnswer(ask, questions) {
@@ -27,7 +27,7 @@ export function useAnswer(ask, questions) {
   }, [...questions, round]);
   return {
     ...state,
-    again: () => setRound((number) => number + 1),
+    retry: () => setRound((number) => number + 1),
     change: (how) => setState((before) => ({ ...before, value: how(before.value) })),
   };
 }
@@ -35,8 +35,8 @@ export function useAnswer(ask, questions) {
 /**
  * Ask for pages of a list; *ask* takes `(after, {signal})` and gives `{items, next}`.
  *
- * Gives `{items, hasMore, isEmpty, isLoading, problem, more, again, change}`: `isEmpty` is true once it is known,
- * `more()` asks for the next page (or repeats one that failed), `again()` begins anew, `change(f)` replaces the items
+ * Gives `{items, hasMore, isEmpty, isLoading, problem, more, retry, change}`: `isEmpty` is true once it is known,
+ * `more()` asks for the next page (or repeats one that failed), `retry()` begins anew, `change(f)` replaces the items
  * by `f(items)`.
  */
 export function usePages(ask, questions) {
@@ -63,7 +63,7 @@ export function usePages(ask, questions) {
     isLoading: state.isLoading,
     problem: state.problem,
     more: () => state.isLoading || load(state.next, state.items),
-    again: () => setRound((number) => number + 1),
+    retry: () => setRound((number) => number + 1),
     change: (how) => setState((before) => ({ ...before, items: how(before.items) })),
   };
 }

@@ -51,7 +51,7 @@ export function Conversation({ id, wanted, onMessage, onCleared }) {
     <ol class="messages">
       ${entries.map((entry) => html`<${Entry} key=${entry.summaryId ?? entry.message.id} entry=${entry} context=${context} />`)}
     </ol>
-    <${End} state=${state} newer=${() => shown.newer()} toLatest=${toLatest} again=${() => shown.again()} />
+    <${End} state=${state} newer=${() => shown.newer()} toLatest=${toLatest} retry=${() => shown.retry()} />
     ${saved && html`<${SaveDialog} said=${saved} onClose=${() => setSaved(null)} />`}
     ${isClearing && html`<${Clearing} id=${id} onClose=${() => setClearing(false)}
       onDone=${onCleared} />`}
@@ -74,12 +74,12 @@ function Beginning({ state, older }) {
   return state.messages.length > 0 && html`<p class="beginning">${words.beginning}</p>`;
 }
 
-function End({ state, newer, toLatest, again }) {
+function End({ state, newer, toLatest, retry }) {
   const words = useWords(conversationWords);
   const isBehind = !state.isAtEnd && state.messages.length > 0;
   return html`
     ${state.isMissing && html`<${Note} kind="warning">${words.missing}<//>`}
-    ${state.problem && html`<${ProblemNote} problem=${state.problem} again=${again} />`}
+    ${state.problem && html`<${ProblemNote} problem=${state.problem} retry=${retry} />`}
     ${state.wasCleared && html`<${Empty} title=${words.wasCleared} />`}
     ${isBehind && html`<p class="pages-end">
       <button type="button" disabled=${state.busy} onClick=${newer}>${words.newer}</button>

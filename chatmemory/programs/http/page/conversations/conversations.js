@@ -36,7 +36,7 @@ export function Conversations({ path, query }) {
     <section class="pane pane-list" aria-label=${words.title}>
       <header class="list-head">
         <${Heading} level=${chosen ? 2 : 1} isHere=${!chosen}>${words.title}<//>
-        <${IconButton} icon="again" label=${words.refresh} isBare onClick=${pages.again} />
+        <${IconButton} icon="retry" label=${words.refresh} isBare onClick=${pages.retry} />
       </header>
       <${List} pages=${pages} chosen=${chosen} />
     </section>
@@ -44,7 +44,7 @@ export function Conversations({ path, query }) {
       ${chosen === undefined
         ? html`<${Empty} title=${words.choose} />`
         : html`<${Conversation} key=${chosen} id=${chosen} wanted=${query.message}
-            onMessage=${(message) => toFront(chosen, message)} onCleared=${pages.again} />`}
+            onMessage=${(message) => toFront(chosen, message)} onCleared=${pages.retry} />`}
     </section>
   </div>`;
 }

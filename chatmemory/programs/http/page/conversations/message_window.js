@@ -69,7 +69,7 @@ export class MessageWindow {
   }
 
   /** Do once more what has failed. */
-  again() {
+  retry() {
     this.#latestWork();
   }
 

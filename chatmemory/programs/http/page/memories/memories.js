@@ -88,7 +88,7 @@ function Recalled({ query: { query, category, app }, canChange, written }) {
   };
   return html`<section class="found">
     <h2>${words.recalled}</h2>
-    ${answer.problem && html`<${ProblemNote} problem=${answer.problem} again=${answer.again} />`}
+    ${answer.problem && html`<${ProblemNote} problem=${answer.problem} retry=${answer.retry} />`}
     ${answer.isLoading && html`<${Loading} />`}
     ${answer.value &&
     html`<${HowFound} found=${answer.value} />
@@ -122,7 +122,7 @@ function OneMemory({ id, canChange }) {
   return html`<div class="page">
     <p><a href=${hrefTo(["memories"])}>${words.allMemories}</a></p>
     <${Heading}>${words.oneMemory}<//>
-    ${answer.problem && html`<${ProblemNote} problem=${answer.problem} again=${answer.again} />`}
+    ${answer.problem && html`<${ProblemNote} problem=${answer.problem} retry=${answer.retry} />`}
     ${answer.isLoading && html`<${Loading} />`}
     ${answer.value &&
     (isForgotten

@@ -58,7 +58,7 @@ function Beginning({ chat }) {
 
 function End({ chat, isMissing }) {
   const words = useWords(pastWords);
-  if (chat.problem) return html`<${ProblemNote} problem=${chat.problem} again=${chat.again} />`;
+  if (chat.problem) return html`<${ProblemNote} problem=${chat.problem} retry=${chat.retry} />`;
   if (chat.busy === "later") return html`<${Loading} />`;
   if (chat.busy) return null;
   if (!chat.turns.length) return html`<${Note} kind="warning">${words.absent}<//>`;

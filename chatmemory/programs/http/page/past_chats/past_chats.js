@@ -25,10 +25,10 @@ export function PastChats({ path, query }) {
   const [chosen] = path;
   const statistics = useAnswer((options) => pastChats(options), []);
   useTitle(words.title);
-  if (statistics.problem?.tag === "PastChatsNotIndexedError") return html`<${NotIndexed} again=${statistics.again} />`;
+  if (statistics.problem?.tag === "PastChatsNotIndexedError") return html`<${NotIndexed} retry=${statistics.retry} />`;
   if (statistics.problem) {
     return html`<div class="page"><${Heading}>${words.title}<//>
-      <${ProblemNote} problem=${statistics.problem} again=${statistics.again} />
+      <${ProblemNote} problem=${statistics.problem} retry=${statistics.retry} />
     </div>`;
   }
   if (!statistics.value) return html`<${Loading} />`;
@@ -51,7 +51,7 @@ export function PastChats({ path, query }) {
   </div>`;
 }
 
-function NotIndexed({ again }) {
+function NotIndexed({ retry }) {
   const words = useWords(pastWords);
   const pieces = useWords(pieceWords);
   return html`<div class="page narrow">
@@ -59,7 +59,7 @@ function NotIndexed({ again }) {
     <p>${words.notIndexedWhy}</p>
     <pre class="card code">${INDEX_COMMAND}</pre>
     <p>${words.notIndexedThen}</p>
-    <p><button type="button" onClick=${again}>${pieces.again}</button></p>
+    <p><button type="button" onClick=${retry}>${pieces.retry}</button></p>
   </div>`;
 }
 

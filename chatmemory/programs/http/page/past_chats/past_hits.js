@@ -22,14 +22,14 @@ const RARE_SIGNALS = ["neighbour", "conversation", "speaker", "date"]; // worth 
 export function PastHits({ asked, chosen, turn }) {
   const words = useWords(pastWords);
   const { q, project, format } = asked;
-  const { value, problem, isLoading, again } = useAnswer(
+  const { value, problem, isLoading, retry } = useAnswer(
     (options) => {
       const filters = { projects: project ? [project] : [], formats: format ? [format] : [] };
       return searchPastChats({ query: q, limit: MOST, ...filters }, options);
     },
     [q, project, format],
   );
-  if (problem) return html`<${ProblemNote} problem=${problem} again=${again} />`;
+  if (problem) return html`<${ProblemNote} problem=${problem} retry=${retry} />`;
   if (isLoading) return html`<${Loading} />`;
   if (!value.hits.length) return html`<${Empty} title=${words.nothingFound}><p>${value.reason}</p><//>`;
   return html`

@@ -10,7 +10,7 @@ const PAGE = 100;
 const BEFORE_WANTED = 10; // turns that say what the wanted one is about
 
 /**
- * Gives `{turns, hasEarlier, hasLater, busy, problem, earlier, later, again}`; `busy` is "opening", "earlier", "later" or
+ * Gives `{turns, hasEarlier, hasLater, busy, problem, earlier, later, retry}`; `busy` is "opening", "earlier", "later" or
  * null, and *wanted* the index of a turn, or null.
  */
 export function useTurns(conversationId, wanted) {
@@ -62,5 +62,5 @@ export function useTurns(conversationId, wanted) {
     open();
     return () => stop.current();
   }, [conversationId, wanted]);
-  return { ...state, earlier, later, again: () => latest.current() };
+  return { ...state, earlier, later, retry: () => latest.current() };
 }

@@ -16,7 +16,7 @@ const DRAWINGS = {
   save: "M6 3h12v18l-6-4-6 4zM12 7v6M9 10h6",
   close: "M6 6l12 12M18 6L6 18",
   back: "M15 5l-7 7 7 7",
-  again: "M19 12a7 7 0 1 1-2.1-5M19 4v4h-4",
+  retry: "M19 12a7 7 0 1 1-2.1-5M19 4v4h-4",
   search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 1 0 0-13M15.5 15.5L20 20",
   warning: "M12 4l9 16H3zM12 10v4M12 17v.5",
   done: "M5 12.5l4.5 4.5L19 7.5",

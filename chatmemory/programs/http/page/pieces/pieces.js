@@ -79,13 +79,13 @@ export function Badge({ kind = "quiet", children }) {
 }
 
 /** What went wrong, and the way on where there is one. */
-export function ProblemNote({ problem, again }) {
+export function ProblemNote({ problem, retry }) {
   const words = useWords(pieceWords);
   const explain = useExplanation();
   return html`<div class="note failed" role="alert">
     <${Icon} name="warning" />
     <p>${explain(problem)}</p>
-    ${again && html`<button type="button" onClick=${again}>${words.again}</button>`}
+    ${retry && html`<button type="button" onClick=${retry}>${words.retry}</button>`}
   </div>`;
 }
 
@@ -108,7 +108,7 @@ export function Empty({ title, children }) {
 /** The end of a list in pages (`usePages`): its problem, its progress, or the way to the next page. */
 export function PagesEnd({ pages, label }) {
   const words = useWords(pieceWords);
-  if (pages.problem) return html`<${ProblemNote} problem=${pages.problem} again=${pages.more} />`;
+  if (pages.problem) return html`<${ProblemNote} problem=${pages.problem} retry=${pages.more} />`;
   if (pages.isLoading) return html`<${Loading} />`;
   if (!pages.hasMore) return null;
   return html`<p class="pages-end"><button type="button" onClick=${pages.more}>${label ?? words.more}</button></p>`;

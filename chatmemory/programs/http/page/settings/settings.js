@@ -28,7 +28,7 @@ export function Settings() {
     <section class="card">
       <h2>${words.thisServer}</h2>
       ${answer.isLoading && html`<${Loading} />`}
-      ${answer.problem && html`<${ProblemNote} problem=${answer.problem} again=${answer.again} />`}
+      ${answer.problem && html`<${ProblemNote} problem=${answer.problem} retry=${answer.retry} />`}
       ${answer.value && html`<${Description} server=${answer.value} />`}
     </section>
     ${answer.value && html`<${Better} warnings=${answer.value.warnings} />`}

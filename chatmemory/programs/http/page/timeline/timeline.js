@@ -34,7 +34,7 @@ export function Timeline({ query }) {
   return html`<div class="page timeline-page">
     <${Heading}>${words.title}<//>
     ${pages.isLoading && html`<${Loading} label=${words.loading(count)} />`}
-    ${pages.problem && html`<${ProblemNote} problem=${pages.problem} again=${pages.more} />`}
+    ${pages.problem && html`<${ProblemNote} problem=${pages.problem} retry=${pages.more} />`}
     ${pages.isEmpty && html`<${Empty} title=${words.nothing} />`}
     ${points.length > 0 &&
     html`<${Picture} points=${points} onOlder=${pages.hasMore ? pages.more : null} query=${query} />`}

@@ -1,7 +1,7 @@
 /** The words of the small pieces, the dialogs and the notices. */
 
 export const pieceWords = {
-  again: ["Try again", "重试"],
+  retry: ["Try again", "重试"],
   loading: ["Loading …", "加载中…"],
   showAll: [(count) => `Show all ${count} characters`, (count) => `显示全部 ${count} 个字符`],
   more: ["Load more", "加载更多"],
