@@ -36,10 +36,10 @@ SCHEMAS: Final = "#/components/schemas/"
 RESPONSES: Final = "#/components/responses/"
 
 ABOUT: Final = (
-    "Memory of conversations, and beyond them. Names are camelCase, instants ISO 8601 in UTC. An id in a path is one "
-    "segment, percent-encoded; `.` and `..` cannot stand there, since clients take them for steps. What fails is "
-    "answered with a problem document (RFC 9457); its `tag` says what it is, `retry_is_safe` whether the same request "
-    "may be made again. A server without tokens needs no `Authorization`."
+    "Conversation memory and long-term memory for AI agents. Names are camelCase, times are ISO 8601 in UTC. An id in a "
+    "path is one percent-encoded segment; `.` and `..` are not allowed there, because clients resolve them. A request "
+    "that fails is answered with a problem document (RFC 9457): its `tag` names the error, its `retry_is_safe` says "
+    "whether you may send the same request again. A server without tokens needs no `Authorization`."
 )
 
 AT_THE_DOOR: Final = (
@@ -141,15 +141,17 @@ def _without_null(schema: dict[str, Any]) -> JsonObject:
 
 def _header_parameters(operation: Operation) -> Iterator[JsonObject]:
     if operation.takes_version:
-        about = "The ETag of what was read; 412 when it has changed since."
+        about = "The ETag of the version that you read; the answer is 412 if it has changed since."
         yield _header("If-Match", about, pattern=f"^{A_VERSION}$", example='"12"')
     if operation.method == "GET" and operation.signature.answer in UNCHANGED_WITH_ITS_VERSION:
-        yield _header("If-None-Match", "The ETag of what is known; 304 when it is still the same.")
+        yield _header(
+            "If-None-Match", "The ETag of the version that you have; the answer is 304 if it has not changed."
+        )
     if operation.takes_key:
-        about = "The same for every repetition of one write, which then happens once."
+        about = "A key of your choice; send the same key when you retry a write, and it happens once."
         yield _header("Idempotency-Key", about, pattern=f"^{A_KEY}$")
     if operation.is_stream:
-        yield _header("Last-Event-ID", "The id of the last event that has come.", pattern=f"^{AN_EVENT}$")
+        yield _header("Last-Event-ID", "The id of the last event that you received.", pattern=f"^{AN_EVENT}$")
 
 
 def _header(name: str, about: str, *, example: str | None = None, **rules: Json) -> JsonObject:
@@ -188,7 +190,7 @@ def _responses(operation: Operation, description: Description) -> JsonObject:
         str(operation.status): {"description": _prose(answer), **headers, "content": content}
     }
     if operation.method == "GET" and answer in UNCHANGED_WITH_ITS_VERSION:
-        responses["304"] = {"description": "It is still the same.", **headers}
+        responses["304"] = {"description": "Not changed.", **headers}
     return {**responses, **problems}
 
 
@@ -257,7 +259,7 @@ def openapi_text() -> str:
 
 
 def get_openapi(_: Call[NoParameters, None]) -> Effect[JsonObject, Never]:
-    """Return this document."""
+    """Return this OpenAPI document."""
     return Effect.succeed(json.loads(openapi_text()))
 
 

@@ -45,13 +45,13 @@ TEMPLATES: Final = (
         "conversation",
         "A conversation",
         f"{CONVERSATIONS}{{conversationId}}",
-        f"The newest {MOST_READ} messages of a conversation, as a model sees them; the id is percent-encoded.",
+        f"The newest {MOST_READ} messages of a conversation, as a model sees them; percent-encode the id.",
     ),
     Template(
         "past_conversation",
         "A past conversation of another tool",
         f"{PAST_CHATS}{{conversationId}}",
-        f"The first {MOST_READ} turns of a past conversation; the id is percent-encoded.",
+        f"The first {MOST_READ} turns of a past conversation; percent-encode the id.",
     ),
 )
 

@@ -26,12 +26,12 @@ LONGEST_SECONDS: Final = 40.0
 @final
 @frozen(kw_only=True)
 class Histories:
-    """What is to be read.
+    """The histories to read.
 
     Attributes:
-        paths: files and folders below those that the person allows; none: wherever the known tools keep their histories.
-        format: the reader to use for every file; null: each file's content decides.
-        dry_run: read, and write nothing.
+        paths: files and folders to read, inside the folders that the user allows; an empty list for the folders of known tools.
+        format: the format of every file, for example `claude_code`; null to detect it from the content.
+        dry_run: true to read without writing.
     """
 
     paths: tuple[str, ...] = ()
@@ -42,16 +42,16 @@ class Histories:
 @final
 @frozen(kw_only=True)
 class Indexed:
-    """What an index run did.
+    """The result of an index run.
 
     Attributes:
-        text: the same in words, with the files that could not be read.
-        is_complete: false: the time was up; call again to go on.
-        files: files that were looked at.
-        turns: what became of the turns; null while it is not complete.
-        not_histories: files that are no chat history.
-        failed: files that could not be read.
-        redacted: secrets that were taken out.
+        text: the result in words, with the files that could not be read.
+        is_complete: false if the time ran out; call the tool again to continue.
+        files: the number of files examined.
+        turns: the number of turns added, changed and removed; null until the run is complete.
+        not_histories: the number of files that are not a chat history.
+        failed: the number of files that could not be read.
+        redacted: the number of secrets removed.
     """
 
     text: str
@@ -109,10 +109,10 @@ async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[H
 def index_paths(
     asked: Asked[Histories],
 ) -> Effect[Told[Indexed], PastChatsError, PastChatsIndexService]:
-    """Read chat histories of coding agents and other tools into past chats; again, what is new or changed.
+    """Read chat histories of coding agents and other tools into past chats; later calls read what is new or changed.
 
-    Without `paths` it reads where the known tools keep theirs.  Other folders are refused unless the person has allowed them.
-    Nothing is deleted.  A run that takes long is interrupted, keeps what it has read, and goes on with the next call.
+    Without `paths` it reads the folders of known tools, for example `~/.claude/projects`; other folders need the user's
+    permission.  Nothing is deleted.  A long run stops, keeps what it has read, and continues with the next call.
     """
     return _indexed(asked)
 

@@ -38,17 +38,19 @@ LONGEST_EVENT_ID: Final = 255
 @final
 @frozen(kw_only=True)
 class Fact:
-    """What is to be remembered.
+    """A fact to remember.
 
     Attributes:
-        content: the fact as a sentence of its own, understood without the conversation.
-        key: what it is about, `preferred language` for example.
-        value: what is said of it, any JSON.
-        confidence: how sure it is.
-        source: `user_stated`: the user has said so. `inferred`: you conclude it.
-        session_id: the conversation that it comes from.
-        replaces: the id of the memory in whose place it comes, because the fact has changed.
-        event_id: of what made you remember it; the same one again stores nothing twice.
+        content: the fact as a full sentence that is clear without the conversation, for example `Ada deploys with Docker Compose.`
+        key: the subject of the fact, for example `preferred language`.
+        value: the fact as any JSON value, for example `"Python"`.
+        category: the kind of fact.
+        tags: words to find it by later.
+        confidence: how sure the fact is, from 0 to 1.
+        source: `user_stated` if the user said it, `inferred` if you concluded it.
+        session_id: the id of the conversation that the fact comes from.
+        replaces: the id of the older memory that this fact replaces.
+        event_id: an id of the event that you remember; a second call with the same id stores nothing.
     """
 
     content: str
@@ -69,10 +71,10 @@ class Fact:
 @final
 @frozen(kw_only=True)
 class ToForget:
-    """What is to be forgotten.
+    """The memory to forget.
 
     Attributes:
-        memory_id: the id of exactly one memory, as `recall` and `search` tell it.
+        memory_id: the id of one memory, as `recall` and `search` return it.
     """
 
     memory_id: str
@@ -81,13 +83,13 @@ class ToForget:
 @final
 @frozen(kw_only=True)
 class SaidTurn:
-    """What a user said and what was answered.
+    """A user message and the answer to it.
 
     Attributes:
-        event_id: of this turn, the same whenever it is sent again.
-        conversation_id: the conversation at whose end it comes.
-        user_content: what the user said.
-        assistant_content: the whole answer.
+        event_id: an id of this turn; send the same id when you retry.
+        conversation_id: the id of the conversation that the turn is added to.
+        user_content: the user message.
+        assistant_content: the complete answer.
     """
 
     event_id: str = field(validator=[validators.min_len(1), validators.max_len(LONGEST_EVENT_ID)])
@@ -99,7 +101,7 @@ class SaidTurn:
 @final
 @frozen(kw_only=True)
 class TurnReport:
-    """What became of a turn: as messages of its conversation, and as short-term memories."""
+    """The result of storing a turn: as messages of its conversation, and as short-term memories."""
 
     conversation: AddReport
     memory: RememberReport
@@ -108,10 +110,11 @@ class TurnReport:
 def remember(
     asked: Asked[Fact],
 ) -> Effect[Told[RememberReport], RememberError | MemoryChangeError, LongTermMemoryService]:
-    """Save one fact to long-term memory, where every later session finds it.
+    """Save one fact to long-term memory, so that later sessions can find it.
 
-    Save what will matter later: preferences, decisions, names, what turned out to be true.  Save no secrets.  What is
-    remembered already is not saved twice; for a fact that has changed, name the old memory in `replaces`.
+    Save what will matter later: preferences, decisions, names, results.  For example: `The tests need Redis on port 6380.`
+    Never save secrets.  A fact that is already stored is not saved twice; if a fact has changed, give the id of the old
+    memory in `replaces`.
     """
     fact = asked.arguments
     draft = NewMemory(
@@ -138,9 +141,9 @@ def remember(
 
 
 def forget(asked: Asked[ToForget]) -> Effect[Told[ForgetReceipt], MemoryReadError, LongTermMemoryService]:
-    """Remove one memory for good, with the older ones that it has replaced.
+    """Delete one memory permanently, together with the older memories that it replaced.
 
-    It cannot be undone.  Past chats are not touched: they belong to the tools that keep them.
+    This cannot be undone.  Past chats do not change: they belong to the tools that wrote them.
     """
     memory_id = asked.arguments.memory_id
     return LongTermMemoryService.use(lambda memory: memory.forget(asked.namespace, memory_id)).map(
@@ -184,9 +187,9 @@ async def _stored_turn(
 def store_turn(
     asked: Asked[SaidTurn],
 ) -> Effect[Told[TurnReport], AddError | RememberError | Refusal, TurnServices]:
-    """Store a turn of a conversation: what the user said and what you answered.
+    """Store one turn of a conversation: the user message and your answer.
 
-    Sending the same turn again under the same `eventId` stores nothing twice; another text under it is a conflict.
+    A retry with the same `eventId` and the same text stores nothing; another text under the same `eventId` is a conflict.
     """
     return _stored_turn(asked)
 

@@ -15,8 +15,8 @@ USAGE: Final = 2  # a misspelt option, a missing argument; click's number
 INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 
 EXPLANATION: Final = """\
-Exit codes: 0 done (also when nothing was found), 1 doctor saw an error, index could not read a path that it was given,
-import could read nothing, or nobody took the answer, 2 wrong usage, 3 invalid input, 4 unknown source, 5 the index cannot be used, 6 the embedder failed,
+Exit codes: 0 success (also if nothing was found), 1 doctor found an error, index could not read a given path, import
+could read nothing, or the output could not be written, 2 wrong usage, 3 invalid input, 4 unknown source, 5 the index cannot be used, 6 the embedder failed,
 7 invalid configuration."""
 
 

@@ -28,15 +28,20 @@ if TYPE_CHECKING:
 @query_options
 @filter_options
 @click.option(
-    "--limit", "-n", type=click.IntRange(1, 200), default=10, show_default=True, help="Hits at most."
+    "--limit",
+    "-n",
+    type=click.IntRange(1, 200),
+    default=10,
+    show_default=True,
+    help="The most hits to print.",
 )
-@click.option("--lexical", is_flag=True, help="By words alone, without vectors.")
+@click.option("--lexical", is_flag=True, help="Search by words only, without vectors.")
 @as_json_option
 @with_host
 def search(
     host: Host, words: tuple[str, ...], query: str | None, which: PromptFilter, *, limit: int, lexical: bool, as_json: bool
 ) -> None:  # fmt: skip
-    """Find turns by words and meaning, best first, each with the signals that put it there.
+    """Search turns by words and meaning, best first, each with the signals of its score.
 
     \b
       pastchats-memory search retry strategy
@@ -59,19 +64,24 @@ def search(
 @query_options
 @filter_options
 @click.option(
-    "--limit", "-n", type=click.IntRange(1, 50), default=5, show_default=True, help="Memories at most."
+    "--limit",
+    "-n",
+    type=click.IntRange(1, 50),
+    default=5,
+    show_default=True,
+    help="The most memories to print.",
 )
 @click.option(
     "--tokens",
     type=click.IntRange(1),
-    help="How long the answer is at most.  [default: memory.pastChats.recallTokens]",
+    help="The most tokens to print.  [default: memory.pastChats.recallTokens]",
 )
 @as_json_option
 @with_host
 def recall(
     host: Host, words: tuple[str, ...], query: str | None, which: PromptFilter, *, limit: int, tokens: int | None, as_json: bool
 ) -> None:  # fmt: skip
-    """Say what worked and what failed before, with sources: for an agent, before its task.
+    """Print what worked and what failed before, with sources, for an agent that begins a task.
 
     \b
       pastchats-memory recall --query "build webhook retries"
@@ -90,15 +100,25 @@ def recall(
 @click.command()
 @source_argument
 @click.option(
-    "--before", "-B", type=click.IntRange(0, 1000), default=3, show_default=True, help="Turns before it."
+    "--before",
+    "-B",
+    type=click.IntRange(0, 1000),
+    default=3,
+    show_default=True,
+    help="How many turns to print before it.",
 )
 @click.option(
-    "--after", "-A", type=click.IntRange(0, 1000), default=3, show_default=True, help="Turns after it."
+    "--after",
+    "-A",
+    type=click.IntRange(0, 1000),
+    default=3,
+    show_default=True,
+    help="How many turns to print after it.",
 )
 @as_json_option
 @with_host
 def show(host: Host, source: str, *, before: int, after: int, as_json: bool) -> None:
-    """Print the turns around SOURCE: a path or a conversation, and the number of a turn, as search and recall name it.
+    """Print the turns around SOURCE: a path or a conversation, with or without the number of a turn, as search prints it.
 
     \b
       pastchats-memory show ~/.claude/projects/-app/0b7d.jsonl#12

@@ -23,9 +23,9 @@ LONGEST_WAIT_SECONDS: Final = 2.0  # a person sits there and waits for the agent
 
 @click.group()
 def hook() -> None:
-    """Be the hook of a coding agent, which passes JSON on stdin or as the last argument.
+    """Run as a hook of a coding agent, which passes JSON on stdin or as the last argument.
 
-    It waits two seconds at most for a locked index or an embedder, and says on stderr what it could not do.
+    It waits at most two seconds for a locked index or an embedder, and prints what failed to stderr.
 
     \b
     In ~/.claude/settings.json:
@@ -39,7 +39,7 @@ def hook() -> None:
 @click.argument("payload", required=False)
 @with_host
 def user_prompt_submit(host: Host, payload: str | None) -> None:
-    """Put a short recall beside a substantial prompt.
+    """Print a short recall for a prompt that asks for work.
 
     \b
       echo '{"prompt": "build webhook retries", "cwd": "/app"}' | pastchats-memory hook user-prompt-submit
@@ -61,7 +61,7 @@ def user_prompt_submit(host: Host, payload: str | None) -> None:
 @click.argument("payload", required=False)
 @with_host
 def stop(host: Host, payload: str | None) -> None:
-    """Index the session whose agent has just answered.
+    """Index the session in which the agent has just answered.
 
     \b
       echo '{"transcript_path": "~/.claude/projects/-app/0b7d.jsonl"}' | pastchats-memory hook stop

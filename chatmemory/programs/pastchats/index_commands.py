@@ -45,9 +45,9 @@ NO_HISTORY: Final = "nothing there is a chat history; --verbose says what each f
 @as_json_option
 @with_host
 def init(host: Host, *, as_json: bool) -> None:
-    """Make an empty index, and say where it lies and what to do next.
+    """Create an empty index, and print its path and the next step.
 
-    Not needed before index, which makes one by itself.
+    This is optional: index creates the index if there is none.
     """
     host.write(lambda chats: chats.prepare())
     statistics, path = host.read(lambda chats: chats.statistics()), host.path()
@@ -62,33 +62,33 @@ def init(host: Host, *, as_json: bool) -> None:
 @paths_argument
 @click.option(
     "--input", "-i", "inputs", multiple=True, metavar="PATH", callback=each_named,
-    help="A file, folder or zip; the same as PATH.",
+    help="A file, folder or zip to read; same as PATH.",
 )  # fmt: skip
 @click.option(
     "--format",
     "-f",
     "format_",
     metavar="NAME",
-    help="Read every file as this format, whatever it looks like.",
+    help="Read every file as this format, for example claude_code.",
 )
 @list_option(
-    "--roles", choices=ROLES, help="Keep only turns of these roles: user,assistant,system,tool,summary."
+    "--roles", choices=ROLES, help="Index only turns of these roles: user,assistant,system,tool,summary."
 )
-@list_option("--include", choices=MORE_KINDS, help="Keep these kinds too: tool_result,thinking,harness.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these paths out; may be repeated.")
-@click.option("--full", is_flag=True, help="Read files again that have not changed.")
+@list_option("--include", choices=MORE_KINDS, help="Also index these kinds: tool_result,thinking,harness.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Skip these paths; may be repeated.")
+@click.option("--full", is_flag=True, help="Also read files that have not changed.")
 @dry_run_option
-@click.option("--verbose", "-v", is_flag=True, help="Name the files that were left out, too.")
+@click.option("--verbose", "-v", is_flag=True, help="Also list the files that were skipped.")
 @as_json_option
 @with_host
 def index(
     host: Host, paths: tuple[str, ...], inputs: tuple[str, ...], format_: str | None, roles: tuple[str, ...],
     include: tuple[str, ...], exclude: tuple[str, ...], *, full: bool, dry_run: bool, verbose: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Read chat histories into the index; again, what is new or changed.
+    """Read chat histories into the index; later runs read what is new or changed.
 
     Without PATH it looks where Claude Code, Codex, Gemini, Copilot, Cursor, Cline, Continue and other tools keep their
-    histories.  What a file is, its content says.  Nothing is deleted, here or there; it may be stopped at any moment.
+    histories.  The content of a file decides its format.  Nothing is deleted; you can stop it at any time.
 
     \b
       pastchats-memory index
@@ -125,14 +125,14 @@ def index(
     default=5.0,
     show_default=True,
     metavar="SECONDS",
-    help="How often to look.",
+    help="Seconds between two checks.",
 )
 @as_json_option
 @with_host
 def watch(host: Host, paths: tuple[str, ...], every: float, *, as_json: bool) -> None:
-    """Index again and again, whenever histories change, until Ctrl-C.
+    """Index new turns whenever a history changes, until Ctrl-C.
 
-    It outlives a locked index and an embedder that is down, and tries again.
+    If the index is locked or the embedder is down, it retries.
 
     \b
       pastchats-memory watch
@@ -161,7 +161,7 @@ def _outlived(host: Host, request: IndexRequest) -> IndexReport | None:
 @as_json_option
 @with_host
 def reindex(host: Host, *, as_json: bool) -> None:
-    """Build the index of words anew from the turns that are kept; what doctor advises."""
+    """Rebuild the word index from the stored turns, when doctor advises it."""
     count = host.write(lambda chats: chats.reindex())
     click.echo(json_text({"turns": count}) if as_json else f"{count} turns indexed by their words")
 
@@ -170,9 +170,9 @@ def reindex(host: Host, *, as_json: bool) -> None:
 @as_json_option
 @with_host
 def re_embed(host: Host, *, as_json: bool) -> None:
-    """Make the vectors of the embedder that is set now, where those of another one are kept.
+    """Recompute the vectors that another embedder made, with the current embedder.
 
-    It may be stopped at any moment, and goes on where it was.
+    You can stop it at any time; the next run continues.
     """
     with ProgressLine(host.now) as line:
         count = host.write(lambda chats: chats.re_embed(on_progress=line.counted))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 import click
+from click.shell_completion import get_completion_class
 
 from chatmemory.programs.pastchats.as_json import findings_object, json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import findings_text, issue_lines, report_text, statistics_text
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @as_json_option
 @with_host
 def stats(host: Host, *, as_json: bool) -> None:
-    """Count what is kept, by format, role and project."""
+    """Count the turns in the index by format, role and project."""
     statistics, path = host.read(lambda chats: chats.statistics()), host.path()
     click.echo(
         json_text(statistics_object(statistics, path)) if as_json else statistics_text(statistics, path)
@@ -40,9 +41,9 @@ def stats(host: Host, *, as_json: bool) -> None:
 @as_json_option
 @with_host
 def doctor(host: Host, *, as_json: bool) -> None:
-    """Look after the index without writing anything; each finding names its repair.
+    """Check the index without changing it; each finding says how to repair it.
 
-    Exits with 1 when something is wrong.
+    The exit code is 1 if something is wrong.
     """
     findings = host.read(lambda chats: chats.check())
     told = findings_object(findings)
@@ -58,11 +59,11 @@ def doctor(host: Host, *, as_json: bool) -> None:
     "-o",
     type=click.File("w", encoding="utf-8", lazy=True),
     default="-",
-    help="A file instead of stdout.",
+    help="Write to this file instead of stdout.",
 )
 @with_host
 def export(host: Host, which: PromptFilter, output: IO[str]) -> None:
-    """Write turns as JSON Lines, one object each; import takes them.
+    """Write turns as JSON Lines, one object per turn, for import.
 
     \b
       pastchats-memory export --project api > api.jsonl
@@ -80,7 +81,7 @@ def export(host: Host, which: PromptFilter, output: IO[str]) -> None:
 @as_json_option
 @with_host
 def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
-    """Take in what export wrote; what is there already stays as it is.
+    """Read turns that export wrote; turns that are already in the index stay unchanged.
 
     \b
       pastchats-memory import api.jsonl
@@ -104,16 +105,16 @@ def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
     multiple=True,
     type=click.Path(resolve_path=True),
     metavar="PATH",
-    help="Only from this file; may be repeated.",
+    help="Only turns from this file; may be repeated.",
 )
 @dry_run_option
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @as_json_option
 @with_host
 def forget(
     host: Host, which: PromptFilter, sources: tuple[str, ...], *, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
-    """Delete turns from the index for good; the histories themselves are left alone.
+    """Delete turns from the index permanently; the history files do not change.
 
     \b
       pastchats-memory forget --project secret-client --dry-run
@@ -132,11 +133,11 @@ def forget(
 
 @click.command()
 @dry_run_option
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @as_json_option
 @with_host
 def prune(host: Host, *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Delete turns whose files are gone, and those that their files no longer hold."""
+    """Delete turns whose file is gone, and turns that are no longer in their file."""
 
     def pruned(*, is_dry_run: bool) -> int:
         return host.write(lambda chats: chats.prune(is_dry_run=is_dry_run))
@@ -167,3 +168,23 @@ def _ask(question: str) -> None:
     except click.Abort:
         click.echo("nothing was deleted; --yes does not ask", err=True)
         raise
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    \b
+      echo 'eval "$(pastchats-memory completion bash)"' >> ~/.bashrc
+      echo 'eval "$(pastchats-memory completion zsh)"' >> ~/.zshrc
+      pastchats-memory completion fish > ~/.config/fish/completions/pastchats-memory.fish
+    """
+    root = context.find_root()
+    name = root.info_name or ""
+    kind = get_completion_class(shell)
+    if kind is None:
+        msg = f"no completion for {shell}"
+        raise click.UsageError(msg)
+    click.echo(kind(root.command, {}, name, "_PASTCHATS_MEMORY_COMPLETE").source())

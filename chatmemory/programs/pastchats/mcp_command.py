@@ -14,22 +14,26 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--http", "is_http", is_flag=True, help="Serve over streamable HTTP; by default over stdio.")
+@click.option("--http", "is_http", is_flag=True, help="Serve over streamable HTTP instead of stdio.")
 @click.option(
-    "--host", "address", help="With --http: the address to listen at; one that others reach needs a token."
+    "--host",
+    "address",
+    help="With --http: the address to listen on; an address that other machines reach needs a token.",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65_535), help="With --http; 0: one that is free.  [default: 8643]"
+    "--port",
+    type=click.IntRange(0, 65_535),
+    help="With --http: the port; 0 for any free port.  [default: 8643]",
 )
 @click.option("--store", metavar="FILE", help="The SQLite file of conversations and memories.")
-@click.option("--user", help="Whose memories; the client cannot choose.")
-@click.option("--app", help="In which app; not given: in all of them.")
+@click.option("--user", help="The user whose memories are used; the client cannot change it.")
+@click.option("--app", help="The app whose memories are used; all apps if not given.")
 @click.option(
     "--allow-index",
     "folders",
     multiple=True,
     metavar="FOLDER",
-    help="Let index_paths read this folder too; may be repeated.",
+    help="Also let index_paths read this folder; may be repeated.",
 )
 @with_host
 def mcp(
@@ -38,8 +42,8 @@ def mcp(
 ) -> None:  # fmt: skip
     """Give an agent memory over the Model Context Protocol.
 
-    The agent's program starts it, and talks to it over standard input and output.  What is not given here, the settings
-    say.  index_paths reads where the known tools keep their histories, and what --allow-index names.
+    The agent starts this command and talks to it over standard input and output.  An option that is not given comes from
+    the settings.  The tool index_paths may read the folders of known tools and those of --allow-index.
 
     \b
       claude mcp add memory -- pastchats-memory mcp

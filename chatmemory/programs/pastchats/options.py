@@ -33,14 +33,14 @@ def with_host(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--db",
         metavar="FILE",
-        help="The file of the index.  [env: PASTCHATS_DB]",
+        help="The index file.  [env: PASTCHATS_DB]",
         expose_value=False,
         callback=_set("db"),
     )
     @click.option(
         "--config",
         metavar="FILE",
-        help="The file of the settings.  [env: CHATMEMORY_CONFIG]",
+        help="The settings file.  [env: CHATMEMORY_CONFIG]",
         expose_value=False,
         callback=_set("config"),
     )
@@ -54,18 +54,18 @@ def with_host(command: Callable[..., None]) -> Callable[..., None]:
 
 def as_json_option(command: F) -> F:
     """Add ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def dry_run_option(command: F) -> F:
     """Add ``--dry-run``."""
-    return click.option("--dry-run", "-n", is_flag=True, help="Only say what would be done.")(command)
+    return click.option("--dry-run", "-n", is_flag=True, help="Only print what would be done.")(command)
 
 
 def query_options(command: F) -> F:
     """Add the query, as words or as ``--query``."""
     words = click.argument("words", nargs=-1, metavar="[QUERY]...")
-    option = click.option("--query", "-q", metavar="TEXT", help="What to look for; the same as QUERY.")
+    option = click.option("--query", "-q", metavar="TEXT", help="What to search for; same as QUERY.")
     return words(option(command))
 
 
@@ -113,10 +113,10 @@ def filter_options(command: F) -> F:
         "projects",
         multiple=True,
         metavar="NAME",
-        help="Only of this project; may be repeated, like the next four.",
+        help="Only turns of this project; may be repeated, like the next three options.",
     )
     @click.option(
-        "--role", "-r", "roles", multiple=True, type=click.Choice(ROLES), help="Only what these said."
+        "--role", "-r", "roles", multiple=True, type=click.Choice(ROLES), help="Only turns of this role."
     )
     @click.option(
         "--format",
@@ -124,7 +124,7 @@ def filter_options(command: F) -> F:
         "formats",
         multiple=True,
         metavar="NAME",
-        help="Only from histories of this format (claude_code, chatgpt, ...).",
+        help="Only turns of this format, for example claude_code.",
     )
     @click.option(
         "--conversation",
@@ -132,13 +132,17 @@ def filter_options(command: F) -> F:
         "conversations",
         multiple=True,
         metavar="ID",
-        help="Only of this conversation.",
+        help="Only turns of this conversation.",
     )
     @click.option(
-        "--since", metavar="WHEN", help="Not before: 2026-03-01, 2026-03, or 7d for the last seven days."
+        "--since",
+        metavar="WHEN",
+        help="Only turns at or after this time: 2026-03-01, 2026-03, or 7d for the last seven days.",
     )
     @click.option(
-        "--until", metavar="WHEN", help="Before: 2026-04-01, or 7d for what is older than seven days."
+        "--until",
+        metavar="WHEN",
+        help="Only turns before this time: 2026-04-01, or 7d for turns older than seven days.",
     )
     @click.pass_obj
     @wraps(command)

@@ -30,23 +30,23 @@ class Entry(NamedTuple):
 
 
 COMMANDS: Final = {
-    "init": Entry("index_commands", "Make an empty index, and say where it lies."),
-    "index": Entry("index_commands", "Read chat histories; again, what is new or changed."),
-    "recall": Entry("find_commands", "Say what worked and what failed before, with sources."),
-    "search": Entry("find_commands", "Find turns by words and meaning."),
-    "show": Entry("find_commands", "Print the turns around a source."),
-    "stats": Entry("maintenance_commands", "Count what is kept."),
-    "doctor": Entry("maintenance_commands", "Look after the index without writing anything."),
-    "watch": Entry("index_commands", "Index again whenever histories change."),
-    "hook": Entry("hook_commands", "Be the hook of a coding agent."),
-    "mcp": Entry("mcp_command", "Be the MCP server of a coding agent."),
-    "forget": Entry("maintenance_commands", "Delete turns for good."),
-    "prune": Entry("maintenance_commands", "Delete turns that their files no longer hold."),
-    "reindex": Entry("index_commands", "Build the index of words anew."),
-    "re-embed": Entry("index_commands", "Make the vectors of another embedder."),
+    "init": Entry("index_commands", "Create an empty index and print its path."),
+    "index": Entry("index_commands", "Read chat histories; later runs read what is new or changed."),
+    "recall": Entry("find_commands", "Print what worked and what failed before, with sources."),
+    "search": Entry("find_commands", "Search turns by words and meaning."),
+    "show": Entry("find_commands", "Print the turns around a search result."),
+    "stats": Entry("maintenance_commands", "Count turns by format, role and project."),
+    "doctor": Entry("maintenance_commands", "Check the index without changing it."),
+    "watch": Entry("index_commands", "Index new turns whenever a history changes."),
+    "hook": Entry("hook_commands", "Run as a hook of a coding agent."),
+    "mcp": Entry("mcp_command", "Run as an MCP server for a coding agent."),
+    "forget": Entry("maintenance_commands", "Delete turns permanently."),
+    "prune": Entry("maintenance_commands", "Delete turns that are no longer in their files."),
+    "reindex": Entry("index_commands", "Rebuild the word index."),
+    "re-embed": Entry("index_commands", "Recompute the vectors with the current embedder."),
     "export": Entry("maintenance_commands", "Write turns as JSON Lines."),
-    "import": Entry("maintenance_commands", "Take in what export wrote."),
-    "completion": Entry("completion", "Print the completion script of a shell."),
+    "import": Entry("maintenance_commands", "Read turns that export wrote."),
+    "completion": Entry("maintenance_commands", "Print the completion script of a shell."),
 }
 FLAT_HOOKS: Final = {"hook-user-prompt-submit": "user-prompt-submit", "hook-stop": "stop"}
 """Further names of the hooks, for agents that are configured with a single word."""
@@ -104,10 +104,10 @@ def program(_: Host) -> None:
     """Index years of agent chats, and recall what worked and what failed before a task.
 
     \b
-      pastchats-memory index                                     once, and whenever there is more
+      pastchats-memory index                                     first, and when there are new chats
       pastchats-memory recall --query "build webhook retries"    before a task
       pastchats-memory search "database is locked" --since 90d
-      pastchats-memory COMMAND --help                            teaches by example
+      pastchats-memory COMMAND --help                            shows examples
 
     Everything stays on this machine, in one SQLite file that only you can read.
     """

@@ -16,14 +16,14 @@ from chatmemory.programs.http.problems import Refusal
 @final
 @frozen(kw_only=True)
 class ContextRequest:
-    """What a context is built for.
+    """The message that needs context.
 
     Attributes:
-        conversation_id: whose messages; also the session that uses the memories.
-        user_message: what the user says now; last in the context.
-        instructions: what the application says.
-        message_id: the id of the user's message if it is stored already, so that it does not stand there twice.
-        peek: look at the context that would be built; no use is counted.
+        conversation_id: the id of the conversation; it also counts as the session that uses the memories.
+        user_message: the new message of the user, the last one in the context.
+        instructions: the instructions of the application.
+        message_id: the id of the user's message if it is already stored, so that it does not appear twice.
+        peek: true to read without counting the use of memories.
     """
 
     conversation_id: str
@@ -36,7 +36,7 @@ class ContextRequest:
 def build_context(
     call: Call[InApp, ContextRequest],
 ) -> Effect[ChatContext, RecallError | Refusal, ChatContextService]:
-    """Put instructions, memories, the conversation and the user's message together for a model."""
+    """Build the context for a model: instructions, related memories, the conversation and the user's message."""
     asked = call.body
 
     def build(conversation_id: str) -> Effect[ChatContext, RecallError | Refusal, ChatContextService]:

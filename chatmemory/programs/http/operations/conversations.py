@@ -39,10 +39,10 @@ OPENINGS_AT_ONCE: Final = 8
 @final
 @frozen(kw_only=True)
 class ConversationList:
-    """Which conversations are listed.
+    """A list of conversations.
 
     Attributes:
-        after: `next` of the page before.
+        after: the `next` of the previous page.
     """
 
     limit: int = field(default=50, validator=[validators.ge(0), validators.le(MOST_CONVERSATIONS)])
@@ -77,9 +77,9 @@ class MessageList:
     """Which stretch of a conversation is read; without a cursor the newest messages.
 
     Attributes:
-        view: `model`: summaries in the place of what they cover; `full`: every stored message.
-        older_than: `older` of another page of the same view.
-        newer_than: `newer` of another page of the same view; 0: from the start.
+        view: `model` shows summaries instead of the messages that they cover, `full` shows every stored message.
+        older_than: the `older` of another page of the same view.
+        newer_than: the `newer` of another page of the same view; 0 for the start.
     """
 
     view: View = "model"
@@ -94,7 +94,7 @@ class Following:
     """From where on a conversation is followed.
 
     Attributes:
-        newer_than: the number of the last message that is known; not given: only what is still to come.
+        newer_than: the number of the last message that you know; without it, only new messages are sent.
     """
 
     newer_than: int | None = None
@@ -111,7 +111,7 @@ class AddMessages:
 def list_conversations(
     call: Call[ConversationList, None],
 ) -> Effect[OpenedConversations, ReadError | Refusal, ChatMemoryService]:
-    """List conversations, last changed first, each with its opening."""
+    """List conversations, the last changed first, each with the beginning of its first user message."""
 
     def opened(memory: ChatMemory) -> Effect[OpenedConversations, ReadError]:
         return memory.list_conversations(
@@ -124,14 +124,14 @@ def list_conversations(
 def get_conversation(
     call: Call[NoParameters, None],
 ) -> Effect[Conversation, ReadError | Refusal, ChatMemoryService]:
-    """Return what is known of a conversation without reading it."""
+    """Return the counts, the version and the times of a conversation, without its messages."""
     return _memory(call, lambda memory, conversation_id: memory.get_conversation(conversation_id))
 
 
 def get_messages(
     call: Call[MessageList, None],
 ) -> Effect[MessagePage, ReadError | Refusal, ChatMemoryService]:
-    """Read a page of a conversation, oldest message first."""
+    """Return a page of the messages of a conversation, oldest first."""
     asked = call.query
     return _memory(
         call,
@@ -148,7 +148,7 @@ def get_messages(
 def add_messages(
     call: Call[NoParameters, AddMessages],
 ) -> Effect[AddReport, AddError | Refusal, ChatMemoryService]:
-    """Add messages to the end of a conversation, which comes into being with its first one."""
+    """Add messages to the end of a conversation; the first message creates it."""
     messages = with_made_ids(call.body.messages, call.key)
     return _memory(
         call,
@@ -161,14 +161,14 @@ def add_messages(
 def clear_messages(
     call: Call[NoParameters, None],
 ) -> Effect[ClearReport, ReadError | Refusal, ChatMemoryService]:
-    """Delete every message of a conversation with its summaries."""
+    """Delete all messages and summaries of a conversation."""
     return _memory(call, lambda memory, conversation_id: memory.clear_messages(conversation_id))
 
 
 def get_summary(
     call: Call[NoParameters, None],
 ) -> Effect[SummarizationMetadata, ReadError | Refusal, ChatMemoryService]:
-    """Return what a summary stands for."""
+    """Return which messages a summary replaces."""
 
     def found(metadata: SummarizationMetadata | None) -> Effect[SummarizationMetadata, Refusal]:
         if metadata is None:
@@ -187,8 +187,8 @@ def follow_conversation(
 ) -> Effect[EventStream, ReadError | Refusal, ChatMemoryService]:
     """Send each new message of a conversation as it is added, as server-sent events.
 
-    `id` is the number of the message, and `event` is `message`; `cleared` says that the conversation was cleared.  Who
-    comes back with `Last-Event-ID` misses nothing.
+    `id` is the number of the message, and `event` is `message`; `cleared` says that the conversation was cleared.  A client
+    that reconnects with `Last-Event-ID` misses nothing.
     """
 
     def follow(memory: ChatMemory, conversation_id: str) -> Effect[EventStream, ReadError]:

@@ -31,7 +31,7 @@ Parts: TypeAlias = ServerFactsTag | EmbedderTag | PastChatsService
 
 
 def get_settings(call: Call[NoParameters, None]) -> Effect[ServerDescription, Never, Parts]:
-    """Say what the server runs on: store, embedder, skills, past chats; and warn of what does not run."""
+    """Describe what the server uses (store, embedder, skills, past chats), with a warning for each part that does not run."""
     return _described(call.grant)
 
 

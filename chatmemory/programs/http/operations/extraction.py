@@ -23,7 +23,7 @@ class ExtractRequest:
 
     Attributes:
         content: its text.
-        role: who says it: what is extracted differs.
+        role: who says it; the extraction depends on it.
     """
 
     content: str
@@ -33,16 +33,16 @@ class ExtractRequest:
 @final
 @frozen(kw_only=True)
 class ExtractedMemory:
-    """What was found, the surest proposal first; nothing: confidence 0 and the text itself.
+    """The surest proposal; if nothing was found, the text itself with a confidence of 0.
 
     Attributes:
-        key: what it is about, in the language of the text; "" for nothing.
-        value: what is said of it, or the text itself.
-        confidence: 0 to 1; below 0.5 it is not worth saving.
-        content: the statement as a sentence of its own, which a model will read.
-        extractor: what found it: `rules`, or the id of a skill.
-        note: why the rules stood in for a skill, null otherwise.
-        proposals: everything that was found, the surest first.
+        key: the subject, in the language of the text; "" if nothing was found.
+        value: the fact, or the text itself.
+        confidence: 0 to 1; a proposal below 0.5 is not worth saving.
+        content: the fact as a full sentence for a model.
+        extractor: `rules`, or the id of the skill that found it.
+        note: why the rules were used instead of a skill; null otherwise.
+        proposals: all proposals, the surest first.
     """
 
     key: str
@@ -58,7 +58,7 @@ class ExtractedMemory:
 def extract_memory(
     call: Call[NoParameters, ExtractRequest],
 ) -> Effect[ExtractedMemory, RecallError | Refusal, LongTermMemoryService]:
-    """Propose a memory for a message, and save nothing."""
+    """Propose a memory for a message, without saving it."""
     content = call.body.content
     return LongTermMemoryService.use(
         lambda memory: memory.extract(content, role=call.body.role).map(

@@ -37,12 +37,12 @@ class Readiness:
 
 
 def get_health(_: Call[NoParameters, None]) -> Effect[Health, Never, ServerFactsTag]:
-    """Say that the server runs, whatever its store does."""
+    """Report that the server runs, even if its store does not answer."""
     return ServerFactsTag.use(lambda facts: Effect.succeed(Health(facts.version)))
 
 
 def get_readiness(_: Call[NoParameters, None]) -> Effect[Readiness, Refusal, ChatMemoryService]:
-    """Say that the store answers, or 503 when it does not within two seconds."""
+    """Report that the store answers; 503 if it does not answer within two seconds."""
     return (
         ChatMemoryService.use(lambda memory: memory.list_conversations(limit=1))
         .timeout(LONGEST_WAIT_SECONDS, lambda: GenericMemoryError(TOO_SLOW))

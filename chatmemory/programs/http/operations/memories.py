@@ -45,13 +45,13 @@ MOST_REMEMBERED: Final = 1000
 @final
 @frozen(kw_only=True)
 class MemoryList:
-    """Which memories are listed.
+    """A list of memories.
 
     Attributes:
-        after: `next` of the page before.
-        containing: text that content, key or value contain.
-        as_of: list what was true then; not given: now.
-        app: the app; not given: that of the token, or all of them.
+        after: the `next` of the previous page.
+        containing: only memories whose content, key or value contains this text.
+        as_of: only memories that were current at this time; now if not given.
+        app: the app; if not given, that of the token, or all apps.
     """
 
     limit: int = field(default=100, validator=[validators.ge(0), validators.le(MOST_LISTED)])
@@ -68,10 +68,10 @@ class MemoryList:
 @final
 @frozen(kw_only=True)
 class Remember:
-    """Memories to be saved, all or none.
+    """Memories to save, all or none.
 
     Attributes:
-        dedup: what makes one of them a duplicate.
+        dedup: how a duplicate is recognized.
     """
 
     memories: tuple[NewMemory, ...] = field(validator=validators.max_len(MOST_REMEMBERED))
@@ -81,11 +81,11 @@ class Remember:
 @final
 @frozen(kw_only=True)
 class Question:
-    """What long-term memory is asked.
+    """A query to long-term memory.
 
     Attributes:
-        limit: memories at most; null: as configured.
-        as_of: ask what was true then; null: now.
+        limit: the most memories to return; null for the configured number.
+        as_of: search what was current at this time; null for now.
     """
 
     query: str
@@ -113,10 +113,10 @@ class Turn:
 @final
 @frozen(kw_only=True)
 class Said:
-    """A text whose facts are to be saved.
+    """A text whose facts are saved.
 
     Attributes:
-        update: the `memory_update` of a model's answer; null: the extractor finds them.
+        update: the `memory_update` of a model's answer; null to let the extractor find the facts.
     """
 
     content: str
@@ -137,7 +137,7 @@ class Replacement:
 @final
 @frozen(kw_only=True)
 class Pin:
-    """Whether it is exempt from decay and expiry."""
+    """Whether the memory is exempt from decay and expiry."""
 
     pinned: bool
 
@@ -145,7 +145,7 @@ class Pin:
 def list_memories(
     call: Call[MemoryList, None],
 ) -> Effect[MemoryPage, RecallError | Refusal, LongTermMemoryService]:
-    """List what is remembered, newest first."""
+    """List memories, newest first."""
     asked = call.query
     return _memory(
         call,
@@ -166,7 +166,7 @@ def list_memories(
 def remember(
     call: Call[InApp, Remember],
 ) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
-    """Save memories, all or none, and report what became of each."""
+    """Save memories, all or none, and report the outcome of each."""
 
     def save(memory: LongTermMemory, namespace: Namespace) -> Effect[RememberReport, RememberError]:
         drafts = with_made_ids(call.body.memories, call.key, namespace.user, namespace.app)
@@ -176,7 +176,7 @@ def remember(
 
 
 def recall(call: Call[InApp, Question]) -> Effect[Recall, RecallError | Refusal, LongTermMemoryService]:
-    """Find the long-term memories that belong to a question, best first, with the signals that put them there."""
+    """Return the long-term memories that match a query, best first, with the signals of each score."""
     asked = call.body
     return _memory(
         call,
@@ -231,14 +231,14 @@ def auto_save(
 def get_memory(
     call: Call[InApp, None],
 ) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
-    """Return one memory, true now or superseded."""
+    """Return one memory, current or superseded."""
     return _memory(call, lambda memory, namespace: memory.get(namespace, call.path["memoryId"]))
 
 
 def update_memory(
     call: Call[InApp, MemoryChanges],
 ) -> Effect[Memory, MemoryChangeError | Refusal, LongTermMemoryService]:
-    """Correct a memory in its place: what is given replaces what is stored, null empties it."""
+    """Correct a memory: a field that you send replaces the stored one, and null clears it."""
     return _memory(
         call,
         lambda memory, namespace: memory.update(
@@ -250,7 +250,7 @@ def update_memory(
 def supersede_memory(
     call: Call[InApp, Replacement],
 ) -> Effect[Stored, MemoryChangeError | Refusal, LongTermMemoryService]:
-    """Put a newer fact in the place of one that is true now; the older one stays readable by `asOf`."""
+    """Replace a current memory by a newer fact; the older one stays readable with `asOf`."""
 
     def replace(memory: LongTermMemory, namespace: Namespace) -> Effect[Stored, MemoryChangeError]:
         old = call.path["memoryId"]
@@ -263,14 +263,14 @@ def supersede_memory(
 def promote_memory(
     call: Call[InApp, Empty],
 ) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
-    """Make a memory long-term, because a person marked it as important."""
+    """Make a memory long-term, for example when a user marks it as important."""
     return _memory(call, lambda memory, namespace: memory.promote(namespace, call.path["memoryId"]))
 
 
 def pin_memory(
     call: Call[InApp, Pin],
 ) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
-    """Exempt a memory from decay and expiry, or no longer."""
+    """Exempt a memory from decay and expiry, or end the exemption."""
     pinned = call.body.pinned
     return _memory(
         call, lambda memory, namespace: memory.pin(namespace, call.path["memoryId"], pinned=pinned)
@@ -280,7 +280,7 @@ def pin_memory(
 def forget_memory(
     call: Call[InApp, None],
 ) -> Effect[ForgetReceipt, MemoryReadError | Refusal, LongTermMemoryService]:
-    """Remove a memory and those that it has superseded, without a trace."""
+    """Delete a memory permanently, together with the memories that it superseded."""
     return _memory(call, lambda memory, namespace: memory.forget(namespace, call.path["memoryId"]))
 
 

@@ -27,12 +27,12 @@ MOST_EXCHANGES: Final = 50
 @final
 @frozen(kw_only=True)
 class PastConversationList:
-    """Which past conversations are listed.
+    """A list of past conversations.
 
     Attributes:
-        after: `next` of the page before.
-        project: one that holds turns of this project, without regard to case.
-        format: one that a tool of this name kept, `claude_code` for example.
+        after: the `next` of the previous page.
+        project: only conversations with turns of this project, in upper or lower case.
+        format: only conversations of this format, for example `claude_code`.
     """
 
     limit: int = field(default=50, validator=[validators.ge(1), validators.le(MOST_CONVERSATIONS)])
@@ -44,10 +44,10 @@ class PastConversationList:
 @final
 @frozen(kw_only=True)
 class PastTurnList:
-    """Which turns of a past conversation are listed.
+    """A page of a past conversation.
 
     Attributes:
-        newer_than: `next` of the page before; -1: from the start.
+        newer_than: the `next` of the previous page; -1 for the start.
     """
 
     limit: int = field(default=100, validator=[validators.ge(1), validators.le(MOST_TURNS)])
@@ -57,13 +57,15 @@ class PastTurnList:
 @final
 @frozen(kw_only=True)
 class PastQuestion:
-    """What is searched for in past chats.
+    """A search in past chats.
 
     Attributes:
-        mode: `lexical`: by words alone.
-        projects: of which a turn may be; none: of any. So it is with roles and formats.
-        since: inclusive; null: since ever.
-        until: exclusive; null: until now.
+        mode: `hybrid` searches by words and meaning, `lexical` by words alone.
+        projects: only turns of these projects; an empty list for all projects.
+        roles: only turns that these roles said; an empty list for all roles.
+        formats: only turns from histories of these formats; an empty list for all formats.
+        since: only turns said at this time or later; null for no limit.
+        until: only turns said before this time; null for no limit.
     """
 
     query: str
@@ -79,11 +81,11 @@ class PastQuestion:
 @final
 @frozen(kw_only=True)
 class PastTask:
-    """What is about to be done.
+    """The task to recall for.
 
     Attributes:
-        limit: exchanges at most.
-        tokens: how long the answer's text may be; null: as configured.
+        limit: the most exchanges to return.
+        tokens: the most tokens of the text; null for the configured number.
     """
 
     query: str
@@ -94,14 +96,14 @@ class PastTask:
 def count_past_chats(
     call: Call[NoParameters, None],
 ) -> Effect[PastChatsStatistics, PastChatsError | Refusal, PastChatsService]:
-    """Count what is kept of past chats."""
+    """Count the indexed past chats by format, role and project."""
     return _past_chats(call, lambda chats: chats.statistics())
 
 
 def list_past_conversations(
     call: Call[PastConversationList, None],
 ) -> Effect[PastConversationPage, PastChatsError | Refusal, PastChatsService]:
-    """List past conversations, last said first."""
+    """List past conversations, the latest first."""
     asked = call.query
     which = PromptFilter(projects=_named(asked.project), formats=_named(asked.format))
     return _past_chats(call, lambda chats: chats.conversations(which, limit=asked.limit, after=asked.after))
@@ -110,7 +112,7 @@ def list_past_conversations(
 def read_past_conversation(
     call: Call[PastTurnList, None],
 ) -> Effect[PastTurnPage, PastChatsError | Refusal, PastChatsService]:
-    """Return a past conversation from its start, page by page; turns of one number stay together."""
+    """Return a page of a past conversation, from its start; turns with the same number stay on one page."""
     asked, conversation_id = call.query, call.path["conversationId"]
     return _past_chats(
         call, lambda chats: chats.turns(conversation_id, newer_than=asked.newer_than, limit=asked.limit)
@@ -120,7 +122,7 @@ def read_past_conversation(
 def search_past_chats(
     call: Call[NoParameters, PastQuestion],
 ) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
-    """Find turns by words and meaning, best first, with the signals that put them there."""
+    """Return the turns that match a query by words and meaning, best first, with the signals of each score."""
     asked = call.body
     which = PromptFilter(
         projects=asked.projects,
@@ -137,7 +139,7 @@ def search_past_chats(
 def recall_past_chats(
     call: Call[NoParameters, PastTask],
 ) -> Effect[PastRecall, PastChatsError | Refusal, PastChatsService]:
-    """Return what worked and what failed before, as a block that a model can be given."""
+    """Return what worked and what failed before, as one block of text for a model."""
     asked = call.body
     return _past_chats(call, lambda chats: chats.recall(asked.query, limit=asked.limit, tokens=asked.tokens))
 
