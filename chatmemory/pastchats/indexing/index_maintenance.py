@@ -1,4 +1,4 @@
-"""``IndexTending``: what keeps an index in order beside reading histories: new vectors, new words, forgetting."""
+"""``IndexMaintenance``: what keeps an index in order beside reading histories: new vectors, new words, forgetting."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -16,7 +16,7 @@ PROBE: Final = "dimension"  # any word: only an answer tells how long an embedde
 
 
 @frozen
-class IndexTending:
+class IndexMaintenance:
     """The part of ``PastChatsIndex`` that reads no histories."""
 
     repository: PromptRepository

@@ -1,6 +1,6 @@
 """``PastChatsIndexService``: the service that keeps the index true, over any store, embedder and file system.
 
-Its operations stand in ``ingest.py``, ``record_import.py`` and ``index_tending.py``.  None of them waits for anything but
+Its operations stand in ``ingest.py``, ``record_import.py`` and ``index_maintenance.py``.  None of them waits for anything but
 the store and the embedder, so that a command can run them without an event loop.
 """
 
@@ -17,7 +17,7 @@ from chatmemory.pastchats.contract import PastChatsIndex, PastChatsIndexService
 from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
-from chatmemory.pastchats.indexing.index_maintenance import IndexTending
+from chatmemory.pastchats.indexing.index_maintenance import IndexMaintenance
 from chatmemory.pastchats.indexing.ingest import Ingest
 from chatmemory.pastchats.indexing.record_import import RecordImport
 from chatmemory.pastchats.indexing.source_options import source_options
@@ -29,7 +29,7 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChats
 
 @final
 @frozen
-class PastChatsIndexLive(IndexTending):
+class PastChatsIndexLive(IndexMaintenance):
     """The service; its promises stand in ``PastChatsIndex``.
 
     Attributes:

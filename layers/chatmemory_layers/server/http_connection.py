@@ -34,7 +34,7 @@ class ConnectionLimits:
         head_seconds: from the first byte of a request, or the opening of the connection, to the end of its headers.
         head_bytes: of the request line and the headers.
         answer_seconds: for what is sent until the client has taken it.
-        connections: open at once; of more, those give way that have been idle for longest.
+        connections: open at once; beyond it, those that have been idle for longest are closed.
     """
 
     head_seconds: float = 3.0
