@@ -60,7 +60,7 @@ class Endless:
 
 @asynccontextmanager
 async def endless_server(index: Endless, clock: TestClock) -> AsyncGenerator[Client]:
-    layer: Any = Layer.succeed(PastChatsIndexService, index) | Layer.succeed(ClockTag, clock)
+    layer: Any = Layer.mock(PastChatsIndexService, index=index.index) | Layer.succeed(ClockTag, clock)
     async with (
         ManagedRuntime(layer) as runtime,
         Client(memory_server(runtime, lambda _: OWNER)) as client,
