@@ -17,14 +17,14 @@ ContextRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
 @final
 @frozen(kw_only=True)
 class Instructions:
-    """What the application itself says to a model, the same in every turn; all of it stands in the system message.
+    """What the application says to the model.  It is the same in every turn and becomes part of the system message.
 
     Attributes:
         system: layer [0], the base prompt.
         scenario: layer [1], what this scene asks for.
         skills: layer [1], a text for each skill.
-        profile: layer [2], of the app or the user.  It speaks with the application's authority: what a user may
-            write himself belongs into a memory.
+        profile: layer [2], about the app or the user.  The model trusts it as it trusts the application, so text that a
+            user may write belongs in a memory instead.
     """
 
     system: str = ""
@@ -42,8 +42,8 @@ class ContextMessage:
     """A message for a model.
 
     Attributes:
-        metadata: as it was stored, tool calls among it.
-        id: of the stored message that it is; None for one that was made here.
+        metadata: as it was stored, tool calls included.
+        id: the id of the stored message; None: the message is not a stored one.
     """
 
     role: ContextRole
@@ -55,12 +55,12 @@ class ContextMessage:
 @final
 @frozen
 class LeftOut:
-    """Something that could have stood in the context.
+    """A memory or a message that was left out of the context.
 
     Attributes:
-        id: of the memory or the message.
+        id: the id of the memory or the message.
         reason: ``budget``: there was no room for it.  ``parted``: a tool's result without its call, or a call without
-            its result; a model refuses either.
+            its result; models reject both.
     """
 
     kind: Literal["memory", "message"]
@@ -75,11 +75,11 @@ class ChatContext:
 
     Attributes:
         messages: at most one system message, at index 0; the user's message is the last.
-        memory_ids: the memories that stand in it, best first.
-        tokens: of all messages, never more than ``memory.context.tokens``.
+        memory_ids: the memories that are included, best first.
+        tokens: the size of all messages, never more than ``memory.context.tokens``.
         left_out: memories, best first, then messages, oldest first.
-        recall: what was recalled, by which mode and why; None when nobody asked, or it failed.
-        memory_failure: why nothing was recalled, or why the use of memories was not counted; None: all is well.
+        recall: the recalled memories, and how they were found; None when recall is off or has failed.
+        memory_failure: why nothing was recalled, or why the use of memories was not counted; None: nothing failed.
     """
 
     messages: tuple[ContextMessage, ...]

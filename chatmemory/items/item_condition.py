@@ -24,15 +24,16 @@ _SIGNS: dict[Relation, tuple[int, ...]] = {
 @final
 @frozen
 class Condition:
-    """A field and how it has to stand to an operand.  No field is an error: one that is missing is null.
+    """A comparison of one field of an item with an operand.  A missing field is no error; it counts as null.
 
     >>> at_least_18 = Condition("age", "at least", 18)
     >>> at_least_18.holds({"age": 20}), at_least_18.holds({"age": "20"}), at_least_18.holds({})
     (True, False, False)
 
     Attributes:
-        field: its name, or a path of names (``a.b``) where no field has all of it as its name.
-        operand: JSON.  Two numbers have an order, and two texts, by code points; nothing else is above or below.
+        field: the name of the field.  When no field has this name, it is a path of names (``a.b``).
+        relation: how the field is compared with *operand*.
+        operand: JSON.  Two numbers have an order, and so have two texts, by code points; no other values have one.
     """
 
     field: str
@@ -40,7 +41,7 @@ class Condition:
     operand: Any
 
     def holds(self, value: Any) -> bool:
-        """Tell whether *value*, JSON as Python has it, fulfils the condition."""
+        """Return whether *value*, JSON as Python objects, fulfils the condition."""
         found = self._found(value)
         if self.relation == "is":
             return _is_same(found, self.operand)

@@ -1,8 +1,8 @@
-"""``ItemRepository``: what keeps the items of a store of documents by namespace and key, as agent frameworks have it.
+"""``ItemRepository``: stores items by namespace and key, as agent frameworks keep documents.
 
-An item is no memory: it is rewritten in its place, leaves no past behind, and its namespace has as many labels as its
-owner likes.  So it has tables of its own, beside the memories in the same store.  What framework it serves, and which
-texts of a value are embedded, is for ``chatmemory.integrations``.
+An item is not a memory: a write replaces it, its past is not kept, and its namespace has any number of labels.  So items
+have tables of their own, beside the memories in the same store.  The adapters in ``chatmemory.integrations`` decide
+which framework an item serves and which texts of its value are embedded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ The first says whose items they are (``langgraph``), so that nobody who searches
 @final
 @frozen(slots=False)  # made for every item, see messages.py
 class ItemName:
-    """Where an item stands; a key holds no NUL."""
+    """The namespace and the key of an item; a key contains no NUL."""
 
     namespace: Labels
     key: str
@@ -43,11 +43,12 @@ class ItemPut:
     """An item to be stored, or removed.
 
     Attributes:
-        value: JSON as ``json.dumps`` writes it, which comes back as it is; None: the item is removed.
-        terms: the words by which it is found, see ``MemoryDraft.terms``; None: by none.
-        model: whose vectors *vectors* are.
-        vectors: of its passages; the best one counts.
-        lifetime: it is gone so long after it was put or refreshed; None: it stays.
+        name: its namespace and key.
+        value: JSON as ``json.dumps`` writes it, returned exactly; None: remove the item.
+        terms: the words by which it is found, see ``MemoryDraft.terms``; None: it is not found by words.
+        model: the embedder of *vectors*.
+        vectors: one for each passage of the item; a search compares the best one.
+        lifetime: how long the item exists after it was put or refreshed; None: for ever.
     """
 
     name: ItemName
@@ -67,7 +68,7 @@ def last_of_each(puts: Sequence[ItemPut]) -> list[ItemPut]:
 @final
 @frozen(slots=False)  # made for every item, see messages.py
 class StoredItem:
-    """An item as it is stored; *score* of a search, None where nothing was asked."""
+    """A stored item; *score* is its score in a search, None when nothing was searched for."""
 
     name: ItemName
     value: str
@@ -80,13 +81,18 @@ class StoredItem:
 @final
 @frozen
 class ItemSearch:
-    """Which items; without *terms* and *vector* all of them, that which was put last first, otherwise the best first.
+    """Which items to return.
+
+    With *terms* or *vector* the best match comes first.  With neither, all items are returned, the newest write first.
 
     Attributes:
-        prefix: the first labels of their namespaces; ``()``: of any.
-        conditions: all of which their value fulfils.
-        terms: the words of a query.
-        vector: of *model*.
+        prefix: the first labels of the namespace; ``()``: any namespace.
+        limit: the largest number of items.
+        offset: how many items to skip.
+        conditions: the value of an item fulfils all of them.
+        terms: the words of the query.
+        model: the embedder of *vector*.
+        vector: the vector of the query; None: vectors are not compared.
     """
 
     prefix: Labels
@@ -99,11 +105,11 @@ class ItemSearch:
 
     @property
     def is_query(self) -> bool:
-        """Whether the best are asked for, and not the newest."""
+        """Whether the best matches are wanted, and not simply the newest items."""
         return bool(self.terms) or self.vector is not None
 
     def admits(self, value: str) -> bool:
-        """Tell whether *value*, as an item has it, fulfils the conditions."""
+        """Return whether *value*, the JSON of an item, fulfils the conditions."""
         if not self.conditions:
             return True
         read = json.loads(value)
@@ -121,46 +127,78 @@ put, and an answer.
 
 
 class ItemRepository(Protocol):
-    """Keeps items.  Every method is one transaction; no driver exception escapes.
+    """Stores items.  Every method is one transaction; exceptions of a driver are returned as ``RepositoryError``.
 
-    An item whose lifetime is over at *now* is not there, whether it was removed yet or not.
+    An item whose lifetime has ended at *now* is never returned, even if ``sweep`` has not removed it yet.
     """
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        """Store and remove, all or nothing; of one name the last counts.  What is put again keeps its ``created_at``."""
+        """Store and remove items, all or none.
+
+        Args:
+            puts: what to write; when a name occurs twice, the last one counts.  An item that already exists keeps its
+                ``created_at``.
+            now: the time of the write, UTC.
+        """
         ...
 
     def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        """Read, decide and write, while nobody else writes items; return the answer of *steps*.
+        """Read, decide and write in one transaction, while nobody else writes items.
 
-        *steps* is called again when the transaction has to begin anew, so it does nothing else; others wait for it.
+        Args:
+            steps: returns the steps, see ``ItemChange``.  It is called again when the transaction has to start again,
+                so it must have no other effects.
+            now: the time of the write, UTC.
+
+        Returns:
+            the answer of *steps*.
         """
         ...
 
     def read(
         self, names: tuple[ItemName, ...], *, now: datetime
     ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
-        """Return the item of each name, None where there is none."""
+        """Return the item of each name, in order; None for a name without an item.
+
+        Args:
+            names: which items.
+            now: the present time, UTC.
+        """
         ...
 
     def search(
         self, search: ItemSearch, /, *, now: datetime
     ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
-        """Return what *search* asks for, see ``item_ranking.py``."""
+        """Return the items that *search* asks for; ``item_ranking.py`` says how they are scored.
+
+        Args:
+            search: which items.
+            now: the present time, UTC.
+        """
         ...
 
     def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
-        """Return each namespace below *prefix* that has an item, in the order of their labels."""
+        """Return each namespace below *prefix* that has an item, ordered by its labels.
+
+        Args:
+            prefix: the first labels of the namespace; ``()``: any namespace.
+            now: the present time, UTC.
+        """
         ...
 
     def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        """Begin the lifetimes of these items anew."""
+        """Start the lifetimes of these items again.
+
+        Args:
+            names: which items; a name without an item is skipped.
+            now: the new start of their lifetimes, UTC.
+        """
         ...
 
     def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
-        """Remove the items whose lifetime is over; return how many."""
+        """Remove the items whose lifetime has ended at *now* (UTC), and return how many."""
         ...
 
 
 class ItemRepositoryTag(Tag[ItemRepository]):
-    """Where layers provide ``ItemRepository``."""
+    """The tag under which layers provide ``ItemRepository``."""

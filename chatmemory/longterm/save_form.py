@@ -1,7 +1,7 @@
-"""``SaveForm``: what a person finds filled in when saving a message to long-term memory (spec 002, the save dialog).
+"""``SaveForm``: the form in which a person saves a message to long-term memory (spec 002, the save dialog).
 
-Whoever shows the form opens it with ``opened_form``, has it filled by ``fill_form``, and lets what the person has typed
-meanwhile win over a late answer.
+A program shows the form that ``opened_form`` returns, then the one that ``fill_form`` returns.  What the person has
+typed in the meantime must not be overwritten by that late answer.
 """
 
 from typing import Final, Literal, final
@@ -31,9 +31,9 @@ class SaveForm:
     """The fields of the dialog.
 
     Attributes:
-        status: ``loading``: the extraction is under way, and these are the defaults.  ``extracted``: they are
-            proposed.  ``default``: no proposal was good enough.
-        hint: why the defaults stand there, for a person to read.
+        status: ``loading``: the extraction is running, and the fields have their defaults.  ``extracted``: the fields
+            come from a proposal.  ``default``: no proposal was good enough.
+        hint: why the fields have their defaults, for a person to read; None otherwise.
     """
 
     status: Literal["loading", "extracted", "default"]
@@ -45,12 +45,26 @@ class SaveForm:
 
 
 def opened_form(content: str, *, role: Speaker) -> SaveForm:
-    """Return the form as it opens: the message itself, waiting for something better."""
+    """Return the form as it opens, filled with the message itself until ``fill_form`` has an answer.
+
+    Args:
+        content: the text of the message.
+        role: who said it.
+    """
     return _by_default("loading", content, role, None)
 
 
 def fill_form(memory: LongTermMemory, content: str, *, role: Speaker) -> Effect[SaveForm]:
-    """Have *content* extracted and return the form filled with the surest proposal; it never fails."""
+    """Extract memories from *content* and return the form filled with the best proposal; it never fails.
+
+    Args:
+        memory: the service that extracts.
+        content: the text of the message.
+        role: who said it.
+
+    Returns:
+        the form; with the defaults, and a ``hint`` why, when there is no good proposal or the extraction failed.
+    """
 
     def fill(extraction: Extraction) -> SaveForm:
         best = extraction.best

@@ -1,4 +1,4 @@
-"""``memory.embedding``; see ``settings.py``."""
+"""The settings of ``memory.embedding``."""
 
 from typing import Literal, final
 
@@ -11,18 +11,18 @@ from chatmemory.settings.setting_rules import NOT_NEGATIVE, POSITIVE, SOME_TIME,
 @final
 @frozen(kw_only=True, field_transformer=literals_checked)
 class EmbeddingSettings:
-    """``memory.embedding``: what makes vectors of texts.
+    """``memory.embedding``: how vectors of texts are made.
 
     Attributes:
-        provider: ``static`` ships with the package and works offline; ``openai_compatible`` asks an endpoint over
-            HTTP; ``sentence_transformers`` runs a model here; ``hashed`` needs no file; ``none``: no vectors.
-        base_url: of the endpoint, up to and without ``/embeddings``.
+        provider: ``static`` ships with the package and works offline; ``openai_compatible`` calls an endpoint over
+            HTTP; ``sentence_transformers`` runs a model on this machine; ``hashed`` needs no file; ``none``: no vectors.
+        base_url: the address of the endpoint, without ``/embeddings`` at its end.
         api_key: sent as a bearer token; empty: none is sent.
-        model: its name, for the endpoint or sentence-transformers.
+        model: the name of the model, for the endpoint or for sentence-transformers.
         batch_size: texts in one request.
-        timeout_seconds: for one request; an embedder of your own has as long for as many texts.
-        max_retries: further requests after one that failed for a passing reason.
-        pause_after_failure_seconds: how long nobody asks again after a failure (spec 001, R5).
+        timeout_seconds: the time limit of one request; for an embedder of your own, of *batch_size* texts.
+        max_retries: how often a request is repeated after a temporary failure.
+        pause_after_failure_seconds: how long the embedder is not called after a failure (spec 001, R5).
     """
 
     provider: Literal["static", "openai_compatible", "sentence_transformers", "hashed", "none"] = "static"

@@ -1,7 +1,7 @@
-"""Every setting, its default and its rule.
+"""Every setting of ``memory``, its default and its rule.
 
-Field names are Python's; in files and documents the same words are written as ``memory.chat.strategy.summarizeEveryN``.
-Where settings are read from is none of this module's business: ``chatmemory_layers.configuration`` does that.
+Field names are Python's; files and documents write them as ``memory.chat.strategy.summarizeEveryN``.
+``chatmemory_layers.configuration`` reads the settings from files and the environment.
 """
 
 # ruff: noqa: PLC0414  what is passed on has a small module of its own, for those who need no more
@@ -37,21 +37,21 @@ MOST_MESSAGES: Final = 1_000_000
 @final
 @frozen(kw_only=True, field_transformer=literals_checked)
 class StrategySettings:
-    """``memory.chat.strategy``: how a long history is kept short.
+    """``memory.chat.strategy``: how a long conversation is kept short.
 
     Attributes:
-        type: ``none`` keeps every message in view; ``summarize`` acts on the number of messages, ``token_budget`` on
-            their size.
-        summarize_every_n: messages without a summary that make one due.
-        keep_last: the newest messages, which are never summarized; fewer than *summarize_every_n*.
-        token_budget: tokens that the model's view may have before its oldest part is summarized.
+        type: ``none`` keeps every message in the model's view; ``summarize`` summarizes after a number of messages,
+            ``token_budget`` after a number of tokens.
+        summarize_every_n: how many messages without a summary make a new summary due.
+        keep_last: how many of the newest messages are never summarized; less than *summarize_every_n*.
+        token_budget: how many tokens the model's view may have before its oldest part is summarized.
         skill_id: the skill that writes summaries.
-        delete_summarized_messages: delete what a summary covers.  Otherwise it stays in the full view.
-        rolling: the new summary covers the earlier one too, so that the view holds one.
-        execution: ``inline``: the add waits for the summary.  ``background``: it does not.
-        timeout_seconds: how long a skill may take.
-        max_summary_characters: a longer summary is refused.
-        retry_seconds: the first pause after a failure; it doubles with every further one, up to an hour.
+        delete_summarized_messages: delete the messages that a summary covers; otherwise they stay in the full view.
+        rolling: a new summary also covers the earlier summary, so that the view has only one.
+        execution: ``inline``: an add waits for the summary.  ``background``: it does not wait.
+        timeout_seconds: the time limit of the skill.
+        max_summary_characters: a summary with more characters is rejected.
+        retry_seconds: the pause after the first failure; it doubles after each further failure, up to an hour.
     """
 
     type: Literal["none", "summarize", "token_budget"] = "none"
@@ -83,14 +83,15 @@ class ChatSettings:
 @final
 @frozen(kw_only=True, field_transformer=literals_checked)
 class SkillSettings:
-    """``memory.skill``: what runs the skills.
+    """``memory.skill``: how skills are run.
 
     Attributes:
-        runner: ``extractive`` works offline; ``openai_compatible`` asks a model over HTTP.
-        base_url: of the endpoint, up to and without ``/chat/completions``.
+        runner: ``extractive`` works offline; ``openai_compatible`` calls a model over HTTP.
+        base_url: the address of the endpoint, without ``/chat/completions`` at its end.
         api_key: sent as a bearer token; empty: none is sent.
-        timeout_seconds: for one request.
-        max_retries: further requests after one that failed for a passing reason.
+        model: the name of the model.
+        timeout_seconds: the time limit of one request.
+        max_retries: how often a request is repeated after a temporary failure.
     """
 
     runner: Literal["extractive", "openai_compatible"] = "extractive"
@@ -104,17 +105,17 @@ class SkillSettings:
 @final
 @frozen(kw_only=True, field_transformer=literals_checked)
 class SqliteSettings:
-    """``memory.store.sqlite``.
+    """``memory.store.sqlite``: the SQLite file.
 
     Attributes:
-        path: the file; its folder must exist.
-        durability: ``full``: what was acknowledged survives a power loss.  ``process``: it survives the end of the
-            process, and the last moments before a power loss may be gone.
+        path: the path of the file; its folder must exist.
+        durability: ``full``: an acknowledged write survives a power loss.  ``process``: it survives the end of the
+            process, but the last writes before a power loss may be lost.
         busy_timeout_seconds: how long a write waits for writers of other processes.
         legacy_file: what to do with a file of the desktop application (schema version 5 or 6).  ``backup``: copy it
-            beside itself (``<file>.v5.backup``, which keeps what is forgotten later: delete it in time), then migrate
-            it.  ``in_place``: migrate it.  ``refuse``: leave it alone.
-        legacy_user: whose memories those of such a file are; it names nobody.
+            to ``<file>.v5.backup`` and migrate it; the copy keeps what is forgotten later, so delete it in time.
+            ``in_place``: migrate it without a copy.  ``refuse``: do not open it.
+        legacy_user: the user who owns the memories of such a file, because the file itself names no user.
     """
 
     path: str = "chatmemory.db"
@@ -127,14 +128,14 @@ class SqliteSettings:
 @final
 @frozen(kw_only=True)
 class PostgresSettings:
-    """``memory.store.postgres``.
+    """``memory.store.postgres``: the PostgreSQL database.
 
     Attributes:
-        dsn: of the primary, ``postgresql://user@host/database``.
-        reader_dsn: of a read replica for reads that may lag behind; empty: the primary answers them.
-        pool_size: connections at most, for each of the two.
+        dsn: the address of the primary, ``postgresql://user@host/database``.
+        reader_dsn: the address of a read replica, for reads that may lag behind; empty: the primary answers them.
+        pool_size: the largest number of connections to each of the two.
         statement_cache_size: prepared statements per connection; 0 behind a PgBouncer older than 1.21 in transaction mode.
-        timeout_seconds: for opening the store, and for one transaction.
+        timeout_seconds: the time limit for opening the store, and for one transaction.
     """
 
     dsn: str = field(default="", repr=False)
@@ -147,7 +148,7 @@ class PostgresSettings:
 @final
 @frozen(kw_only=True, field_transformer=literals_checked)
 class StoreSettings:
-    """``memory.store``: where messages are kept."""
+    """``memory.store``: where messages and memories are stored."""
 
     backend: Literal["in_memory", "sqlite", "postgres"] = "sqlite"
     sqlite: SqliteSettings = field(factory=SqliteSettings)
@@ -160,11 +161,11 @@ class RetrievalSettings:
     """``memory.retrieval``: how long-term memories are recalled.
 
     Attributes:
-        limit: memories at most, when the caller names no limit (``MEMORY_RETRIEVAL_LIMIT``, spec 002).
-        similarity_threshold: cosine below which a vector is no evidence (spec 001, D2); None: the embedder's own, which
-            is 0.3 unless it knows better.
-        decay_per_day: a memory's weight is ``1 / (1 + days * decay_per_day)``; 0: nothing decays (spec 001, D2).
-        lexical_share: how much of the score the words have, the rest is the vectors'.
+        limit: the largest number of memories when the caller gives no limit (``MEMORY_RETRIEVAL_LIMIT``, spec 002).
+        similarity_threshold: a vector with a lower cosine does not count (spec 001, D2); None: the threshold of the
+            embedder, which is 0.3 unless the embedder has its own.
+        decay_per_day: a memory's weight is ``1 / (1 + days * decay_per_day)``; 0: no decay (spec 001, D2).
+        lexical_share: the share of words in the score, 0 to 1; the rest is the share of vectors.
     """
 
     limit: int = field(default=5, validator=[POSITIVE, validators.le(MOST_RECALLED)])
@@ -178,13 +179,13 @@ class RetrievalSettings:
 @final
 @frozen(kw_only=True, field_transformer=literals_checked)
 class ExtractionSettings:
-    """``memory.extraction``: what finds memories in a text.
+    """``memory.extraction``: how memories are found in a text.
 
     Attributes:
-        extractor: ``rules`` works offline; ``skill`` asks the skill runner, and falls back to the rules.
+        extractor: ``rules`` works offline; ``skill`` calls the skill runner, and uses the rules when that fails.
         skill_id: the skill that extracts.
-        timeout_seconds: how long the skill may take.
-        least_confidence: what is less sure is not saved by itself.
+        timeout_seconds: the time limit of the skill.
+        least_confidence: a proposal with less confidence is not saved automatically.
     """
 
     extractor: Literal["rules", "skill"] = "rules"
@@ -196,10 +197,10 @@ class ExtractionSettings:
 @final
 @frozen(kw_only=True)
 class PromotionSettings:
-    """``memory.promotion``: when a short-term memory becomes long-term without a person.
+    """``memory.promotion``: when a short-term memory becomes long-term automatically.
 
     Attributes:
-        after_sessions: once it was used in so many sessions, if the user stated it; 0: never.
+        after_sessions: in how many sessions a memory that the user stated has to be used; 0: never.
     """
 
     after_sessions: int = field(default=0, validator=NOT_NEGATIVE)
@@ -208,11 +209,11 @@ class PromotionSettings:
 @final
 @frozen(kw_only=True)
 class ExpirySettings:
-    """``memory.expiry``: when a short-term memory goes by itself.
+    """``memory.expiry``: when a short-term memory is removed automatically.
 
     Attributes:
-        at_session_end: with the end of its session.
-        short_term_days: at this age; 0: never.
+        at_session_end: remove it when its session ends.
+        short_term_days: remove it at this age, in days; 0: never.
     """
 
     at_session_end: bool = False
@@ -227,12 +228,13 @@ class ContextSettings:
     """``memory.context``: what a model receives for a user's message.
 
     Attributes:
-        tokens: of all messages together, at most.
-        memory_share: how much of *tokens* memories may take; what they leave belongs to the conversation.
-        memory_role: whose message they stand in.  ``system``: in the one system message.  ``user``: in a message of
-            their own, which models trust less.
-        window_messages: the newest messages of the conversation, at most.
-        recall: whether long-term memories are recalled at all; how many, ``memory.retrieval.limit`` says.
+        tokens: the largest number of tokens of all messages together.
+        memory_share: the share of *tokens* that memories may use, 0 to 1; what they do not use is left to the
+            conversation.
+        memory_role: ``system``: memories are put into the system message.  ``user``: into a message of their own, which
+            models trust less.
+        window_messages: the largest number of messages of the conversation; the newest ones are used.
+        recall: whether long-term memories are recalled at all; ``memory.retrieval.limit`` says how many.
     """
 
     tokens: int = field(default=8000, validator=POSITIVE)

@@ -1,4 +1,4 @@
-"""``memory.pastChats``; see ``settings.py``."""
+"""The settings of ``memory.pastChats``."""
 
 from typing import final
 
@@ -11,17 +11,17 @@ from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME
 @final
 @frozen(kw_only=True)
 class PastChatsSettings:
-    """``memory.pastChats``: histories of other tools, indexed and recalled.
+    """``memory.pastChats``: how the histories of other tools are indexed and recalled.
 
     Attributes:
-        path: the SQLite file of the index; empty: in the data folder of the platform; ``:memory:``: kept until its runtime
-            ends.
-        redact_secrets: whether keys, tokens and passwords of well-known shapes are taken out before anything is stored.
-        exclude: globs of paths that are never indexed, parted by commas.
-        recall_tokens: how long a recall is, at most, when the caller names no budget.
-        hook_tokens: likewise for a recall that goes into a prompt by itself.
+        path: the SQLite file of the index; empty: a file in the data folder of the platform; ``:memory:``: an index that
+            exists only until its runtime is closed.
+        redact_secrets: whether keys, tokens and passwords of well-known shapes are removed before anything is stored.
+        exclude: globs of paths that are never indexed, separated by commas.
+        recall_tokens: the largest size of a recall in tokens, when the caller gives no size.
+        hook_tokens: the same for a recall that a hook adds to a prompt.
         busy_timeout_seconds: how long a write waits for writers of other processes.
-        use_sqlite_vec: whether sqlite-vec compares vectors where it can be loaded; the answers are the same.
+        use_sqlite_vec: whether sqlite-vec compares the vectors when it can be loaded; the answers are the same.
     """
 
     path: str = ""

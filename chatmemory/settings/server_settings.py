@@ -1,4 +1,4 @@
-"""``server``: the HTTP API and the page; see ``settings.py``."""
+"""The settings of ``server``: the HTTP API and the page."""
 
 import re
 from collections.abc import Mapping
@@ -25,15 +25,15 @@ def _check_sendable(token: str) -> None:
 @final
 @frozen(kw_only=True)
 class TokenSettings:
-    """``server.tokens.NAME``: what a client may do that sends this token.
+    """``server.tokens.NAME``: what a client with this token may do.
 
     Attributes:
-        token: sent as ``Authorization: Bearer TOKEN``; 16 characters or more, of ASCII.
-        user: whose memories it sees.
-        app: in which app; empty: in all of them.
-        conversations: it sees those whose ids begin so; empty: all of them.
-        past_chats: whether it may search the histories of other tools.
-        read_only: whether it may only look.
+        token: sent as ``Authorization: Bearer TOKEN``; at least 16 ASCII characters.
+        user: the client sees the memories of this user.
+        app: the client sees the memories of this app; empty: of all apps.
+        conversations: the client sees conversations whose ids begin with this text; empty: all conversations.
+        past_chats: whether the client may search the histories of other tools.
+        read_only: whether the client may only read.
     """
 
     token: str = field(repr=False, validator=validators.min_len(SHORTEST_TOKEN))
@@ -50,20 +50,21 @@ class TokenSettings:
 @final
 @frozen(kw_only=True)
 class ServerSettings:
-    """``server``: where ``chatmemory serve`` listens, and whom it answers.
+    """``server``: where ``chatmemory serve`` listens, and which clients it answers.
 
     Attributes:
-        host: the address to listen at; any that is not of this machine alone needs a token.
-        port: 0: one that is free.
-        hosts: further names by which clients may call it, parted by commas, such as that of a reverse proxy.
-        user: whose memories a client sees that needs no token, or has *token*.
-        app: in which app; empty: in all of them.
-        token: empty: programs and browsers of this machine need none.
+        host: the address to listen on; a token is required unless it is an address of this machine only.
+        port: 0: any free port.
+        hosts: other host names under which clients reach the server, such as that of a reverse proxy, separated by commas.
+        user: the user whose memories a client sees that needs no token, or sends *token*.
+        app: the app of such a client; empty: all apps.
+        token: the token of that user; empty: programs and browsers of this machine need none.
         tokens: further tokens by name, each with a user of its own.
-        max_requests: answered at once; more are told to come again.  Those that ask models are counted by themselves.
-        max_body_bytes: of a request.
+        max_requests: how many requests are answered at the same time; more are asked to try again later.  Requests that
+            call models are counted separately.
+        max_body_bytes: the largest size of a request body.
         header_seconds: how long the head of a request may take to arrive.
-        body_seconds: how long its body may take.
+        body_seconds: how long the body of a request may take to arrive.
     """
 
     host: str = field(default="127.0.0.1", validator=validators.min_len(1))
@@ -91,12 +92,12 @@ class ServerSettings:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """By which clients may call it, beside those of this machine's loopback."""
+        """The host names under which clients reach the server, besides those of the loopback interface."""
         return (self.host, *filter(None, map(str.strip, self.hosts.split(","))))
 
     @property
     def needs_token(self) -> bool:
-        """Tell whether a client needs a token."""
+        """Whether a client needs a token."""
         return bool(self.token or self.tokens)
 
 

@@ -1,4 +1,4 @@
-"""Rules that several settings obey."""
+"""Validators that several settings share."""
 
 from typing import TYPE_CHECKING, Any, Final, Literal, final, get_args, get_origin
 
@@ -29,7 +29,7 @@ class OneOf:
 
 
 def literals_checked(_settings: type, fields: "list[Attribute[Any]]") -> "list[Attribute[Any]]":
-    """Let settings made in a program, where a type checker may be absent, keep to their ``Literal`` types too."""
+    """Add a validator to each field with a ``Literal`` type, for programs that are written without a type checker."""
     return [
         field.evolve(validator=OneOf(get_args(field.type))) if get_origin(field.type) is Literal else field
         for field in fields
