@@ -1,4 +1,4 @@
-"""Do-notation: steps of effects written as one coroutine, with the errors and services that they may use declared.
+"""Do-notation: effects as steps of one coroutine, which declares its errors and services.
 
 ``Effect.gen`` turns such a coroutine function into a function that returns an effect.
 """
@@ -28,9 +28,9 @@ R_contra = TypeVar("R_contra", contravariant=True, default=Never)
 
 @final
 class Do(Generic[E_contra, R_contra]):
-    """The scope of one run of a ``gen`` coroutine: it may fail with ``E`` and use the services ``R``.
+    """The handle of one run of a ``gen`` coroutine, which may fail with ``E`` and use the services ``R``.
 
-    It belongs to that coroutine and its task; a step that is not declared in ``E`` and ``R`` is a type error.
+    It belongs to that coroutine and its task.  A step that needs more than ``E`` and ``R`` is a type error.
     """
 
     __slots__ = ("_context",)
@@ -50,7 +50,7 @@ class Do(Generic[E_contra, R_contra]):
         raise _ShortCircuit(self, outcome)
 
     def fail(self, error: E_contra) -> Never:
-        """End the whole coroutine with *error*."""
+        """End the whole coroutine with the failure *error*."""
         raise _ShortCircuit(self, Failure(error))
 
     def service(self, tag: TagOf[R_contra, S]) -> S:
@@ -70,10 +70,10 @@ class _ShortCircuit(BaseException):
 
 
 def place_of_do(function: object) -> int:
-    """Return the place of the parameter ``do`` of *function*: 0, or 1 in a method.
+    """Return the position of the parameter ``do`` of *function*: 0 in a function, 1 in a method.
 
     Raises:
-        TypeError: *function* is no coroutine function with such a parameter.
+        TypeError: *function* is not a coroutine function with such a parameter.
     """
     name = getattr(function, "__qualname__", repr(function))
     if (decorator := type(function)) in {staticmethod, classmethod}:
@@ -101,7 +101,12 @@ _NAMES_OF_DO: Final = {("do",), ("_do",), ("_",)}  # with an underscore where it
 
 
 async def run_do(body: Callable[[Do[Any, Any]], Awaitable[A]], context: Context[Any]) -> Outcome[A, Any]:
-    """Run *body* in a scope of its own."""
+    """Run *body* with a ``Do`` of its own, and return its outcome.
+
+    Args:
+        body: the coroutine function.
+        context: the services.
+    """
     do: Do[Any, Any] = Do(context)
     try:
         return Success(await body(do))

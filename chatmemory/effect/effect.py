@@ -1,8 +1,7 @@
-"""``Effect``: a description of work that may fail and may need services, run when it is awaited; ``Fiber``: such work under way.
+"""``Effect``: a description of work that may fail and may need services, run when it is awaited; ``Fiber``: a running effect.
 
-Its outcome is defined in ``outcome.py``, do-notation in ``do.py``, what it may ask for in ``context.py`` and ``tag.py``,
-concurrency and cleaning up in ``concurrent.py`` and ``resource.py``, the containers of ``returns`` in
-``containers.py``.
+``outcome.py`` defines how an effect ends, ``do.py`` do-notation, ``context.py`` and ``tag.py`` services,
+``concurrent.py`` and ``resource.py`` concurrency and cleanup, ``containers.py`` the containers of ``returns``.
 """
 
 # ruff: noqa: SLF001  run_in walks a chain of effects; it reads their slots and those of the outcomes
@@ -109,9 +108,9 @@ _OURS: Final = (Success, Failure)
 class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable, Generic[A_co, E_co, R_co]):
     """Work that succeeds with ``A``, fails with ``E``, and needs the services ``R``.
 
-    An effect is a value: it runs when it is awaited, again when it is awaited again, and never by being made.
-    A failure that the type names is a value in the outcome; any other exception is a defect, which passes through
-    every method here except ``exit`` and ``catch_cause``.  Cancellation passes through all of them.
+    An effect is a value: creating it runs nothing, awaiting it runs it, and awaiting it again runs it again.
+    A failure that the type names is a value in the outcome.  Any other exception is a defect: every method here lets it
+    through except ``exit`` and ``catch_cause``.  All of them let cancellation through.
     """
 
     __slots__ = ("_function", "_kind", "_source")
@@ -152,17 +151,17 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     @staticmethod
     def succeed(value: A) -> Effect[A]:
-        """Succeed with *value*."""
+        """Return an effect that succeeds with *value*."""
         return Effect(None, _VALUE, value)
 
     @staticmethod
     def fail(error: E) -> Effect[Never, E]:
-        """Fail with *error*."""
+        """Return an effect that fails with *error*."""
         return Effect(None, _OUTCOME, Failure(error))
 
     @staticmethod
     def fail_cause(cause: Cause[E]) -> Effect[Never, E]:
-        """End as *cause* says: a defect is raised, and comes before a typed failure."""
+        """Return an effect that ends with *cause*; when it holds a defect, the defect is raised before any typed failure."""
 
         def call() -> Outcome[Never, E]:
             return outcome_from_exit(Failure(cause))
@@ -171,13 +170,13 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     @staticmethod
     def sync(function: Callable[[], A]) -> Effect[A]:
-        """Succeed with what *function* returns; an exception is a defect."""
+        """Return an effect that calls *function* and succeeds with the result; an exception is a defect."""
         require_plain(function, "Effect.sync", instead="Effect.promise(function)")
         return Effect(None, _CALL, lambda: Success(function()))
 
     @staticmethod
     def promise(function: Callable[[], Awaitable[A]]) -> Effect[A]:
-        """Succeed with what awaiting *function* gives; an exception is a defect."""
+        """Return an effect that awaits *function* and succeeds with the result; an exception is a defect."""
         if not callable(function):
             raise no_function(
                 function, where="Effect.promise", example="Effect.promise(lambda: ask(question))"
@@ -192,7 +191,13 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def attempt(
         function: Callable[[], Awaitable[A]], *exceptions: type[X], to: Callable[[X], E]
     ) -> Effect[A, E]:
-        """Await *function*; only the named *exceptions* become failures, by way of *to*."""
+        """Return an effect that awaits *function* and succeeds with the result.
+
+        Args:
+            function: the work.
+            exceptions: the exception classes that become failures; any other exception is a defect.
+            to: makes the error from the exception.
+        """
         if not callable(function):
             raise no_function(function, where="Effect.attempt", example=ATTEMPT)
         require_exceptions(exceptions, "attempt")
@@ -209,7 +214,13 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     @staticmethod
     def attempt_sync(function: Callable[[], A], *exceptions: type[X], to: Callable[[X], E]) -> Effect[A, E]:
-        """Call *function*; only the named *exceptions* become failures, by way of *to*."""
+        """Return an effect that calls *function* and succeeds with the result.
+
+        Args:
+            function: the work.
+            exceptions: the exception classes that become failures; any other exception is a defect.
+            to: makes the error from the exception.
+        """
         require_plain(function, "Effect.attempt_sync", instead="Effect.attempt(function, OSError, to=...)")
         require_exceptions(exceptions, "attempt_sync")
 
@@ -223,22 +234,22 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     @staticmethod
     def from_outcome(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Effect[A, E]:
-        """End as *function* does: the leaf for hot paths, one coroutine and nothing around it."""
+        """Return an effect whose outcome *function* returns.  It is the fastest way: one coroutine, and nothing around it."""
         return Effect(None, _AWAIT, function)
 
     @staticmethod
     def from_result(result: Result[A, E]) -> Effect[A, E]:
-        """End as *result* did."""
+        """Return an effect that succeeds or fails as *result* does."""
         return Effect(None, _OUTCOME, as_outcome(result))
 
     @staticmethod
     def in_context(function: Callable[[Context[R]], Awaitable[Outcome[A, E]]]) -> Effect[A, E, R]:
-        """End as *function* does, which is given the services at hand."""
+        """Return an effect whose outcome *function* returns; *function* receives the provided services."""
         return Effect(None, _AWAIT_IN_CONTEXT, function)
 
     @staticmethod
     def service(tag: TagOf[R, S]) -> Effect[S, Never, R]:
-        """Succeed with the service of *tag*."""
+        """Return an effect that succeeds with the service of *tag*."""
 
         async def look_up(context: Context[R]) -> Outcome[S, Never]:
             return Success(context.get(tag))
@@ -257,12 +268,12 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     ) -> Callable[Concatenate[S, P], Effect[A, E, R]]: ...
     @staticmethod
     def gen(function: Callable[..., Awaitable[Any]]) -> Callable[..., Effect[Any, Any, Any]]:
-        """Make effects from a coroutine function ``(do, ...)`` or a method ``(self, do, ...)``; see ``Do``.
+        """Make a function that returns effects from a coroutine function ``(do, ...)`` or a method ``(self, do, ...)``; see ``Do``.
 
-        The parameters go by these names (``cls`` in a class method, ``_`` for a ``do`` that is not used).
+        The parameters must have these names (``cls`` in a class method, ``_`` for a ``do`` that is not used).
 
         Raises:
-            TypeError: *function* is no such function; the message shows what to write.
+            TypeError: *function* is not such a function; the message shows what to write.
         """
         place = place_of_do(function)
 
@@ -339,17 +350,17 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def all(effects: Iterable[Effect[A, E, R]], *, concurrency: int | None = 1) -> Effect[list[A], E, R]: ...
     @staticmethod
     def all(effects: Iterable[Any], *more: Any, concurrency: int | None = 1) -> Effect[Any, Any, Any]:
-        """Run *effects* and succeed with their values in order: those of a tuple as a tuple, others as a list.
+        """Run *effects* and succeed with their values in order: a tuple for a tuple of effects, otherwise a list.
 
-        The first failure or defect cancels those under way, waits for their finalizers, and is the outcome.
+        The first failure or defect cancels the effects that are running, waits for their finalizers, and is the outcome.
 
         Args:
             effects: what to run.
-            more: nothing; somebody who gives several effects is told how.
-            concurrency: how many may be under way at once; ``None``: all.
+            more: always empty; several arguments raise an error that shows how to pass a tuple.
+            concurrency: how many effects may run at once; ``None``: all.
 
         Raises:
-            TypeError: *effects* is no iterable of effects.
+            TypeError: *effects* is not an iterable of effects.
             ValueError: *concurrency* is less than 1.
         """
         if more:
@@ -367,7 +378,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     @staticmethod
     def race_all(effects: Iterable[Effect[A, E, R]]) -> Effect[A, E, R]:
-        """End as the first of *effects* that succeeds, and interrupt the others; see ``race``.
+        """Run *effects* at once, end as the first one that succeeds, and interrupt the others; see ``race``.
 
         Raises:
             ValueError: there are no effects.
@@ -381,7 +392,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     @staticmethod
     def sleep(seconds: float) -> Effect[None]:
-        """Succeed after *seconds* of the clock at hand."""
+        """Return an effect that succeeds after *seconds* of the provided ``Clock``."""
         require_seconds(seconds)
         from chatmemory.effect.combinators.deadline import sleep_for
 
@@ -389,7 +400,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     @staticmethod
     def never() -> Effect[Never]:
-        """Wait until the effect is interrupted."""
+        """Return an effect that waits until it is interrupted."""
         from chatmemory.effect.combinators.deadline import wait_forever
 
         return Effect(None, _AWAIT, wait_forever)
@@ -428,35 +439,42 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         use: Callable[[A], Effect[B, E2, R2]],
         release: Callable[[A, Exit[B, E2]], Effect[Any, Never, R3]],
     ) -> Effect[B, E | E2, R | R2 | R3]:
-        """Acquire, use, and release whatever happens; acquiring and releasing cannot be interrupted."""
+        """Acquire a resource, use it, and release it however the use ends.
+
+        Args:
+            acquire: succeeds with the resource; it cannot be interrupted.
+            use: makes the effect that uses the resource; its value is the value of the whole.
+            release: makes the effect that releases the resource, from the resource and how the use ended; it cannot be
+                interrupted.
+        """
         return Effect.in_context(lambda context: resource.acquire_use_release(acquire, use, release, context))
 
     # --- going on from one ---
 
     def map(self, function: Callable[[A_co], B]) -> Effect[B, E_co, R_co]:
-        """Succeed with what *function* makes of the value."""
+        """Replace the value by the result of *function*."""
         return Effect(self, _MAP, function)
 
     def bind(  # type: ignore[override]  # that of returns cannot join errors and services
         self, function: Callable[[A_co], Effect[B, E2, R2]]
     ) -> Effect[B, E_co | E2, R_co | R2]:
-        """Go on with the effect that *function* makes of the value."""
+        """Continue with the effect that *function* makes from the value."""
         return Effect(self, _BIND, function)
 
     def alt(self, function: Callable[[E_co], E2]) -> Effect[A_co, E2, R_co]:
-        """Fail with what *function* makes of the error."""
+        """Replace the error by the result of *function*."""
         return Effect(self, _ALT, function)
 
     def lash(  # type: ignore[override]  # that of returns cannot join values and services
         self, function: Callable[[E_co], Effect[B, E2, R2]]
     ) -> Effect[A_co | B, E2, R_co | R2]:
-        """Recover with the effect that *function* makes of the error."""
+        """Recover from a failure with the effect that *function* makes from the error."""
         return Effect(self, _LASH, function)
 
     def catch_cause(
         self: Effect[A, E, R], function: Callable[[Cause[E]], Effect[B, E2, R2]]
     ) -> Effect[A | B, E2, R | R2]:
-        """Recover with the effect that *function* makes of the cause, a defect included."""
+        """Recover from a failure or a defect with the effect that *function* makes from the cause."""
 
         def recover(exit_: Exit[A, E]) -> Effect[A | B, E2, R2]:
             return Effect.succeed(exit_.unwrap()) if type(exit_) is Success else function(exit_.failure())
@@ -464,7 +482,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return self.exit().bind(recover)
 
     def tap(self: Effect[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Effect[A, E | E2, R | R2]:
-        """Run the effect that *function* makes of the value, and keep the value."""
+        """Run the effect that *function* makes from the value, and keep the value."""
 
         def run(value: A) -> Effect[A, E2, R2]:
             effect = function(value)
@@ -477,7 +495,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def tap_error(
         self: Effect[A, E, R], function: Callable[[E], Effect[Any, E2, R2]]
     ) -> Effect[A, E | E2, R | R2]:
-        """Run the effect that *function* makes of the error, and keep the error."""
+        """Run the effect that *function* makes from the error, and keep the error."""
 
         def run(error: E) -> Effect[Never, E | E2, R2]:
             effect = function(error)
@@ -488,11 +506,11 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return self.lash(run)
 
     def pipe(self, function: Callable[[Self], B]) -> B:
-        """Apply *function*: ``effect.pipe(catch(NotFound, handler))``."""
+        """Return ``function(self)``, as in ``effect.pipe(catch(NotFound, handler))``."""
         return function(self)
 
     def provide(self: Effect[A, E, R], context: Context[R]) -> Effect[A, E]:
-        """Give all the services that are needed."""
+        """Provide all the services that the effect needs."""
         if type(context) is not Context:
             raise no_context(context)
         return Effect.in_context(lambda outer: self.run_in(outer.merge(context)))
@@ -504,9 +522,12 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         while_: Callable[[E], bool] | None = None,
         until: Callable[[E], bool] | None = None,
     ) -> Effect[A, E, R]:
-        """Run again after a failure, as long as *schedule* goes on, *while_* holds and *until* does not.
+        """Run the effect again after a failure.  Defects are not retried.
 
-        Defects are not retried.
+        Args:
+            schedule: decides how often and after which pauses.
+            while_: stop at the first error for which this returns False; None: retry after any error.
+            until: stop at the first error for which this returns True; None: retry after any error.
         """
         if not hasattr(schedule, "start"):
             raise no_schedule(schedule, where="effect.retry")
@@ -518,7 +539,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return Effect.in_context(lambda context: run_retried(self, schedule, goes_on, context))
 
     def repeat(self: Effect[A, E, R], schedule: Schedule[A, B]) -> Effect[B, E, R]:
-        """Run again after a success, as long as *schedule* goes on, and succeed with its last output."""
+        """Run the effect again after each success while *schedule* continues, and succeed with the schedule's last output."""
         if not hasattr(schedule, "start"):
             raise no_schedule(schedule, where="effect.repeat")
         from chatmemory.effect.combinators.retry import run_repeated
@@ -526,7 +547,12 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return Effect.in_context(lambda context: run_repeated(self, schedule, context))
 
     def timeout(self, seconds: float, on_timeout: Callable[[], E2]) -> Effect[A_co, E_co | E2, R_co]:
-        """Cancel after *seconds* of the clock at hand, wait for the finalizers, and fail with what *on_timeout* returns."""
+        """Limit how long the effect may run.  When the time is over, cancel it and wait for its finalizers.
+
+        Args:
+            seconds: the limit, in seconds of the provided ``Clock``.
+            on_timeout: makes the error of the failure.
+        """
         require_seconds(seconds)
         if not callable(on_timeout):
             raise no_function(on_timeout, where="on_timeout", example="lambda: TooLate()")
@@ -535,7 +561,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return Effect.in_context(lambda context: run_for(self, seconds, on_timeout, context))
 
     def or_die(self: Effect[A, E, R]) -> Effect[A, Never, R]:
-        """Turn a typed failure into a defect: it is raised, as by ``or_raise``, and no type names it any more."""
+        """Turn a typed failure into a defect: it is raised, as ``or_raise`` does, and disappears from the type."""
 
         def die(error: E) -> Effect[Never]:
             def call() -> Never:
@@ -546,18 +572,18 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return self.lash(die)
 
     def with_span(self, name: str, attributes: Attributes | None = None) -> Effect[A_co, E_co, R_co]:
-        """Show this effect to the tracer at hand as a span, which knows the span around it and how the effect ended.
+        """Report this effect to the provided ``Tracer`` as a span, with the enclosing span and how the effect ended.
 
         Args:
             name: what is done.
-            attributes: what else is to be known of it; nothing that somebody said.
+            attributes: further facts, but nothing that a user said; None: no further facts.
         """
         from chatmemory.effect.combinators.spanned import run_in_span
 
         return Effect.in_context(lambda context: run_in_span(self, name, attributes or {}, context))
 
     def exit(self) -> Effect[Exit[A_co, E_co], Never, R_co]:
-        """Succeed with how the effect ended, a defect included; cancellation passes through."""
+        """Succeed with how the effect ended, even when it ended with a defect; cancellation passes through."""
 
         async def run(context: Context[R_co]) -> Outcome[Exit[A_co, E_co], Never]:
             try:
@@ -570,17 +596,17 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def on_exit(
         self: Effect[A, E, R], finalizer: Callable[[Exit[A, E]], Effect[Any, Never, R2]]
     ) -> Effect[A, E, R | R2]:
-        """Run *finalizer* at the end, whatever the end is; it cannot be interrupted."""
+        """Run the effect that *finalizer* makes from how this one ended, however it ends; it cannot be interrupted."""
         return Effect.in_context(lambda context: resource.run_finalized(self, finalizer, context))
 
     def ensuring(self: Effect[A, E, R], finalizer: Effect[Any, Never, R2]) -> Effect[A, E, R | R2]:
-        """Run *finalizer* at the end, whatever the end is; it cannot be interrupted."""
+        """Run *finalizer* at the end, however this effect ends; it cannot be interrupted."""
         if type(finalizer) is not Effect:
             require_effect(finalizer)
         return self.on_exit(lambda _: finalizer)
 
     def uninterruptible(self) -> Effect[A_co, E_co, R_co]:
-        """Put off cancellation until the effect has ended."""
+        """Delay cancellation until the effect has ended."""
         return Effect.in_context(lambda context: resource.run_shielded(self, context))
 
     # --- several at once ---
@@ -588,7 +614,9 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def zip(
         self, other: Effect[B, E2, R2], *, concurrent: bool = False
     ) -> Effect[tuple[A_co, B], E_co | E2, R_co | R2]:
-        """Succeed with both values; the first failure is the outcome, and the other effect is not run or interrupted.
+        """Run both effects and succeed with both values as a tuple.
+
+        The first failure is the outcome.  The other effect is then not run, or is interrupted when it is running.
 
         Args:
             other: the effect that gives the second value.
@@ -597,24 +625,24 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return Effect.all((self, other), concurrency=2 if concurrent else 1)
 
     def race(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
-        """Run both at once; end as the first that succeeds, interrupt the other and wait for its finalizers.
+        """Run both at once, end as the first one that succeeds, interrupt the other and wait for its finalizers.
 
-        If both fail, their causes join: a defect is raised, or else the failure that came first is the outcome.
+        When both fail, a defect is raised if there is one; otherwise the failure that came first is the outcome.
         """
         pair: list[Effect[Any, Any, Any]] = [self, other]
         return Effect.race_all(pair)
 
     def race_first(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
-        """Run both at once; end as the first that ends, also by a failure, and interrupt the other."""
+        """Run both at once, end as the first one that ends, with a value or a failure, and interrupt the other."""
         from chatmemory.effect.fibers.race import run_race
 
         pair = _steps((self, other), "effect.race_first")
         return Effect.in_context(lambda context: run_race(pair, context, first_exit_wins=True))
 
     def fork(self: Effect[A, E, R]) -> Effect[Fiber[A, E], Never, R]:
-        """Start this effect in a task of its own, and go on.
+        """Start this effect in a task of its own, and succeed with its fiber at once.
 
-        The fiber ends with the effect that forked it: it is interrupted then, and waited for.
+        When the effect that forked it ends, the fiber is interrupted and waited for.
         """
         from chatmemory.effect.fibers.forked import fork
 
@@ -624,7 +652,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return Effect.in_context(start)
 
     def fork_in(self: Effect[A, E, R], scope: Scope) -> Effect[Fiber[A, E], Never, R]:
-        """Start this effect in a task of its own, which ends when *scope* is closed: interrupted, and waited for."""
+        """Start this effect in a task of its own, which is interrupted and waited for when *scope* is closed."""
         from chatmemory.effect.fibers.forked import fork_in
 
         async def start(context: Context[R]) -> Outcome[Fiber[A, E], Never]:
@@ -643,7 +671,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     @overload
     def scoped(self: Effect[A, E, R | ScopeTag]) -> Effect[A, E, R]: ...
     def scoped(self: Effect[Any, Any, Any]) -> Effect[Any, Any, Any]:
-        """Provide a scope, and close it when this effect has ended, whatever the end is."""
+        """Provide a scope, and close it when this effect has ended, however it ends."""
         return Effect.in_context(lambda context: resource.run_scoped(self, context))
 
     # --- running it ---
@@ -651,8 +679,8 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912  see below
         """Run with the services of *context*.
 
-        One loop for any number of steps: neither a long chain nor a deep recursion of ``bind`` uses up the stack, and a
-        step costs no call of ours.
+        One loop runs any number of steps: a long chain or a deep recursion of ``bind`` does not use up the stack, and a
+        step costs no extra call.
         """
         family = context.family
         if family is None or family.is_over:  # the outermost effect, and not a step of another one
@@ -712,7 +740,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return run_supervised(self, _NOTHING).__await__()
 
     async def or_raise(self: Effect[A, E]) -> A:
-        """Return the value.
+        """Run the effect and return its value.
 
         Raises:
             EffectFailed: the effect failed; ``error`` holds the failure.  A failure that is itself an exception is
@@ -721,25 +749,28 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return value_or_raise(await run_supervised(self, _NOTHING))
 
     async def run(self: Effect[A, E]) -> Outcome[A, E]:
-        """Return the outcome, as awaiting does, from a coroutine: ``create_task(effect.run())``, ``start_soon(effect.run)``."""
+        """Run the effect and return its outcome, for callers that want a coroutine or a coroutine function.
+
+        Examples are ``create_task(effect.run())`` and ``start_soon(effect.run)``.  Awaiting the effect does the same.
+        """
         return await self
 
     def run_sync(self: Effect[A, E]) -> Outcome[A, E]:
-        """Run without an event loop.
+        """Run the effect without an event loop, and return its outcome.
 
         Raises:
-            SuspendedError: the effect waits for something.
+            SuspendedError: the effect has to wait for something.
         """
         return run_without_waiting(self.run_in(_NOTHING))
 
     async def awaitable(self: Effect[A, E]) -> IOResult[A, E]:
-        """Return the outcome as ``returns`` does."""
+        """Run the effect and return its outcome as an ``IOResult`` of ``returns``."""
         from returns.io import IOResult
 
         return IOResult.from_result(await self.run_in(_NOTHING))
 
     def future_result(self: Effect[A, E]) -> FutureResult[A, E]:
-        """Return a ``FutureResult``, which runs once and must be awaited."""
+        """Return a ``FutureResult`` of ``returns``, which runs once and must be awaited."""
         from returns.future import FutureResult
 
         return FutureResult(self.run_in(_NOTHING))
@@ -755,7 +786,12 @@ async def _run_leaf(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Outcome
 
 
 def require_effect(effect: object, made_by: Callable[..., object] | None = None) -> None:
-    """Refuse what is no effect; asking it for its parts would fail later, or never if it is a mock."""
+    """Check that *effect* is an effect, and say so early when it is not; a mock, for example, would never fail by itself.
+
+    Args:
+        effect: the value to check.
+        made_by: the function that returned it, for the message; None: no function.
+    """
     if not isinstance(effect, Effect):
         raise no_effect(effect, made_by=made_by)
 
@@ -778,9 +814,9 @@ def _steps(effects: object, where: str) -> tuple[Effect[Any, Any, Any], ...]:
 
 @final
 class Fiber(Generic[A_co, E_co]):
-    """An effect under way in a task of its own, as ``fork`` starts it.
+    """An effect that runs in a task of its own; ``fork`` starts it.
 
-    A defect that nobody learns of through one of these methods is logged when the fiber's parent ends.
+    A defect that no caller has seen through one of these methods is logged when the fiber's parent ends.
     """
 
     __slots__ = ("_forked",)
@@ -790,9 +826,9 @@ class Fiber(Generic[A_co, E_co]):
         self._forked = forked
 
     def join(self) -> Effect[A_co, E_co]:
-        """Wait for the fiber, and end as it did: a defect is raised, and ``EffectInterrupted`` if it was interrupted.
+        """Wait for the fiber, and end as it ended: a defect is raised, and ``EffectInterrupted`` if it was interrupted.
 
-        To interrupt the effect that joins does not interrupt the fiber.
+        Interrupting the effect that joins does not interrupt the fiber.
         """
         return Effect.from_outcome(self._forked.outcome)
 
@@ -805,5 +841,5 @@ class Fiber(Generic[A_co, E_co]):
         return Effect.promise(self._forked.interrupt)
 
     def poll(self) -> Exit[A_co, E_co] | None:
-        """Return how the fiber ended, or None while it runs."""
+        """Return how the fiber ended, or None while it is running."""
         return self._forked.exit

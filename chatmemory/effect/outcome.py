@@ -1,8 +1,8 @@
-"""How an effect can end: ``Outcome`` for callers, ``Exit`` for those who clean up.
+"""How an effect can end: ``Outcome`` for callers, ``Exit`` for code that cleans up.
 
-``Outcome`` is a closed union of two classes, so ``match`` with ``assert_never`` exhausts it in mypy and in pyright.
-Both are the classes of ``returns`` as well, and refuse to be taken for true or false: a failure of those is true.
-``Exit`` tells what ``Outcome`` cannot: a defect, or an interruption.  Running effects is left to ``effect.py``.
+``Outcome`` is a closed union of two classes, so ``match`` with ``assert_never`` is exhaustive in mypy and in pyright.
+Both classes are subclasses of those of ``returns`` but have no truth value, because a ``Failure`` would count as true.
+``Exit`` also covers defects and interruption.  Running effects is left to ``effect.py``.
 """
 
 # ruff: noqa: TID251  here the classes of returns become ours
@@ -52,7 +52,7 @@ NO_TRUTH: Final = (
 
 @final
 class Success(result.Success[A_co]):  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]  final over there, so that Result stays closed: it does
-    """How an effect ended that came to its value."""
+    """The outcome of an effect that succeeded; it holds the value."""
 
     __slots__ = ()
 
@@ -95,12 +95,12 @@ class Success(result.Success[A_co]):  # type: ignore[misc]  # pyright: ignore[re
 
 @final
 class Failure(result.Failure[E_co]):  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]  as above
-    """How an effect ended that failed in a way that its type names."""
+    """The outcome of an effect that failed with an error that its type names; it holds the error."""
 
     __slots__ = ()
 
     def unwrap(self) -> Never:
-        """Raise ``EffectFailed``, which says what failed."""
+        """Raise ``EffectFailed``, which names the error."""
         raise EffectFailed(self._inner_value)
 
     if not TYPE_CHECKING:  # as above
@@ -144,10 +144,10 @@ Outcome: TypeAlias = Success[A] | Failure[E]
 
 
 def as_outcome(outcome: result.Result[Any, Any]) -> Outcome[Any, Any]:
-    """Return *outcome* as one of our two classes: what ``returns`` made becomes ours.
+    """Return *outcome* as a ``Success`` or ``Failure`` of this module; those of ``returns`` are converted.
 
     Raises:
-        TypeError: it is no outcome at all.
+        TypeError: it is not an outcome.
     """
     if isinstance(outcome, result.Success):
         return Success(outcome.unwrap())
@@ -163,7 +163,7 @@ def as_outcome(outcome: result.Result[Any, Any]) -> Outcome[Any, Any]:
 @final
 @frozen
 class Fail(Generic[E_co]):
-    """An expected failure, one of those that the effect's type names."""
+    """An expected failure: an error that the effect's type names."""
 
     error: E_co
     tag: Literal["Fail"] = "Fail"
@@ -172,7 +172,7 @@ class Fail(Generic[E_co]):
 @final
 @frozen
 class Die:
-    """A defect: an exception that no type announced."""
+    """A defect: an exception that the effect's type does not name."""
 
     defect: Exception
     tag: Literal["Die"] = "Die"
@@ -181,7 +181,7 @@ class Die:
 @final
 @frozen
 class Interrupt:
-    """The work was cancelled before it could end by itself."""
+    """The work was cancelled before it ended."""
 
     tag: Literal["Interrupt"] = "Interrupt"
 
@@ -189,7 +189,7 @@ class Interrupt:
 @final
 @frozen
 class Cause(Generic[E_co]):
-    """Everything that went wrong, in the order in which it did."""
+    """Everything that went wrong, in the order in which it happened."""
 
     reasons: tuple[Fail[E_co] | Die | Interrupt, ...]
 
@@ -198,21 +198,21 @@ Exit: TypeAlias = Success[A] | Failure[Cause[E]]
 
 
 class EffectInterrupted(Exception):  # noqa: N818  reads as what happened, like EffectFailed
-    """Raised where an effect is asked for although its runtime is not open, or ended for that reason."""
+    """Raised by a runtime that is not open, or that is closed while the effect runs."""
 
     def __init__(self, reason: str = "the runtime of this effect was closed") -> None:
         super().__init__(f"interrupted: {reason}")
 
 
 def exit_from_outcome(outcome: Outcome[A, E]) -> Exit[A, E]:
-    """Wrap a typed failure as the ``Cause`` that it is."""
+    """Return *outcome* as an ``Exit``: a typed failure becomes a ``Cause``."""
     return outcome if type(outcome) is Success else Failure(Cause((Fail(outcome.failure()),)))
 
 
 def exit_from_exception(exception: BaseException) -> Failure[Cause[Never]]:
-    """Tell a defect from an interruption.
+    """Return *exception* as an ``Exit``: a defect, or an interruption.
 
-    Cancellation is the event loop's own exception and, like ``KeyboardInterrupt``, never an ``Exception``.
+    Cancellation is the event loop's own exception and, like ``KeyboardInterrupt``, not a subclass of ``Exception``.
     """
     if isinstance(exception, Exception) and not isinstance(exception, EffectInterrupted):
         return Failure(Cause((Die(exception),)))
@@ -231,15 +231,15 @@ def value_or_raise(outcome: Outcome[A, object]) -> A:
 
 
 def exception_of(error: object) -> Exception:
-    """Return what is raised for the failure *error*: itself if it is an exception."""
+    """Return the exception to raise for the failure *error*: *error* itself if it is an exception."""
     return error if isinstance(error, Exception) else EffectFailed(error)
 
 
 def outcome_from_exit(exit_: Exit[A, E]) -> Outcome[A, E]:
-    """Return how *exit_* looks to a caller: a defect is raised, and comes before a typed failure.
+    """Return *exit_* as an outcome; a defect is raised, before any typed failure.
 
     Raises:
-        EffectInterrupted: the work was interrupted, and nothing worse.
+        EffectInterrupted: the work was interrupted, and there is no defect or failure.
     """
     if type(exit_) is Success:
         return exit_

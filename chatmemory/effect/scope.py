@@ -1,6 +1,6 @@
-"""``Scope``: finalizers in the order in which they have to run.
+"""``Scope``: a list of finalizers, and the order in which they run.
 
-It knows nothing of layers; ``hosting.py`` keeps resources alive in tasks of their own and leaves closing to a scope.
+It knows nothing of layers; ``hosting.py`` keeps resources open in tasks of their own and uses a scope to close them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Finalizer: TypeAlias = Callable[[Exit[Any, Any]], Awaitable[object] | None]
 
 
 class Relay:
-    """A finalizer that waits for a task: when that has ended, it begins the next one itself.
+    """A finalizer that ends a task and starts the next finalizer when that task has ended.
 
-    To wake the task that closes the scope in between would take the event loop another turn for each.
+    Waking the task that closes the scope in between would cost one more turn of the event loop for each.
     """
 
     __slots__ = ()
@@ -40,12 +40,15 @@ class Relay:
         raise NotImplementedError
 
     def begin(self, then: Callable[[Exception | None], None]) -> bool:
-        """Tell the task to end, and let it call *then* with what went wrong; return False if there is nothing to end.
+        """Ask the task to end, and let it call *then* when it has ended; return False if there is nothing to end.
 
-        Called in any task, so it runs nothing of others.
+        It may be called in any task, so it runs no code of others.
+
+        Args:
+            then: called with the exception with which the task ended; None: it ended well.
 
         Raises:
-            Exception: what went wrong when it ended by itself.
+            Exception: the task has already ended with this exception.
         """
         raise NotImplementedError
 
@@ -55,13 +58,12 @@ _FINE: Exit[None, Never] = Success(None)
 
 @final
 class Scope:
-    """A list of finalizers, run when the scope is closed: last in, first out, unless ``parallel``.
+    """A list of finalizers that run when the scope is closed: the last one first, unless ``parallel``.
 
-    All of them run, whatever becomes of the others, and they are told how the scope ended.  Closing cannot be
-    interrupted by the cancel scopes of anyio and trio; a native ``asyncio.Task.cancel()`` ends the finalizer that it
-    meets, and no other.
+    Every finalizer runs, even when others fail, and receives how the scope ended.  The cancel scopes of anyio and trio
+    cannot interrupt closing; a native ``asyncio.Task.cancel()`` interrupts the finalizer that is running, and no other.
 
-    ``parallel`` is not for resources that hold a task group: cancel scopes have to be left in reverse order.
+    Do not use ``parallel`` for resources that hold a task group: cancel scopes have to be left in reverse order.
     """
 
     __slots__ = ("_finalizers", "_parallel", "_parent", "is_closed")
@@ -73,7 +75,7 @@ class Scope:
         self._finalizers: dict[object, Finalizer] = {}
 
     async def add(self, finalizer: Finalizer) -> None:
-        """Run *finalizer* when the scope is closed; at once if it is closed already."""
+        """Add *finalizer*, to run when the scope is closed; if the scope is already closed, run it at once."""
         if not self.is_closed:
             self.put(finalizer)
         elif (ending := finalizer(_FINE)) is not None:
@@ -81,17 +83,21 @@ class Scope:
                 await ending
 
     def put(self, finalizer: Finalizer) -> None:
-        """Run *finalizer* when the scope, which is not closed yet, is closed."""
+        """Add *finalizer* to a scope that is not closed yet."""
         self._finalizers[object()] = finalizer
 
     async def enter(self, manager: AbstractAsyncContextManager[A]) -> A:
-        """Enter *manager*, leave it when the scope is closed, and return what it gives."""
+        """Enter *manager*, return its value, and leave it when the scope is closed."""
         value = await manager.__aenter__()
         await self.add(lambda _: manager.__aexit__(None, None, None))
         return value
 
     def fork(self, *, parallel: bool = False) -> Scope:
-        """Return a scope that is closed with this one; close it before for an early release."""
+        """Return a child scope, which is closed with this one, or earlier by itself.
+
+        Args:
+            parallel: run the finalizers of the child at the same time, not one after the other.
+        """
         child = Scope(parallel=parallel)
         child.is_closed = self.is_closed
         child._parent = self
@@ -100,11 +106,14 @@ class Scope:
         return child
 
     def forget(self, child: Scope) -> None:
-        """Drop a child that is closed before its parent."""
+        """Remove a child that is closed before its parent."""
         self._finalizers.pop(child, None)
 
     async def close(self, exit_: Exit[Any, Any] = _FINE) -> None:
-        """Run the finalizers; do nothing if the scope is closed already.
+        """Run the finalizers; do nothing if the scope is already closed.
+
+        Args:
+            exit_: how the scope ended; the finalizers receive it.  Success by default.
 
         Raises:
             ExceptionGroup: several finalizers failed.  The failure of a single one is raised as it is.
@@ -116,7 +125,7 @@ class Scope:
             self._mark_closed()
 
     async def close_in_shield(self, exit_: Exit[Any, Any]) -> None:
-        """Do what ``close`` does, where another scope is being closed: one shield is enough for all below it."""
+        """Close this scope as ``close`` does, but without a shield: the scope around it is being closed in one already."""
         if self.is_closed:
             return
         self._mark_closed()
@@ -207,7 +216,7 @@ class _Relays:
 
 
 class ScopeTag(Key[Scope]):
-    """Where effects find the scope around them: ``fork_scoped`` asks for it, ``scoped`` provides it."""
+    """The tag of the scope around an effect: ``fork_scoped`` asks for it, ``scoped`` provides it."""
 
 
 def _raise(failures: list[BaseException]) -> None:

@@ -30,4 +30,4 @@ class QueryEmbedder(Protocol):
 
 
 class QueryEmbedderTag(Tag[QueryEmbedder]):
-    """Where layers provide ``QueryEmbedder``."""
+    """The tag under which layers provide ``QueryEmbedder``."""

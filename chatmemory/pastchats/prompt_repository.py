@@ -245,4 +245,4 @@ class PromptRepository(Protocol):
 
 
 class PromptRepositoryTag(Tag[PromptRepository]):
-    """Where layers provide ``PromptRepository``."""
+    """The tag under which layers provide ``PromptRepository``."""

@@ -36,4 +36,4 @@ class EmbeddingSettings:
 
 
 class EmbeddingSettingsTag(Tag[EmbeddingSettings]):
-    """Where layers provide ``EmbeddingSettings``."""
+    """The tag under which layers provide ``EmbeddingSettings``."""

@@ -271,36 +271,36 @@ class Settings:
 
 
 class StrategySettingsTag(Tag[StrategySettings]):
-    """Where layers provide ``StrategySettings``."""
+    """The tag under which layers provide ``StrategySettings``."""
 
 
 class SkillSettingsTag(Tag[SkillSettings]):
-    """Where layers provide ``SkillSettings``."""
+    """The tag under which layers provide ``SkillSettings``."""
 
 
 class SqliteSettingsTag(Tag[SqliteSettings]):
-    """Where layers provide ``SqliteSettings``."""
+    """The tag under which layers provide ``SqliteSettings``."""
 
 
 class PostgresSettingsTag(Tag[PostgresSettings]):
-    """Where layers provide ``PostgresSettings``."""
+    """The tag under which layers provide ``PostgresSettings``."""
 
 
 class RetrievalSettingsTag(Tag[RetrievalSettings]):
-    """Where layers provide ``RetrievalSettings``."""
+    """The tag under which layers provide ``RetrievalSettings``."""
 
 
 class ExtractionSettingsTag(Tag[ExtractionSettings]):
-    """Where layers provide ``ExtractionSettings``."""
+    """The tag under which layers provide ``ExtractionSettings``."""
 
 
 class PromotionSettingsTag(Tag[PromotionSettings]):
-    """Where layers provide ``PromotionSettings``."""
+    """The tag under which layers provide ``PromotionSettings``."""
 
 
 class ExpirySettingsTag(Tag[ExpirySettings]):
-    """Where layers provide ``ExpirySettings``."""
+    """The tag under which layers provide ``ExpirySettings``."""
 
 
 class ContextSettingsTag(Tag[ContextSettings]):
-    """Where layers provide ``ContextSettings``."""
+    """The tag under which layers provide ``ContextSettings``."""

@@ -34,4 +34,4 @@ class PastChatsSettings:
 
 
 class PastChatsSettingsTag(Tag[PastChatsSettings]):
-    """Where layers provide ``PastChatsSettings``."""
+    """The tag under which layers provide ``PastChatsSettings``."""

@@ -102,4 +102,4 @@ class ServerSettings:
 
 
 class ServerSettingsTag(Tag[ServerSettings]):
-    """Where layers provide ``ServerSettings``."""
+    """The tag under which layers provide ``ServerSettings``."""

@@ -63,4 +63,4 @@ class HistoryFiles(Protocol):
 
 
 class HistoryFilesTag(Tag[HistoryFiles]):
-    """Where layers provide ``HistoryFiles``."""
+    """The tag under which layers provide ``HistoryFiles``."""

@@ -113,7 +113,7 @@ def lifted_outcome(
 
 
 class DatabaseTag(Tag[Database]):
-    """Where layers provide ``Database``."""
+    """The tag under which layers provide ``Database``."""
 
 
 # pyright takes for Unknown what two variables that are both Never come to

@@ -58,7 +58,7 @@ class ServerFacts:
 
 
 class ServerFactsTag(Tag[ServerFacts]):
-    """Where layers provide ``ServerFacts``."""
+    """The tag under which layers provide ``ServerFacts``."""
 
 
 @final

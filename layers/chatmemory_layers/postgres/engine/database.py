@@ -224,7 +224,7 @@ async def _roll_back(connection: Connection) -> None:
 
 
 class DatabaseTag(Tag[Database]):
-    """Where layers provide ``Database``."""
+    """The tag under which layers provide ``Database``."""
 
 
 @asynccontextmanager

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class DatabaseTag(Tag[Database]):
-    """Where layers provide ``Database``."""
+    """The tag under which layers provide ``Database``."""
 
 
 def empty_log(connection: sqlite3.Connection) -> None:
