@@ -1,10 +1,10 @@
-"""Development mode: warns of an effect that never runs, and of a failure that nobody looks at, with the line of each.
+"""Development mode: warns of an effect that never runs and of a failure that is never looked at, with the line of each.
 
 ``CHATMEMORY_DEBUG=1`` switches it on when the kernel is imported, ``enable()`` at any time.  While it is off it costs
-nothing: what watches is put into the classes of the kernel when it is switched on.
+nothing: the watching code is added to the classes of the kernel when it is switched on.
 
-An effect counts as used once it runs, or is handed to another effect, a layer or a stream.  A failure counts as looked at
-once anybody matches it, asks for its class, compares it, prints it or reads one of its attributes.
+An effect counts as used once it runs, or is passed to another effect, a layer or a stream.  A failure counts as looked at
+once it is matched, compared, printed, asked for its class, or one of its attributes is read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DEPTH: Final = 9  # how deep an effect is looked for in what another one is made
 
 
 class EffectWarning(RuntimeWarning):
-    """An effect never ran, or a failure was dropped; shown in development mode."""
+    """An effect never ran, or a failure was dropped; issued in development mode only."""
 
 
 def enable() -> None:
@@ -51,14 +51,14 @@ def enable() -> None:
 
 
 def disable() -> None:
-    """Watch no more; what is watched already stays so."""
+    """Stop watching; effects and failures that are already watched stay watched."""
     for (owner, name), plain in _plain.items():
         setattr(owner, name, plain)
     _plain.clear()
 
 
 def is_enabled() -> bool:
-    """Tell whether development mode is on."""
+    """Return whether development mode is on."""
     return bool(_plain)
 
 
@@ -71,7 +71,7 @@ _plain: Final[dict[tuple[type, str], Any]] = {}
 @final
 @frozen
 class Spot:
-    """A line of a program, and the line of ours that it led to, if there is one between it and the kernel."""
+    """A line of a program, and the line of chatmemory that it led to, if there is one before the kernel."""
 
     path: str
     line: int
@@ -134,7 +134,7 @@ _waiting: Final = set[int]()  # those that nothing has used yet
 
 @final
 class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]  final, for nobody else
-    """An effect that knows where it was made.  It has the layout of ``Effect``, which is made one by its class."""
+    """An effect that remembers where it was made.  It has the layout of ``Effect``: an ``Effect`` gets this class assigned."""
 
     __slots__ = ()
 
@@ -253,7 +253,7 @@ def _content(cell: CellType) -> object:
 
 @final
 class WatchedFailure(Failure[Any]):  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]  as above
-    """A failure that left the kernel, and knows whether anybody has looked at it."""
+    """A failure that has left the kernel, and remembers whether it has been looked at."""
 
     __slots__ = ("_is_seen", "_spot")
     __qualname__ = "Failure"
@@ -291,7 +291,12 @@ class WatchedFailure(Failure[Any]):  # type: ignore[misc]  # pyright: ignore[rep
 
 
 def watched(outcome: Outcome[A, E], effect: Effect[Any, Any, Any]) -> Outcome[A, E]:
-    """Return the *outcome* of *effect*; watched from here, where it leaves the kernel, if it is a failure."""
+    """Return *outcome*; a failure is watched from here on, where it leaves the kernel.
+
+    Args:
+        outcome: how the effect ended.
+        effect: the effect, for the warning.
+    """
     if type(outcome) is Success:
         return outcome
     return WatchedFailure(outcome.failure(), _spot() or _made_at.get(id(effect)))

@@ -1,1 +1,1 @@
-"""Effects under way in tasks of their own: what ``fork`` and ``race`` run on.  It knows an effect by ``Runs`` only."""
+"""Effects that run in tasks of their own, as ``fork`` and ``race`` need them.  It knows an effect only as ``Runs``."""

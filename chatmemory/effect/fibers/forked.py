@@ -1,6 +1,6 @@
-"""``Forked``: an effect under way in a task of its own, and the two places where it may live.
+"""``Forked``: an effect that runs in a task of its own, and the two ways to start one.
 
-``Fiber`` in ``effect.py`` is what users see of it.
+Users see it as ``Fiber`` in ``effect.py``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ INTERRUPTED: Final[Failure[Cause[Never]]] = Failure(Cause((Interrupt(),)))
 
 @final
 class Forked(Generic[A, E]):
-    """One effect, from its start to its end; what it forks itself ends with it."""
+    """One forked effect, from its start to its end; the effects that it forks end with it."""
 
     __slots__ = ("_cancel_scope", "_is_observed", "_leave", "_over", "_task", "exit")
 
@@ -64,8 +64,12 @@ class Forked(Generic[A, E]):
     def begin(self, effect: Runs[A, E, R], context: Context[R]) -> None:
         """Start *effect*; without an event loop, run it to its end now.
 
+        Args:
+            effect: the effect.
+            context: its services.
+
         Raises:
-            SuspendedError: it would have to wait, and there is no event loop.
+            SuspendedError: it has to wait, and there is no event loop.
         """
         if has_event_loop():
             import anyio
@@ -109,7 +113,7 @@ class Forked(Generic[A, E]):
         return exit_
 
     async def ended(self) -> Exit[A, E]:
-        """Wait for its end, and return what that was."""
+        """Wait for its end, and return how it ended."""
         exit_ = await self._until_over()
         if not self._is_observed:
             self._is_observed = True
@@ -117,7 +121,7 @@ class Forked(Generic[A, E]):
         return exit_
 
     async def outcome(self) -> Outcome[A, E]:
-        """Wait for its end, and end likewise: a defect is raised.
+        """Wait for its end, and end in the same way: a defect is raised.
 
         Raises:
             EffectInterrupted: it was interrupted.
@@ -125,7 +129,7 @@ class Forked(Generic[A, E]):
         return outcome_from_exit(await self.ended())
 
     def cancel(self) -> None:
-        """Ask it to end; do not wait."""
+        """Cancel it without waiting for its end."""
         if self.exit is None and self._cancel_scope is not None:
             self._cancel_scope.cancel()
 
@@ -135,7 +139,7 @@ class Forked(Generic[A, E]):
         return await self.ended()
 
     async def settle(self) -> None:
-        """Cancel it, wait for its finalizers whatever happens, and log a defect that nobody has looked at."""
+        """Cancel it, wait for its finalizers, and log its defect if no caller has seen it."""
         self.cancel()
         interruption: BaseException | None = None
         with shield():
@@ -156,7 +160,12 @@ class Forked(Generic[A, E]):
 
 
 async def fork(effect: Runs[A, E, R], context: Context[R]) -> Forked[A, E]:
-    """Start *effect* as a member of the family of the effect that is running."""
+    """Start *effect* as a child of the effect that is running.
+
+    Args:
+        effect: the effect.
+        context: its services.
+    """
     family = context.family
     if family is None:
         raise AssertionError("every effect runs with a family: run_in sees to it")
@@ -167,7 +176,13 @@ async def fork(effect: Runs[A, E, R], context: Context[R]) -> Forked[A, E]:
 
 
 async def fork_in(effect: Runs[A, E, R], scope: Scope, context: Context[R]) -> Forked[A, E]:
-    """Start *effect*, and end it when *scope* is closed; at once if it is closed already."""
+    """Start *effect*, and interrupt it when *scope* is closed; if the scope is already closed, interrupt it at once.
+
+    Args:
+        effect: the effect.
+        scope: ends the effect.
+        context: its services.
+    """
     # A scope of its own, so that a fiber that has ended is not kept until the whole scope is closed.
     home = scope.fork()
     forked: Forked[A, E] = Forked(lambda _: scope.forget(home))

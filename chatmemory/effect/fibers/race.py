@@ -1,4 +1,4 @@
-"""``race``: several effects at once, of which one decides; the others are interrupted and waited for."""
+"""``race``: runs several effects at once; the first one decides, the others are interrupted and waited for."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ R = TypeVar("R")
 async def run_race(
     effects: Sequence[Runs[A, E, R]], context: Context[R], *, first_exit_wins: bool
 ) -> Outcome[A, E]:
-    """Run *effects* at once; end as the first that succeeds, and interrupt the others.
+    """Run *effects* at once, end as the first one that succeeds, and interrupt the others.
 
     Args:
         effects: at least one; without an event loop they run one after the other.
         context: their services.
-        first_exit_wins: the first that ends decides, also by a failure.
+        first_exit_wins: end as the first one that ends, even if it fails.
 
     Returns:
-        When all fail, all their causes join: the first defect is raised, or else the first failure is the outcome.
+        the first value.  When all fail, the first defect is raised; without a defect, the first failure is the outcome.
     """
     exits: list[Exit[A, E]] = []  # in the order in which they ended
     winner: Exit[A, E] | None = None

@@ -1,7 +1,7 @@
-"""Tasks that belong to no task group, and what they wait for, on asyncio or trio.
+"""Tasks that belong to no task group, and the signals they wait for, on asyncio or trio.
 
-Whoever starts one ends it and waits for it: a cancel scope or a task group in between would have to be left in the
-reverse order of entering, which a fiber or a resource that outlives a step does not keep to.
+The code that starts such a task has to end it and wait for it.  A task group or a cancel scope has to be left in the
+reverse order of entering, which a fiber or a resource that outlives a step cannot guarantee.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["Backend", "Signal", "current_backend", "start_task"]
 
 
 class Signal(Protocol):
-    """What one task waits for and others set."""
+    """An event for which one task waits and which others set."""
 
     def set(self) -> None:
-        """Wake the task that waits; do nothing the second time."""
+        """Wake the task that waits; a second call does nothing."""
         ...
 
     async def wait(self) -> object:
@@ -32,11 +32,16 @@ class Backend(Protocol):
     """The event loop that runs here."""
 
     def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> object:
-        """Start *run* in *context* and return its task, which the caller keeps: asyncio has a weak reference only."""
+        """Start a task and return it; the caller keeps it, because asyncio holds only a weak reference.
+
+        Args:
+            run: the coroutine function.
+            context: the context variables of the task.
+        """
         ...
 
     def signal(self) -> Signal:
-        """Return a signal for a single waiter."""
+        """Return a signal for one waiting task."""
         ...
 
     def cancel_scope(self) -> anyio.CancelScope:
@@ -45,7 +50,7 @@ class Backend(Protocol):
 
 
 def start_task(run: Callable[[], Coroutine[Any, Any, None]]) -> object:
-    """Start *run* and return its task, which the caller keeps: asyncio itself has only a weak reference to it."""
+    """Start *run* as a task and return it; the caller keeps it, because asyncio holds only a weak reference."""
     return current_backend().start(run, copy_context())
 
 

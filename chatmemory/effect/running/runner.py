@@ -1,4 +1,4 @@
-"""``Runner``: what runs effects with the services that they need, wherever those live."""
+"""``Runner``: the contract of whatever runs effects with the services that they need."""
 
 from typing import Protocol
 
@@ -15,12 +15,15 @@ R_contra = TypeVar("R_contra", contravariant=True)
 
 
 class Runner(Protocol[R_contra]):
-    """What an adapter asks for: ``ManagedRuntime`` in the event loop of the caller, ``ThreadRuntime`` in any."""
+    """Runs effects; adapters accept any runner.
+
+    ``ManagedRuntime`` runs them in the event loop that opened it, ``ThreadRuntime`` for callers in any event loop.
+    """
 
     async def run(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
         """Run *effect* and return its outcome.
 
         Raises:
-            EffectInterrupted: the runtime is closed, or was closed meanwhile.
+            EffectInterrupted: the runtime is closed, or was closed while the effect ran.
         """
         ...

@@ -55,14 +55,14 @@ ALREADY_OPEN: Final = (
 
 @final
 class ManagedRuntime(Generic[R_contra]):
-    """The services of a layer, alive: ``async with ManagedRuntime(layer) as runtime: ...``.
+    """Builds a layer, keeps its services open and runs effects with them: ``async with ManagedRuntime(layer) as runtime: ...``.
 
-    Entering builds the layer; leaving cancels the effects that still run and then releases it.  Entered by a plain
-    ``with``, it needs no event loop, and neither the layer nor the effects may wait for anything.
+    Entering builds the layer; leaving cancels the effects that are running and then releases the layer.  A plain ``with``
+    needs no event loop; then neither the layer nor the effects may wait for anything.
 
-    Entering raises what the building raises: ``MissingServiceError`` and ``LayerCycleError`` before anything is
-    acquired, ``EffectFailed`` for a typed failure of a layer (or that failure itself if it is an exception), or a
-    defect.  A runtime that was left can be entered again, and builds anew; one that is still open refuses.
+    Entering raises what the build raises: ``MissingServiceError`` and ``LayerCycleError`` before anything is acquired,
+    ``EffectFailed`` for a typed failure of a layer (or that failure itself if it is an exception), or a defect.  A
+    runtime that was left can be entered again, and builds again; entering one that is open raises an error.
     """
 
     __slots__ = (
@@ -91,10 +91,10 @@ class ManagedRuntime(Generic[R_contra]):
         self._idle: anyio.Event | None = None
 
     async def run(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
-        """Run *effect* with the services.
+        """Run *effect* with the services and return its outcome.
 
         Raises:
-            EffectInterrupted: the runtime is not open, or was closed meanwhile.
+            EffectInterrupted: the runtime is not open, or was closed while the effect ran.
         """
         import anyio
 
@@ -119,29 +119,29 @@ class ManagedRuntime(Generic[R_contra]):
         Raises:
             EffectFailed: the effect failed; ``except EffectFailed[ConversationNotFoundError]`` catches one class of
                 errors.  A failure that is itself an exception is raised as it is.
-            EffectInterrupted: the runtime is not open, or was closed meanwhile.
+            EffectInterrupted: the runtime is not open, or was closed while the effect ran.
         """
         return value_or_raise(await self.run(effect))
 
     def run_sync(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
-        """Run *effect* with the services and without an event loop.
+        """Run *effect* with the services and without an event loop, and return its outcome.
 
         Raises:
             EffectInterrupted: the runtime is not open.
-            SuspendedError: *effect* waits for something.
+            SuspendedError: *effect* has to wait for something.
         """
         return run_without_waiting(effect.run_in(self._services()))
 
     async def service(self, tag: TagOf[R_contra, S]) -> S:
-        """Return one of the services."""
+        """Return the service of *tag*."""
         return self._services().get(tag)
 
     def child(self, layer: Layer[R2, Any, R_contra]) -> ManagedRuntime[R_contra | R2]:
         """Return a runtime for one request: ``async with runtime.child(request_layer) as request: ...``.
 
         It runs effects with the services of this runtime and those of *layer*.  Layers that this runtime has built are
-        shared; what *layer* adds is built for this child alone and released when it is left, or before this runtime
-        releases its own if that is closed first.
+        shared.  What *layer* adds is built for the child alone, and released when the child is left or when this runtime is
+        closed, before its own layers are released.
 
         Raises:
             EffectInterrupted: this runtime is not open.

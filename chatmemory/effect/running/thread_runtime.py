@@ -1,7 +1,7 @@
-"""``ThreadRuntime``: the services of a layer, alive in a thread of their own, for callers of any event loop or none.
+"""``ThreadRuntime``: a layer in a thread of its own, whose services callers use from any event loop, or from none.
 
-The thread runs one event loop and one ``ManagedRuntime`` in it.  What blocks there blocks nobody else, and what belongs
-to that loop is never met by another.
+The thread runs one event loop and one ``ManagedRuntime`` in it.  Code that blocks there blocks no other thread, and
+objects that belong to that loop are used in no other loop.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ LEAVE_SECONDS: Final = (
 
 @final
 class ThreadRuntime(Generic[R_contra]):
-    """Runs effects for whoever asks: ``await runtime.run(effect)`` in a task, ``runtime.run_blocking(effect)`` anywhere.
+    """Runs effects in a thread of its own: ``await runtime.run(effect)`` in a task, ``runtime.run_blocking(effect)`` anywhere.
 
-    The layer is built by the first effect, or by entering ``with`` or ``async with``; whoever waits for it is told what
-    the building raises, as ``ManagedRuntime`` tells it, and the next effect builds anew.  Closing cancels the effects
-    that still run and releases the layer; entering opens it anew.  A program that leaves without closing it is closed
-    at its end.  A child that was forked builds for itself.
+    The first effect builds the layer, and so does ``with`` or ``async with``.  When the build fails, each caller that
+    waits for it gets the exception that ``ManagedRuntime`` raises, and the next effect builds again.  Closing cancels the
+    effects that are running and releases the layer; entering opens the runtime again.  The end of the program closes a
+    runtime that is still open.  A forked child process builds the layer for itself.
     """
 
     def __init__(self, layer: Layer[R_contra, Any, Never], *, name: str = "chatmemory") -> None:
@@ -63,13 +63,13 @@ class ThreadRuntime(Generic[R_contra]):
         self._is_entered = False
 
     async def run(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
-        """Run *effect* over there, for a task here.
+        """Run *effect* in the runtime's thread, await it here, and return its outcome.
 
-        A task of asyncio that is cancelled cancels the effect where it waits, and ends when the effect has ended; one
-        of trio waits until it has ended by itself.
+        When a task of asyncio is cancelled, the effect is cancelled too, and the task ends when the effect has ended.
+        A task of trio that is cancelled waits until the effect has ended by itself.
 
         Raises:
-            EffectInterrupted: the runtime is closed, or was closed meanwhile.
+            EffectInterrupted: the runtime is closed, or was closed while the effect ran.
         """
         import asyncio
 
@@ -85,11 +85,13 @@ class ThreadRuntime(Generic[R_contra]):
         return await stay.begin(effect, Awaited[Outcome[A, E]](stay.loop, here)).wait()
 
     def run_blocking(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
-        """Run *effect* over there while this thread waits; its event loop, if it has one, stands still meanwhile.
+        """Run *effect* in the runtime's thread, block this thread until it has ended, and return its outcome.
+
+        An event loop in this thread is blocked as well.
 
         Raises:
-            EffectInterrupted: the runtime is closed, or was closed meanwhile.
-            RuntimeError: this is the thread over there.
+            EffectInterrupted: the runtime is closed, or was closed while the effect ran.
+            RuntimeError: it was called in the runtime's thread.
         """
         stay = self._present()
         if stay.is_here():
@@ -104,7 +106,7 @@ class ThreadRuntime(Generic[R_contra]):
         Raises:
             EffectFailed: the effect failed; ``except EffectFailed[ConversationNotFoundError]`` catches one class of
                 errors.  A failure that is itself an exception is raised as it is.
-            EffectInterrupted: the runtime is closed, or was closed meanwhile.
+            EffectInterrupted: the runtime is closed, or was closed while the effect ran.
         """
         return value_or_raise(await self.run(effect))
 
@@ -112,14 +114,14 @@ class ThreadRuntime(Generic[R_contra]):
         """Run *effect* as ``run_blocking`` does, and return its value.
 
         Raises:
-            EffectFailed: as ``run_or_raise``.
-            EffectInterrupted: as ``run_or_raise``.
-            RuntimeError: this is the thread over there.
+            EffectFailed: as in ``run_or_raise``.
+            EffectInterrupted: as in ``run_or_raise``.
+            RuntimeError: it was called in the runtime's thread.
         """
         return value_or_raise(self.run_blocking(effect))
 
     def close(self) -> None:
-        """Cancel what still runs, release the layer and wait until the thread has ended; again, it does nothing."""
+        """Cancel the effects that are running, release the layer and wait for the thread to end; a second call does nothing."""
         with self._turn:
             self._is_closed = True
             stay = self._stay

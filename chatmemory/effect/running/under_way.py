@@ -1,6 +1,6 @@
-"""``UnderWay``: an effect that runs in the event loop of another thread, seen from here.
+"""``UnderWay``: an effect that runs in the event loop of another thread, as its caller sees it.
 
-A thread waits for it by ``Blocked``, a task of asyncio by ``Awaited``; who runs it stands in ``thread_runtime.py``.
+``Blocked`` lets a thread wait for it, ``Awaited`` a task of asyncio; ``thread_runtime.py`` runs it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ A = TypeVar("A")
 
 
 class UnderWay(Generic[A]):
-    """What both have in common; ``task`` is set and read over there only."""
+    """What ``Blocked`` and ``Awaited`` share; ``task`` is set and read in the thread that runs the effect only."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Expect that it will run in *loop*."""
@@ -31,11 +31,11 @@ class UnderWay(Generic[A]):
         self._loop = loop
 
     def settle(self, task: asyncio.Task[A]) -> None:
-        """Let who waits know that *task* has ended; over there."""
+        """Tell the caller that *task* has ended; called in the thread that runs the effect."""
         raise NotImplementedError
 
     def cancel(self) -> None:
-        """Cancel it where it waits; what has ended already does not mind."""
+        """Cancel the effect in the thread that runs it; does nothing when the effect has already ended."""
         _tell(self._loop, self._cancel_there)
 
     def _cancel_there(self) -> None:
@@ -45,7 +45,7 @@ class UnderWay(Generic[A]):
 
 @final
 class Blocked(UnderWay[A]):
-    """A thread stands still meanwhile."""
+    """An effect for which a thread waits, blocked."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Expect that it will run in *loop*."""
@@ -59,7 +59,7 @@ class Blocked(UnderWay[A]):
         self._ended.set_result(task)
 
     def wait(self) -> A:
-        """Return what it came to, or raise it."""
+        """Block until the effect has ended; return its result or raise its exception."""
         try:
             task = self._ended.result()
         except BaseException:
@@ -70,7 +70,7 @@ class Blocked(UnderWay[A]):
 
 @final
 class Awaited(UnderWay[A]):
-    """A task of asyncio waits."""
+    """An effect for which a task of asyncio waits."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, here: asyncio.AbstractEventLoop) -> None:
         """Expect that it will run in *loop*; *here* is that of the task."""
@@ -84,7 +84,10 @@ class Awaited(UnderWay[A]):
         _tell(self._here, self._settle_here, task)
 
     async def wait(self) -> A:
-        """Return what it came to, or raise it; a task that is cancelled cancels it, and waits for its end."""
+        """Wait until the effect has ended; return its result or raise its exception.
+
+        When the waiting task is cancelled, it cancels the effect and waits for its end.
+        """
         import asyncio
 
         try:

@@ -1,1 +1,1 @@
-"""Services that every effect can ask for without anybody providing them: time, chance, ids, and schedules of time."""
+"""Services that every effect can use without providing them: time, randomness, ids and schedules."""

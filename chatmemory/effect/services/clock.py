@@ -1,6 +1,6 @@
-"""Time as a service: ``Clock``, the system's, and one that tests move by hand.
+"""Time as a service: ``Clock``, the system's clock, and a clock that tests move by hand.
 
-This module is the only one that reads the system's time; everybody else asks ``ClockTag``.
+Only this module reads the system's time; all others ask for ``ClockTag``.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ NANOSECONDS = 1_000_000_000  # per second
 
 
 class Clock(Protocol):
-    """What tells the time and waits."""
+    """Tells the time, and sleeps."""
 
     def now(self) -> datetime:
-        """Return the time of day, in UTC; it can jump when somebody sets the clock."""
+        """Return the date and time in UTC; they jump when the system's clock is set."""
         ...
 
     def monotonic(self) -> float:
-        """Return seconds since some moment; they never run backwards, so spans are measured with them."""
+        """Return the seconds since an unspecified start; they never go backwards, so use them to measure durations."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Return after *seconds*; let others run at least once even for 0 and less."""
+        """Sleep for *seconds*; for 0 or less, let other tasks run at least once."""
         ...
 
 
 class ClockTag(Reference[Clock]):
-    """Where effects find the ``Clock``; the system's, unless another is provided."""
+    """The tag of the ``Clock``; by default the system's clock."""
 
     @classmethod
     def default(cls) -> Clock:
@@ -54,15 +54,15 @@ class SystemClock:
     """The clock of this machine."""
 
     def now(self) -> datetime:
-        """Return the time of day, in UTC."""
+        """Return the date and time in UTC."""
         return datetime.now(UTC)  # noqa: TID251  this is the Clock that everybody else takes the time from
 
     def monotonic(self) -> float:
-        """Return seconds since some moment."""
+        """Return the seconds since an unspecified start."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Return after *seconds*."""
+        """Sleep for *seconds*."""
         import anyio
 
         await anyio.sleep(max(seconds, 0))
@@ -97,15 +97,15 @@ class TestClock:
         self._order = count()
 
     def now(self) -> datetime:
-        """Return the time of day that the test has set, in UTC."""
+        """Return the date and time that the test has set, in UTC."""
         return self._origin + timedelta(microseconds=self._elapsed // 1000)
 
     def monotonic(self) -> float:
-        """Return the seconds that the test has let pass."""
+        """Return how many seconds the test has let pass."""
         return self._elapsed / NANOSECONDS
 
     async def sleep(self, seconds: float) -> None:
-        """Return once the test has moved the clock by *seconds*."""
+        """Sleep until the test has moved the clock by *seconds*."""
         import anyio.lowlevel
 
         if seconds <= 0:
@@ -118,9 +118,9 @@ class TestClock:
         await awake.wait()
 
     async def advance(self, seconds: float) -> None:
-        """Let *seconds* pass: wake the sleepers whose time comes, in order, each at its own time.
+        """Let *seconds* pass, and wake each sleeper at its own time, in order.
 
-        Whoever goes to sleep again within the span is woken again.
+        A sleeper that goes to sleep again within *seconds* is woken again.
 
         Raises:
             ValueError: *seconds* is negative.
@@ -138,10 +138,10 @@ class TestClock:
         self._elapsed = end
 
     async def set_time(self, instant: datetime) -> None:
-        """Move on to *instant*.  An earlier one sets the time of day back and wakes nobody, as when a clock is corrected.
+        """Move the clock to *instant*.  An earlier time sets it back and wakes nobody, as when a clock is corrected.
 
         Raises:
-            ValueError: *instant* does not know its time zone.
+            ValueError: *instant* has no time zone.
         """
         if instant.tzinfo is None:
             msg = "instant must know its time zone"

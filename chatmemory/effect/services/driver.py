@@ -1,6 +1,6 @@
-"""One run of a schedule: ``Driver`` says step by step how long to wait, deciding by a ``Moment``.
+"""``Driver``: one run of a schedule, which says step by step how long to wait; ``Moment``: what each step looks at.
 
-The plans themselves are defined in ``schedule.py``.
+The schedules themselves are defined in ``schedule.py``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Out_co = TypeVar("Out_co", covariant=True)
 @final
 @frozen
 class Moment(Generic[In_co]):
-    """What a schedule decides by.
+    """What one step of a schedule looks at.
 
     Attributes:
-        input: the error to retry after, or the value to repeat after.
+        input: the error after which to retry, or the value after which to repeat.
         now: seconds on a monotonic clock.
-        random: where jitter comes from.
+        random: the source of jitter.
     """
 
     input: In_co
@@ -49,7 +49,7 @@ class Driver(Generic[In_contra, Out_co]):
     """One run of a schedule, as ``Schedule.start`` makes it.
 
     Attributes:
-        output: what the schedule told last; there is none before the first ``next``.
+        output: the last output of the schedule; unset before the first ``next``.
     """
 
     __slots__ = ("_begin", "_over", "_random", "_run", "output")
@@ -63,7 +63,7 @@ class Driver(Generic[In_contra, Out_co]):
         self._over = False
 
     def next(self, value: In_contra, now: float) -> float | None:
-        """Return the seconds to wait before the next time, or None when there is none, now and ever after.
+        """Return the seconds to wait before the next time; None when the schedule has ended.
 
         Args:
             value: the error or the result of the last time.
@@ -72,7 +72,7 @@ class Driver(Generic[In_contra, Out_co]):
         return self.step(Moment(value, now, self._random))
 
     def step(self, moment: Moment[In_contra]) -> float | None:
-        """Do what ``next`` does, as a part of a greater plan."""
+        """Return the seconds to wait, as ``next`` does; a schedule that combines others calls it with its own *moment*."""
         if self._over:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Identifiers as a service: ``Ids``, unique ones in order of time, and numbered ones for tests."""
+"""Ids as a service: ``Ids``, unique ids in the order of time, and numbered ids for tests."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ LAST_COUNT = 0xFFFF_FFFF  # eight hexadecimal digits
 
 
 class Ids(Protocol):
-    """What names new things.  No two ids are equal, and later ids of one process sort after earlier ones."""
+    """Makes ids.  No two ids are equal, and later ids of one process sort after earlier ones."""
 
     def message_id(self) -> str:
-        """Return the id of a new message."""
+        """Return an id for a new message."""
         ...
 
     def next_id(self) -> str:
-        """Return the id of anything else that is new."""
+        """Return an id for anything else that is new."""
         ...
 
 
 class IdsTag(Reference[Ids]):
-    """Where effects find ``Ids``; time-ordered ones, unless others are provided."""
+    """The tag of ``Ids``; by default time-ordered ids."""
 
     @classmethod
     def default(cls) -> Ids:
@@ -87,16 +87,16 @@ class TimeOrderedIds:
 
 @final
 class SequentialIds:
-    """``message-0001``, ``message-0002``: ids that a test can foresee."""
+    """Ids that a test can predict: ``message-0001``, ``message-0002``."""
 
     def __init__(self) -> None:
         self._messages = count(1)
         self._others = count(1)
 
     def message_id(self) -> str:
-        """Return the next message's id."""
+        """Return the id of the next message."""
         return f"message-{next(self._messages):04}"
 
     def next_id(self) -> str:
-        """Return the next other id."""
+        """Return the next id for anything else."""
         return f"id-{next(self._others):04}"

@@ -1,4 +1,4 @@
-"""Chance as a service: where jitter comes from, so that tests can seed it."""
+"""Randomness as a service: the source of jitter, which tests can seed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["RandomTag"]
 
 
 class RandomTag(Reference[Random]):
-    """Where effects find chance; tests provide ``random.Random(seed)``."""
+    """The tag of the random source; tests provide ``random.Random(seed)``."""
 
     @classmethod
     def default(cls) -> Random:
-        """Return the system's, which has no state that two forked processes could share."""
+        """Return the system's random source, which has no state that two forked processes could share."""
         return SystemRandom()

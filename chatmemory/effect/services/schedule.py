@@ -1,7 +1,7 @@
-"""When to do something again: ``Schedule``, an immutable plan, of which ``driver.py`` defines one run.
+"""``Schedule``: an immutable plan of when to do something again; ``driver.py`` defines one run of it.
 
-A schedule answers one question, "how many seconds until the next time?", from what the last time came to and the
-time on a clock.  It neither sleeps nor runs anything: ``retry`` and ``repeat`` do.  The words are those of Effect:
+A schedule answers one question: how many seconds until the next time?  It looks at the result of the last time and at
+the time on a clock.  It neither sleeps nor runs anything; ``retry`` and ``repeat`` do.  The names are those of Effect:
 https://effect.website/docs/scheduling/built-in-schedules/
 """
 
@@ -35,9 +35,9 @@ JITTER = (0.8, 1.2)  # Effect's Schedule.jittered: enough to part a crowd, too l
 @final
 @frozen
 class Schedule(Generic[In_contra, Out_co]):
-    """A plan for doing something again: ``In`` is what it looks at, ``Out`` what it tells in the end.
+    """A plan for doing something again.  ``In`` is the type of its inputs, ``Out`` that of its outputs.
 
-    Spans are seconds; making a schedule with a negative one raises ``ValueError``.
+    Durations are in seconds; making a schedule with a negative one raises ``ValueError``.
 
     >>> from random import Random
     >>> plan = Schedule.exponential(0.5) & Schedule.recurs(3)
@@ -49,12 +49,12 @@ class Schedule(Generic[In_contra, Out_co]):
     _begin: Callable[[Moment[In_contra]], Run[Out_co, In_contra]]
 
     def start(self, random: Random) -> Driver[In_contra, Out_co]:
-        """Begin a run; the schedule itself never changes."""
+        """Start a run; the schedule itself never changes."""
         return Driver(self._begin, random)
 
     @staticmethod
     def recurs(times: int) -> Schedule[object, int]:
-        """Again *times* times, at once; never for 0 and less.  Tells how often it came back."""
+        """Repeat *times* times without a pause; never for 0 or less.  The output is the number of repetitions so far."""
         require_count(times, example="Schedule.recurs(3)")
 
         def begin(_: Moment[object]) -> Run[int, object]:
@@ -66,17 +66,17 @@ class Schedule(Generic[In_contra, Out_co]):
 
     @staticmethod
     def once() -> Schedule[object, int]:
-        """Again, one time."""
+        """Repeat one time, without a pause."""
         return Schedule.recurs(1)
 
     @staticmethod
     def forever() -> Schedule[object, int]:
-        """Again and again, at once.  Tells how often it came back."""
+        """Repeat for ever, without a pause.  The output is the number of repetitions so far."""
         return Schedule.spaced(0.0)
 
     @staticmethod
     def spaced(seconds: float) -> Schedule[object, int]:
-        """Rest *seconds* between one end and the next start.  Tells how often it came back."""
+        """Pause for *seconds* between one end and the next start.  The output is the number of repetitions so far."""
         _require_span(seconds)
 
         def begin(_: Moment[object]) -> Run[int, object]:
@@ -88,9 +88,9 @@ class Schedule(Generic[In_contra, Out_co]):
 
     @staticmethod
     def fixed(seconds: float) -> Schedule[object, int]:
-        """Start on whole multiples of *seconds* since the first end.  Tells how often it came back.
+        """Start at whole multiples of *seconds* after the first end.  The output is the number of repetitions so far.
 
-        What takes longer than *seconds* starts again at once; starts that were missed do not pile up.
+        Work that takes longer than *seconds* starts again at once; starts that were missed are not made up for.
         """
         _require_span(seconds)
 
@@ -109,13 +109,18 @@ class Schedule(Generic[In_contra, Out_co]):
 
     @staticmethod
     def linear(base: float) -> Schedule[object, float]:
-        """Rest *base* seconds, then twice as long, three times as long, and so on.  Tells the delay."""
+        """Pause for *base* seconds, then twice as long, three times as long, and so on.  The output is the pause."""
         _require_span(base)
         return _rests(lambda: (base * step for step in count(1)))
 
     @staticmethod
     def exponential(base: float, factor: float = 2.0) -> Schedule[object, float]:
-        """Rest *base* seconds, then each time *factor* times as long.  Tells the delay."""
+        """Pause for *base* seconds, then each time *factor* times as long.  The output is the pause.
+
+        Args:
+            base: the first pause, in seconds.
+            factor: each pause divided by the one before it.
+        """
         _require_span(base)
         _require_span(factor)
 
@@ -129,7 +134,7 @@ class Schedule(Generic[In_contra, Out_co]):
 
     @staticmethod
     def fibonacci(base: float) -> Schedule[object, float]:
-        """Rest *base* seconds, *base* seconds again, then as long as the last two rests together.  Tells the delay."""
+        """Pause for *base* seconds, *base* seconds again, then as long as the last two pauses together.  The output is the pause."""
         _require_span(base)
 
         def rests() -> Iterator[float]:
@@ -155,7 +160,7 @@ class Schedule(Generic[In_contra, Out_co]):
         return Schedule(begin)
 
     def __and__(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, tuple[Out, Out2]]:
-        """Intersection: goes on while both do, after the longer delay: ``spaced(5) & recurs(3)`` is a limit."""
+        """Intersection: continue while both schedules do, with the longer pause; ``spaced(5) & recurs(3)`` limits the repeats."""
         _require_schedule(other, "&")
 
         def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:
@@ -169,7 +174,7 @@ class Schedule(Generic[In_contra, Out_co]):
         return Schedule(begin)
 
     def and_then(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, Out | Out2]:
-        """Concatenation: this plan to its end, then *other*."""
+        """Concatenation: follow this schedule to its end, then *other*."""
         _require_schedule(other, "and_then")
 
         def begin(moment: Moment[In]) -> Run[Out | Out2, In]:
@@ -200,7 +205,12 @@ class Schedule(Generic[In_contra, Out_co]):
         return self._bounded(lambda _: lambda moment: not condition(moment.input))
 
     def up_to(self, *, times: int | None = None, seconds: float | None = None) -> Schedule[In_contra, Out_co]:
-        """Stop after *times* recurrences, or *seconds* after the first end, whichever comes first."""
+        """Stop at a limit; with two limits, at the one that is reached first.
+
+        Args:
+            times: the largest number of repetitions; None: no limit.
+            seconds: the time since the first end; None: no limit.
+        """
 
         def begin(moment: Moment[In_contra]) -> Callable[[Moment[In_contra]], bool]:
             recurrences, first = count(), moment.now
@@ -212,7 +222,7 @@ class Schedule(Generic[In_contra, Out_co]):
         return self._bounded(begin)
 
     def jittered(self) -> Schedule[In_contra, Out_co]:
-        """Stretch or shrink every delay by chance to 80 % to 120 % of it, so that a crowd does not return as one."""
+        """Change every pause at random to 80 % to 120 % of it, so that many clients do not return at the same moment."""
 
         def begin(moment: Moment[In_contra]) -> Run[Out_co, In_contra]:
             plan = self.start(moment.random)

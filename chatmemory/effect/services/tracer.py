@@ -1,6 +1,6 @@
-"""``Tracer``: what spans are given to, so that somebody sees which effects ran, how long, and how they ended.
+"""``Tracer``: receives spans, which show which effects ran, how long, and how they ended.
 
-Nobody looks unless a tracer is provided: ``with_span`` then costs a look into the context.
+Without a tracer, ``with_span`` costs one look into the context.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ class Span(Protocol):
     """One run of an effect, from its start to its end."""
 
     def end(self, exit_: Exit[Any, Any], /) -> None:
-        """Note how the effect ended; called once, in the task that started the span."""
+        """Record how the effect ended; called once, in the task that started the span."""
         ...
 
 
 class Tracer(Protocol):
-    """What makes spans."""
+    """Starts spans."""
 
     def start(self, name: str, attributes: Attributes, parent: Span | None, /) -> Span:
         """Start a span.
 
         Args:
             name: what is done.
-            attributes: what else is to be known of it.
-            parent: the span around it; None for the outermost one.
+            attributes: further facts about it.
+            parent: the enclosing span; None: there is none.
         """
         ...
 
 
 class TracerTag(Reference[Tracer | None]):
-    """Where ``with_span`` finds the ``Tracer``; none, unless one is provided."""
+    """The tag of the ``Tracer`` that ``with_span`` uses; by default there is none."""
 
     @classmethod
     def default(cls) -> Tracer | None:
-        """Return None: nobody looks."""
+        """Return None: no tracer."""
         return None
 
 
 class CurrentSpan(Reference[Span | None]):
-    """The span around the effect that runs; ``with_span`` provides it."""
+    """The tag of the enclosing span; ``with_span`` provides it."""
 
     @classmethod
     def default(cls) -> Span | None:
-        """Return None: there is no span around it."""
+        """Return None: no enclosing span."""
         return None
