@@ -134,7 +134,7 @@ _waiting: Final = set[int]()  # those that nothing has used yet
 
 @final
 class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]  final, for nobody else
-    """An effect that remembers where it was made.  It has the layout of ``Effect``: an ``Effect`` gets this class assigned."""
+    """An effect that remembers where it was made.  An ``Effect`` gets this class assigned, so both have the same layout."""
 
     __slots__ = ()
 

@@ -268,9 +268,9 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     ) -> Callable[Concatenate[S, P], Effect[A, E, R]]: ...
     @staticmethod
     def gen(function: Callable[..., Awaitable[Any]]) -> Callable[..., Effect[Any, Any, Any]]:
-        """Make a function that returns effects from a coroutine function ``(do, ...)`` or a method ``(self, do, ...)``; see ``Do``.
+        """Make a function that returns effects from a coroutine function ``(do, ...)`` or a method ``(self, do, ...)``.
 
-        The parameters must have these names (``cls`` in a class method, ``_`` for a ``do`` that is not used).
+        See ``Do``.  The parameters must have these names (``cls`` in a class method, ``_`` for a ``do`` that is not used).
 
         Raises:
             TypeError: *function* is not such a function; the message shows what to write.

@@ -1,4 +1,4 @@
 """What fibers share: ``Ref``, ``Deferred``, ``Queue`` and ``Semaphore``.
 
-Each belongs to one event loop, and needs none as long as nobody has to wait.
+Each belongs to one event loop.  It needs none as long as nothing has to wait.
 """

@@ -1,4 +1,4 @@
-"""``Deferred``: a value that is still to come, for fibers to wait for."""
+"""``Deferred``: a value that is set later, and for which fibers can wait."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ R = TypeVar("R")
 
 @final
 class Deferred(Generic[A, E]):
-    """A value that is set once, or an error: ``Deferred[int, str]()``.
+    """A value or an error that is set once: ``Deferred[int, str]()``.
 
-    Each of the methods that complete it succeeds with whether it was the first; a later one changes nothing.
+    Only the first call of a method that completes it counts.  Each of these methods succeeds with True when it was the first.
     """
 
     __slots__ = ("_completed", "_exit")
@@ -46,19 +46,19 @@ class Deferred(Generic[A, E]):
         self._completed: anyio.Event | None = None  # made by the first who waits
 
     def succeed(self, value: A) -> Effect[bool]:
-        """Let those who wait succeed with *value*."""
+        """Complete it with *value*: the fibers that wait succeed with it."""
         return Effect.sync(lambda: self._done(Success(value)))
 
     def fail(self, error: E) -> Effect[bool]:
-        """Let those who wait fail with *error*."""
+        """Complete it with *error*: the fibers that wait fail with it."""
         return Effect.sync(lambda: self._done(Failure(Cause((Fail(error),)))))
 
     def interrupt(self) -> Effect[bool]:
-        """Interrupt those who wait."""
+        """Complete it with an interruption: the fibers that wait are interrupted."""
         return Effect.sync(lambda: self._done(Failure(Cause((Interrupt(),)))))
 
     def complete(self, effect: Effect[A, E, R]) -> Effect[bool, Never, R]:
-        """Run *effect*, and let those who wait end as it did: also by a defect or an interruption."""
+        """Run *effect*, and complete it with how the effect ended, a defect or an interruption included."""
 
         async def run(context: Context[R]) -> Outcome[bool, Never]:
             try:
@@ -73,7 +73,7 @@ class Deferred(Generic[A, E]):
         return Effect.in_context(run)
 
     def await_(self) -> Effect[A, E]:
-        """Wait until it is completed, and end likewise."""
+        """Wait until it is completed, and end in the same way."""
 
         async def wait() -> Outcome[A, E]:
             while (exit_ := self._exit) is None:
@@ -84,7 +84,7 @@ class Deferred(Generic[A, E]):
         return Effect.from_outcome(wait)
 
     def poll(self) -> Exit[A, E] | None:
-        """Return how it was completed, or None as long as it is not."""
+        """Return how it was completed; None while it is not."""
         return self._exit
 
     def is_done(self) -> bool:

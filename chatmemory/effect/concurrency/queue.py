@@ -1,4 +1,4 @@
-"""``Queue``: values on their way from the fibers that offer them to those that take them."""
+"""``Queue``: passes values from the fibers that offer them to the fibers that take them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ OnFull: TypeAlias = Literal["suspend", "dropping", "sliding"]
 
 @final
 class Queue(Generic[A]):
-    """First in, first out: ``Queue[int].bounded(16)``, or one of the other three constructors.
+    """A first-in, first-out queue: ``Queue[int].bounded(16)``, or one of the other three constructors.
 
-    Those who wait are served in the order in which they came, and a value that was on its way to a fiber that is
-    interrupted goes to the next one.
+    Waiting fibers are served in the order in which they came.  When a fiber that was about to receive a value is interrupted,
+    the next fiber receives it.
     """
 
     __slots__ = ("_capacity", "_is_ended", "_is_shut_down", "_offerers", "_on_full", "_takers", "_values")
@@ -50,7 +50,7 @@ class Queue(Generic[A]):
 
     @classmethod
     def bounded(cls, capacity: int) -> Queue[A]:
-        """Return a queue in which an offer waits while it is full: back-pressure."""
+        """Return a queue in which an offer waits while the queue is full (back-pressure)."""
         return cls(capacity, "suspend")
 
     @classmethod
@@ -69,29 +69,29 @@ class Queue(Generic[A]):
         return cls(None, "suspend")
 
     def offer(self, value: A) -> Effect[bool]:
-        """Add *value*; succeed with False if it is refused, because the queue has ended or drops what is too much.
+        """Add *value*; succeed with False if it is refused, because the queue has ended or is a full dropping queue.
 
-        Once the queue is shut down, the effect is interrupted.
+        When the queue is shut down, the effect is interrupted.
         """
         return Effect.promise(lambda: self._offer(value))
 
     def take(self) -> Effect[A]:
-        """Remove the oldest value; wait for one while there is none.
+        """Remove the oldest value and succeed with it; wait while there is none.
 
-        Once the queue is shut down, or has ended and is empty, the effect is interrupted.
+        When the queue is shut down, or has ended and is empty, the effect is interrupted.
         """
         return Effect.promise(self._take)
 
     def take_all(self) -> Effect[list[A]]:
-        """Remove all values, those of waiting offers included; succeed with an empty list when there are none."""
+        """Remove all values, those of waiting offers included, and succeed with them; an empty list when there are none."""
         return Effect.sync(lambda: self._remove(len(self._values) + len(self._offerers)))
 
     def end(self) -> Effect[None]:
-        """Refuse further offers; what is there, or waits for room, can still be taken."""
+        """Refuse further offers; the values in the queue, and those of waiting offers, can still be taken."""
         return Effect.sync(self._end)
 
     def shutdown(self) -> Effect[None]:
-        """Drop all values, and interrupt those who wait and those who come."""
+        """Drop all values, and interrupt all effects that wait for the queue now or use it later."""
         return Effect.sync(self._shut_down)
 
     def size(self) -> int:
@@ -103,7 +103,7 @@ class Queue(Generic[A]):
         return self._is_shut_down
 
     async def receive(self, limit: int) -> list[A]:
-        """Remove between 1 and *limit* values; none are left to come if the list is empty.  Streams pull by this.
+        """Remove between 1 and *limit* values; an empty list means that the queue has ended.  Streams pull with it.
 
         Raises:
             EffectInterrupted: the queue is shut down.

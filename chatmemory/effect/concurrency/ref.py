@@ -19,8 +19,8 @@ B = TypeVar("B")
 class Ref(Generic[A]):
     """A variable that effects read and change.
 
-    Each method is atomic: no other fiber of this event loop comes between reading and writing.  A function that raises
-    leaves the value as it was.
+    Each method is atomic: no other fiber of this event loop runs between reading and writing.  When a function raises, the
+    value does not change.
     """
 
     __slots__ = ("_value",)
@@ -38,19 +38,19 @@ class Ref(Generic[A]):
         return self.update(lambda _: value)
 
     def update(self, function: Callable[[A], A]) -> Effect[None]:
-        """Replace the value by what *function* makes of it."""
+        """Replace the value by the result of *function*."""
         return self.modify(lambda value: (None, function(value)))
 
     def update_and_get(self, function: Callable[[A], A]) -> Effect[A]:
-        """Replace the value by what *function* makes of it, and succeed with the new one."""
+        """Replace the value by the result of *function*, and succeed with the new value."""
         return self.modify(lambda value: (changed := function(value), changed))
 
     def get_and_update(self, function: Callable[[A], A]) -> Effect[A]:
-        """Replace the value by what *function* makes of it, and succeed with the old one."""
+        """Replace the value by the result of *function*, and succeed with the old value."""
         return self.modify(lambda value: (value, function(value)))
 
     def modify(self, function: Callable[[A], tuple[B, A]]) -> Effect[B]:
-        """Call *function* with the value, which returns what to succeed with and the new value."""
+        """Replace the value and succeed with a result; *function* returns ``(result, new value)``."""
 
         def change() -> B:
             result, self._value = function(self._value)

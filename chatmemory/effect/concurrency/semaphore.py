@@ -1,4 +1,4 @@
-"""``Semaphore``: permits that limit how many fibers do something at once."""
+"""``Semaphore``: permits that limit how many fibers do something at the same time."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ R = TypeVar("R")
 class Semaphore:
     """A number of permits: ``effect.pipe(semaphore.with_permits(2))``.
 
-    Those who wait are served in the order in which they came, so that one who asks for many is not passed over by
-    those who ask for few.
+    Waiting fibers are served in the order in which they came, so a fiber that needs many permits is not overtaken by others
+    that need few.
     """
 
     __slots__ = ("_free", "_permits", "_waiting")
@@ -39,10 +39,10 @@ class Semaphore:
         self._waiting: deque[tuple[int, anyio.Event]] = deque()
 
     def with_permits(self, permits: int) -> Callable[[Effect[A, E, R]], Effect[A, E, R]]:
-        """Return what makes an effect run with *permits* taken; they are given back at its end, whatever that is.
+        """Return a function that makes an effect hold *permits* while it runs, and return them however it ends.
 
         Raises:
-            ValueError: nobody could ever have so many.
+            ValueError: the semaphore has fewer permits.
         """
         if not 0 <= permits <= self._permits:
             msg = f"{permits} permits were asked for, and there are {self._permits}"

@@ -1,7 +1,7 @@
-"""``Layer``: a recipe for services, with what it needs and how it can fail in its type.
+"""``Layer``: a recipe for services; its type names what it needs and how it can fail.
 
-Layers are values.  What they are made of is defined in ``shape.py``, how they are built in ``plan.py`` and
-``build.py``, who builds them in ``runtime.py``; ``wiring.py`` composes a bag of them by itself.
+Layers are values.  ``shape.py`` defines what they are made of, ``plan.py`` and ``build.py`` how they are built;
+``runtime.py`` builds them, and ``wiring.py`` connects a list of layers automatically.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ In_co = TypeVar("In_co", covariant=True, default=Never)
 
 
 class LayerOf(Protocol[Out_co, Err_co, In_co]):
-    """What a layer looks like where it may give less than ``Out``, but nothing else: a layer that replaces another."""
+    """The type of a layer that replaces another one: it gives no service besides ``Out``, but may give fewer."""
 
     @property
     def shape(self) -> Shape:
-        """What the layer is made of."""
+        """The parts of the layer."""
         ...
 
     # mypy decides what a layer that is composed in the argument gives by the parameter, were it not for this Any.
@@ -94,11 +94,11 @@ class LayerOf(Protocol[Out_co, Err_co, In_co]):
 class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     """A recipe that gives the services ``Out``, may fail with ``Err``, and needs the services ``In``.
 
-    A layer met twice in a graph is built once, so make it a module constant: a function called twice makes two.
-    Independent layers are acquired in parallel; all are released in reverse order, also after a failure or a
-    cancellation.  A graph may be as large and as deep as it likes.
+    A layer that occurs twice in a graph is built once.  So make it a module constant: two calls of a function make two
+    layers.  Independent layers are acquired in parallel; all are released in reverse order, also after a failure or a
+    cancellation.  A graph may have any size and depth.
 
-    ``Out`` is contravariant: a layer that gives more serves where less is asked for.
+    ``Out`` is contravariant: a layer that gives more can be used where less is asked for.
     """
 
     __slots__ = ("shape",)
@@ -121,13 +121,17 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
     @staticmethod
     def succeed(tag: TagOf[Id, S], service: S) -> Layer[Id]:
-        """Give *service*.
+        """Return a layer that gives *service*.
 
-        Where mypy cannot say what a fake lacks ("Cannot infer value of type parameter"), ``GreeterTag.interface(fake)``
-        makes it name each member.
+        When mypy says only "Cannot infer value of type parameter" for a fake, ``GreeterTag.interface(fake)`` lists the
+        members that it lacks.
+
+        Args:
+            tag: the tag of the service.
+            service: the service.
 
         Raises:
-            TypeError: *service* lacks what the Protocol behind *tag* has.
+            TypeError: *service* lacks a member of the Protocol of *tag*.
         """
         require_tag(tag)
         services = {tag.key: fitting(tag, service)}
@@ -135,26 +139,26 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
     @staticmethod
     def sync(tag: TagOf[Id, S], make: Callable[[], S]) -> Layer[Id]:
-        """Give what *make* returns."""
+        """Return a layer that gives the service that *make* returns."""
         require_plain(make, "Layer.sync", instead="Layer.effect(Tag, Effect.promise(function))")
         return _leaf(tag, lambda _: Effect.sync(lambda: {tag.key: fitting(tag, make())}))
 
     @staticmethod
     def fail(tag: TagOf[Id, Any], error: E) -> Layer[Id, E]:
-        """Fail instead of giving *tag*."""
+        """Return a layer that fails with *error* instead of giving a service for *tag*."""
         return _leaf(tag, lambda _: Effect.fail(error))
 
     @staticmethod
     def effect(
         tag: TagOf[Id, S], effect: Effect[S, E, R], *, needs: Sequence[TagOf[R, Any]] | None = None
     ) -> Layer[Id, E, R]:
-        """Give what *effect* succeeds with.
+        """Return a layer that gives the service with which *effect* succeeds.
 
         Args:
-            tag: the service.
-            effect: makes it.
-            needs: the tags that *effect* asks for; None: unknown.  ``>>`` needs no telling; ``wire`` can only find
-                what is named, and ``replace`` can only leave out what nobody may ask for.
+            tag: the tag of the service.
+            effect: makes the service.
+            needs: the tags that *effect* asks for; None: unknown.  ``>>`` works without them.  ``wire`` finds only tags
+                that are named, and ``replace`` leaves out only layers that surely nothing asks for.
         """
         require_effect(effect)
         return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: fitting(tag, service)}), needs)
@@ -181,9 +185,13 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         *,
         needs: Sequence[TagOf[R | R2, Any]] | None = None,
     ) -> Layer[Id, E, R | R2]:
-        """Give what *acquire* succeeds with, and *release* it when it is not used any more.
+        """Return a layer that gives what *acquire* succeeds with, and runs *release* when the service is no longer used.
 
-        Acquiring cannot be interrupted.  *needs* are the tags that the effects ask for, as for ``effect``.
+        Args:
+            tag: the tag of the service.
+            acquire: makes the service; it cannot be interrupted.
+            release: makes the effect that releases the service, from the service and how its use ended.
+            needs: the tags that the effects ask for, as in ``effect``; None: unknown.
         """
         require_effect(acquire)
 
@@ -273,10 +281,15 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def scoped(
         tag: AnyTag, open_: Callable[..., AbstractAsyncContextManager[Any]], /, *needs: AnyTag
     ) -> Layer[Any, Any, Any]:
-        """Give what the context manager ``open_(*services of needs)`` gives, and leave it in the end.
+        """Return a layer that gives the value of a context manager, and leaves it when the service is no longer used.
 
         It is entered and left in one task of its own, so it may hold task groups and cancel scopes.  An exception is
         a defect.
+
+        Args:
+            tag: the tag of the service.
+            open_: called with the services of *needs*; returns the context manager.
+            needs: the tags of the services that *open_* takes, in order.
         """
         if not callable(open_) or hasattr(type(open_), "__aenter__"):
             raise no_function(open_, where="Layer.scoped", example="Layer.scoped(Tag, open_service)")
@@ -284,10 +297,14 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
     @staticmethod
     def mock(tag: TagOf[Id, Any], **members: object) -> Layer[Id]:
-        """Give a service that has only *members*; calling another one is a defect (``UnimplementedError``).
+        """Return a layer whose service has only *members*; calling any other member is a defect (``UnimplementedError``).
+
+        Args:
+            tag: the tag of the service.
+            members: functions and values by name.
 
         Raises:
-            TypeError: the Protocol behind *tag* has no such member, or has a method where no function is given.
+            TypeError: the Protocol of *tag* has no such member, or it is a method and no function is given.
         """
         require_tag(tag)
         require_members(tag, members)
@@ -295,7 +312,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
     @staticmethod
     def suspend(make: Callable[[], Layer[Out, E, In]]) -> Layer[Out, E, In]:
-        """Give what the layer that *make* returns gives; *make* is called once, when that is first built."""
+        """Return a layer that is made by *make* when it is first built; *make* is called once."""
         if not callable(make):
             raise no_function(make, where="Layer.suspend", example="Layer.suspend(lambda: layer)")
         name = getattr(make, "__qualname__", repr(make))
@@ -314,16 +331,17 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def __rshift__(
         self, consumer: Difference[Layer[Out2, E2, In2 | Out_contra], In2]
     ) -> Layer[Out2, Err_co | E2, In_co | In2]:
-        """Feed *consumer*, and give only its services.
+        """Feed *consumer* with the services of this layer, and give only the services of *consumer*.
 
-        The dependency stands first, because only so can a type checker take what it gives from what is needed.
+        The dependency is on the left side because only then can a type checker subtract what it gives from what *consumer*
+        needs.
         """
         return Layer(Feed(self.shape, shape_of(consumer), keeps=False))
 
     def feed_keep(
         self, consumer: Difference[Layer[Out2, E2, In2 | Out_contra], In2]
     ) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]:
-        """Feed *consumer*, and give the services of both."""
+        """Feed *consumer* with the services of this layer, and give the services of both."""
         return Layer(Feed(self.shape, shape_of(consumer), keeps=True))
 
     @overload
@@ -335,29 +353,29 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         self, *fakes: LayerOf[Out_contra, E2, In2 | Out_contra]
     ) -> Layer[Out_contra, Err_co | E2, In_co | In2]: ...
     def replace(self, *fakes: LayerOf[Any, Any, Any]) -> Layer[Any, Any, Any]:
-        """Put *fakes* in the place of all layers in here that give the same services, however deep.
+        """Replace all layers inside this one, at any depth, that give the same services as *fakes*.
 
-        A fake sees what could be seen from the place of the layer that it replaces.  That layer is not built, nor is
-        what fed nothing else.  A fake that asks for the service that it gives (``needs`` says so) goes around the layer
-        instead, which is built then.  A fake of a reference (``ClockTag``) also replaces its default.
+        A fake can use the services that the replaced layer can use.  The replaced layer is not built, and neither are layers
+        that fed only it.  A fake that needs the service that it gives (``needs`` says so) wraps the layer instead; then the
+        layer is built.  A fake of a reference (``ClockTag``) also replaces its default.
 
         ``>>`` hides services from the type checker; ``wire(stack, override=[fake])`` replaces them all the same.
 
         Args:
-            fakes: layers that give services which this one has, each another.
+            fakes: layers for services that this one has, each for a different service.
 
         Raises:
-            UnknownReplacementError: when this is built: no layer in here gives the service.
-            AmbiguousServiceError: when this is built: two fakes give the same service.
+            UnknownReplacementError: when this layer is built: no layer inside it gives the service.
+            AmbiguousServiceError: when this layer is built: two fakes give the same service.
         """
         return Layer(Replace(self.shape, [shape_of(fake) for fake in fakes]))
 
     def fresh(self) -> Layer[Out_contra, Err_co, In_co]:
-        """Build this layer, and all under it, anew wherever it stands."""
+        """Build this layer and all layers inside it separately at each place where it occurs."""
         return Layer(Fresh(self.shape))
 
     def passthrough(self, *tags: TagOf[Id, Any]) -> Layer[Out_contra | Id, Err_co, In_co | Id]:
-        """Give the services of *tags* too, as they come in."""
+        """Also give the services of *tags*, unchanged, as this layer receives them."""
         come_in = Leaf(
             f"passthrough({', '.join(short_name(tag.key) for tag in tags)})",
             lambda site: Effect.sync(lambda: {tag.key: site.service(tag) for tag in tags}),
@@ -369,7 +387,12 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def update_service(
         self, tag: TagOf[Id, S], function: Callable[[S], S]
     ) -> Layer[Out_contra, Err_co, In_co | Id]:
-        """Show this layer what *function* makes of a service that it needs."""
+        """Change a service that this layer needs, for this layer only.
+
+        Args:
+            tag: the tag of the service.
+            function: makes the changed service from the provided one.
+        """
         updated = _leaf(tag, lambda site: Effect.sync(lambda: {tag.key: function(site.service(tag))}), (tag,))
         return Layer(Feed(updated.shape, self.shape, keeps=False))
 
@@ -378,7 +401,13 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def project(
         self, source: TagOf[Out_contra, S], target: TagOf[Id, S2], function: Callable[[S], S2]
     ) -> Layer[Id, Err_co, In_co]:
-        """Give, under *target*, what *function* makes of the service *source*."""
+        """Give one service, made from a service of this layer.
+
+        Args:
+            source: the tag of the service of this layer.
+            target: the tag of the new service.
+            function: makes the new service.
+        """
         return self._going_on(
             "project",
             lambda site: site.build(self.shape).map(
@@ -390,7 +419,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def tap(
         self, function: Callable[[Context[Out_contra]], Effect[Any, E2, R]]
     ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
-        """Run the effect that *function* makes of the services, and keep them."""
+        """Run the effect that *function* makes from the services, and keep the services."""
         return self._going_on(
             "tap",
             lambda site: site.build(self.shape).tap(lambda services: function(Context(services))),
@@ -400,7 +429,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def tap_error(
         self, function: Callable[[Err_co], Effect[Any, E2, R]]
     ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
-        """Run the effect that *function* makes of the error, and keep the error."""
+        """Run the effect that *function* makes from the error, and keep the error."""
         return self._going_on(
             "tap_error", lambda site: site.build(self.shape).tap_error(function), needs=None
         )
@@ -408,7 +437,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def tap_cause(
         self, function: Callable[[Cause[Err_co]], Effect[Any, E2, R]]
     ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
-        """Run the effect that *function* makes of the cause, a defect included, and keep the cause."""
+        """Run the effect that *function* makes from the cause of a failure or defect, and keep the cause."""
 
         def look(cause: Cause[Any]) -> Effect[Never, Any, Any]:
             return function(cause).bind(lambda _: Effect.fail_cause(cause))
@@ -416,9 +445,9 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         return self._going_on("tap_cause", lambda site: site.build(self.shape).catch_cause(look), needs=None)
 
     def failing_with(self, error: type[E2]) -> Layer[Out_contra, Err_co | E2, In_co]:
-        """Fail with the *error* that a raised ``EffectFailed`` carries; any other exception stays a defect.
+        """Turn a raised ``EffectFailed`` with an *error* of this class into a typed failure; any other exception stays a defect.
 
-        So a context manager, which can only raise, fails by a value:
+        A context manager can only raise; this gives it a typed failure:
         ``Layer.scoped(DatabaseTag, open_database).failing_with(RepositoryError)``.
         """
 
@@ -433,11 +462,11 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         return self._going_on("failing_with", lambda site: site.build(self.shape).catch_cause(read))
 
     def map_error(self, function: Callable[[Err_co], E2]) -> Layer[Out_contra, E2, In_co]:
-        """Fail with what *function* makes of the error."""
+        """Replace the error by the result of *function*."""
         return self._going_on("map_error", lambda site: site.build(self.shape).alt(function))
 
     def or_die(self) -> Layer[Out_contra, Never, In_co]:
-        """Make the typed failure a defect."""
+        """Turn the typed failure into a defect."""
 
         def die(error: Any) -> Effect[Services]:
             def raise_() -> Services:
@@ -450,7 +479,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def or_else(
         self, function: Callable[[Err_co], Layer[Out_contra, E2, In2]]
     ) -> Layer[Out_contra, E2, In_co | In2]:
-        """Recover with another layer; what the failed one had acquired is released before."""
+        """Recover from a failure with another layer, after releasing what this one had acquired."""
         return self._going_on(
             "or_else",
             lambda site: site.build(self.shape).lash(lambda error: site.build(shape_of(function(error)))),
@@ -460,7 +489,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def catch_cause(
         self, function: Callable[[Cause[Err_co]], Layer[Out_contra, E2, In2]]
     ) -> Layer[Out_contra, E2, In_co | In2]:
-        """Recover with another layer, also from a defect."""
+        """Recover from a failure or a defect with another layer."""
         return self._going_on(
             "catch_cause",
             lambda site: site.build(self.shape).catch_cause(
@@ -470,7 +499,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         )
 
     def retry(self, schedule: Schedule[Err_co, Any]) -> Layer[Out_contra, Err_co, In_co]:
-        """Build again after a failure, as long as *schedule* goes on."""
+        """Build the layer again after a failure, as often and after such pauses as *schedule* says."""
         return self._going_on("retry", lambda site: site.build(self.shape).retry(schedule))
 
     def _going_on(
@@ -491,7 +520,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     @overload
     def provide_to(self, effect: Effect[A, E, R | Out_contra]) -> Effect[A, Err_co | E, In_co | R]: ...
     def provide_to(self, effect: Effect[Any, Any, Any]) -> Effect[Any, Any, Any]:
-        """Build this layer, run *effect* with it, and release it."""
+        """Return an effect that builds this layer, runs *effect* with it, and releases it."""
         require_effect(effect)
 
         async def run(context: Context[Any]) -> Outcome[Any, Any]:
@@ -506,7 +535,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         return Effect.in_context(run)
 
     def launch(self) -> Effect[Never, Err_co, In_co]:
-        """Build this layer and keep it until the effect is interrupted."""
+        """Return an effect that builds this layer and keeps it until the effect is interrupted."""
         forever: Effect[Never] = Effect.from_outcome(_sleep_forever)
         return self.provide_to(forever)
 
@@ -515,10 +544,10 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
 
 def shape_of(layer: object) -> Shape:
-    """Return what *layer* is made of.
+    """Return the parts of *layer*.
 
     Raises:
-        TypeError: it is no layer.
+        TypeError: it is not a layer.
     """
     if not isinstance(layer, Layer):
         raise no_layer(layer)

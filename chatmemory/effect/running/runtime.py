@@ -55,7 +55,7 @@ ALREADY_OPEN: Final = (
 
 @final
 class ManagedRuntime(Generic[R_contra]):
-    """Builds a layer, keeps its services open and runs effects with them: ``async with ManagedRuntime(layer) as runtime: ...``.
+    """Keeps the services of a layer open and runs effects with them: ``async with ManagedRuntime(layer) as runtime: ...``.
 
     Entering builds the layer; leaving cancels the effects that are running and then releases the layer.  A plain ``with``
     needs no event loop; then neither the layer nor the effects may wait for anything.

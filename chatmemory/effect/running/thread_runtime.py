@@ -44,7 +44,7 @@ LEAVE_SECONDS: Final = (
 
 @final
 class ThreadRuntime(Generic[R_contra]):
-    """Runs effects in a thread of its own: ``await runtime.run(effect)`` in a task, ``runtime.run_blocking(effect)`` anywhere.
+    """Runs effects in its own thread: ``await runtime.run(effect)`` in a task, ``runtime.run_blocking(effect)`` anywhere.
 
     The first effect builds the layer, and so does ``with`` or ``async with``.  When the build fails, each caller that
     waits for it gets the exception that ``ManagedRuntime`` raises, and the next effect builds again.  Closing cancels the
@@ -121,7 +121,10 @@ class ThreadRuntime(Generic[R_contra]):
         return value_or_raise(self.run_blocking(effect))
 
     def close(self) -> None:
-        """Cancel the effects that are running, release the layer and wait for the thread to end; a second call does nothing."""
+        """Cancel the effects that are running, release the layer and wait for the thread to end.
+
+        A second call does nothing.
+        """
         with self._turn:
             self._is_closed = True
             stay = self._stay

@@ -1,1 +1,1 @@
-"""Streams: values that come one after the other, pulled by whoever uses them."""
+"""Streams: values that come one after the other, when a consumer pulls them."""

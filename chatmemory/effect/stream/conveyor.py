@@ -1,4 +1,4 @@
-"""``Conveyor``: brings the values of streams that run in tasks of their own to the one who pulls."""
+"""``Conveyor``: brings the values of streams that run in tasks of their own to one consumer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ B = TypeVar("B")
 
 @final
 class Conveyor(Generic[B]):
-    """A queue with those who fill it; the first of them that fails ends it, after what it holds already."""
+    """A queue and the tasks that fill it.  The first task that fails ends the queue, after the values that it holds."""
 
     __slots__ = ("_loading", "_queue", "failure")
 
@@ -38,9 +38,15 @@ class Conveyor(Generic[B]):
         context: Context[Any],
         scope: Scope,
     ) -> None:
-        """Begin to fill the queue with what *offers_of* makes of each chunk, until *scope* is closed.
+        """Start to fill the queue from a stream, until *scope* is closed.
 
-        The stream is opened, pulled and released in one task: its source may hold a task group.
+        The stream is opened, pulled and released in one task, so its source may hold a task group.
+
+        Args:
+            open_: opens the stream.
+            offers_of: makes from each chunk the effects that offer its values to the queue.
+            context: the services of the stream.
+            scope: ends the task.
         """
 
         async def run(context: Context[Any]) -> Outcome[None, Never]:
@@ -63,7 +69,7 @@ class Conveyor(Generic[B]):
         await Effect.in_context(run).fork_in(scope).run_in(context)
 
     def fail(self, failure: Exception) -> None:
-        """End the queue, and raise *failure* where it is pulled; only the first one counts."""
+        """End the queue, and raise *failure* at the consumer after the values that it holds; only the first failure counts."""
         self.failure = self.failure or failure
         self._end()
 

@@ -1,4 +1,4 @@
-"""``Pull``: how one run of a stream hands over its values, and ``opened``, which runs one and releases it."""
+"""``Pull``: how one run of a stream hands over its values; ``opened``: starts a run and releases it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Open: TypeAlias = Callable[[Context[Any], Scope], Awaitable[Pull[A]]]
 
 
 class StreamFailed(Exception):  # noqa: N818  private: how a typed failure travels from stage to stage
-    """Carries the typed failure of a stream to whoever catches or reports it."""
+    """Carries the typed failure of a stream to the code that catches or reports it."""
 
     def __init__(self, error: Any) -> None:
         super().__init__(str(error))
@@ -32,7 +32,7 @@ class StreamFailed(Exception):  # noqa: N818  private: how a typed failure trave
 
 
 def exit_of_stream(exception: BaseException) -> Exit[Any, Any]:
-    """Tell a typed failure from a defect and an interruption."""
+    """Return *exception* as an ``Exit``: a typed failure, a defect or an interruption."""
     if isinstance(exception, StreamFailed):
         return Failure(Cause((Fail(exception.error),)))
     return exit_from_exception(exception)
@@ -42,7 +42,13 @@ def exit_of_stream(exception: BaseException) -> Exit[Any, Any]:
 async def opened(
     open_: Open[A], context: Context[Any], scope: Scope | None = None
 ) -> AsyncGenerator[Pull[A]]:
-    """Begin a run, and release all that it holds at the end; in *scope*, or in one of its own."""
+    """Start a run, and release everything that it holds at the end.
+
+    Args:
+        open_: opens the stream.
+        context: the services of the stream.
+        scope: holds the resources of the run; None: a scope of its own.
+    """
     scope = scope or Scope()
     try:
         yield await open_(context, scope)

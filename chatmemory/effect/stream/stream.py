@@ -1,7 +1,7 @@
 """``Stream``: values that come one after the other, and may fail and need services on the way.
 
-How a run hands them over is defined in ``pull.py``, where they come from in ``sources.py``, what is done with them in
-``stages.py`` and, by tasks of their own, in ``at_once.py``.
+``pull.py`` defines how a run hands over its values, ``sources.py`` where they come from, ``stages.py`` what is done with
+them, and ``at_once.py`` the stages that need tasks of their own.
 """
 
 # ruff: noqa: SLF001  a stream made of others opens those
@@ -39,12 +39,12 @@ R_co = TypeVar("R_co", covariant=True, default=Never)
 
 @final
 class Stream(Generic[A_co, E_co, R_co]):
-    """Values ``A`` that come one after the other; it may fail with ``E``, and needs the services ``R``.
+    """Values ``A`` that come one after the other; the stream may fail with ``E``, and needs the services ``R``.
 
-    A stream is a value, as an effect is: it runs when one of the ``run_...`` effects runs, or within ``async with
-    stream.iterate()``, and anew each time if its source does.  Nothing is pulled from the source before somebody asks
-    for it, unless a method says otherwise; the source is released at the end, at a failure, and when nobody goes on.
-    A failure that the type names can be caught, any other exception is a defect and is raised.
+    A stream is a value, as an effect is.  It runs when one of the ``run_...`` effects runs, or within ``async with
+    stream.iterate()``; each run starts again if the source allows it.  Nothing is pulled from the source before a consumer
+    asks for it, unless a method says otherwise.  The source is released at the end, after a failure, and when the consumer
+    stops.  A failure that the type names can be caught; any other exception is a defect and is raised.
     """
 
     __slots__ = ("_open",)
@@ -60,17 +60,17 @@ class Stream(Generic[A_co, E_co, R_co]):
 
     @staticmethod
     def of(*values: A) -> Stream[A]:
-        """Give *values*."""
+        """Return a stream of *values*."""
         return Stream(sources.values(values))
 
     @staticmethod
     def fail(error: E) -> Stream[Never, E]:
-        """Fail with *error*."""
+        """Return a stream that fails with *error*."""
         return Stream.from_effect(Effect.fail(error))
 
     @staticmethod
     def from_effect(effect: Effect[A, E, R]) -> Stream[A, E, R]:
-        """Give the one value of *effect*."""
+        """Return a stream of one value, that of *effect*."""
         return Stream(sources.value_of(effect))
 
     @overload
@@ -81,12 +81,12 @@ class Stream(Generic[A_co, E_co, R_co]):
     def unwrap(effect: Effect[Stream[A, E, R], E2, R2]) -> Stream[A, E | E2, R | R2]: ...
     @staticmethod
     def unwrap(effect: Effect[Stream[Any, Any, Any], Any, Any]) -> Stream[Any, Any, Any]:
-        """Give the values of the stream that *effect* succeeds with."""
+        """Return the stream with which *effect* succeeds, as a stream."""
         return Stream.from_effect(effect).flat_map(lambda stream: stream)
 
     @staticmethod
     def from_iterable(iterable: Iterable[A]) -> Stream[A]:
-        """Give the values of *iterable*; a list or another sequence goes through the stages in chunks."""
+        """Return a stream of the values of *iterable*; those of a list or another sequence are processed in chunks."""
         return Stream(sources.values(iterable))
 
     @overload
@@ -105,139 +105,152 @@ class Stream(Generic[A_co, E_co, R_co]):
         *exceptions: type[Exception],
         to: Callable[[Any], Any] = lambda exception: exception,
     ) -> Stream[A, Any]:
-        """Give the values of *source*, and close it when the run ends.
+        """Return a stream of the values of *source*, which is closed when the run ends.
 
-        Whoever pulls runs it in their task.  If it holds a task group between two values, put ``buffer`` behind it,
+        The source runs in the task of the consumer.  If it holds a task group between two values, add ``buffer`` after it,
         which opens, runs and closes it in one task.
 
         Args:
-            source: an async iterable, or a function without arguments that returns one; only a function, an async
-                generator function for example, lets the stream run more than once.
-            exceptions: those that become failures; any other is a defect.
-            to: makes a failure of such an exception.
+            source: an async iterable, or a function without arguments that returns one, such as an async generator
+                function.  Only a function lets the stream run more than once.
+            exceptions: the exception classes that become failures; any other exception is a defect.
+            to: makes the error from the exception.
         """
         return Stream(sources.async_values(source, exceptions, to))
 
     @staticmethod
     def from_queue(queue: Queue[A]) -> Stream[A]:
-        """Give what is taken from *queue*, until it has ended; if it is shut down, the stream is interrupted."""
+        """Return a stream of the values of *queue*, until it has ended; if it is shut down, the stream is interrupted."""
         return Stream(sources.queued(queue))
 
     @staticmethod
     def scoped(open_: Callable[[], AbstractAsyncContextManager[A]]) -> Stream[A]:
-        """Enter what *open_* returns, give the value of that, and leave it when the run ends."""
+        """Return a stream of one value, that of a context manager, which is left when the run ends."""
         return Stream(sources.entered(open_))
 
     # --- going on from one ---
 
     def map(self, function: Callable[[A_co], B]) -> Stream[B, E_co, R_co]:
-        """Give what *function* makes of each value."""
+        """Replace each value by the result of *function*."""
         return Stream(stages.each_chunk(self._open, lambda chunk: list(map(function, chunk))))
 
     def map_effect(
         self, function: Callable[[A_co], Effect[B, E2, R2]], *, concurrency: int = 1
     ) -> Stream[B, E_co | E2, R_co | R2]:
-        """Give the values of the effects that *function* makes, in the order of the source.
+        """Replace each value by the value of the effect that *function* makes from it, in the order of the source.
 
         Args:
-            function: makes an effect of each value.
-            concurrency: at most so many effects run at once, or have ended before their turn; with more than 1, the
-                source is pulled by a task of its own, and the first failure interrupts the others.
+            function: makes an effect from each value.
+            concurrency: how many effects may run, or wait for their turn, at the same time.  With more than 1, a task of
+                its own pulls the source, and the first failure interrupts the other effects.
         """
         if concurrency == 1:
             return Stream(stages.each_value(self._open, function))
         return Stream(at_once.mapped_at_once(self._open, function, concurrency))
 
     def tap(self: Stream[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Stream[A, E | E2, R | R2]:
-        """Run the effect that *function* makes of each value, and give the value."""
+        """Run the effect that *function* makes from each value, and keep the value."""
         return self.map_effect(lambda value: function(value).map(lambda _: value))
 
     def filter(self, predicate: Callable[[A_co], bool]) -> Stream[A_co, E_co, R_co]:
-        """Give the values for which *predicate* holds."""
+        """Keep the values for which *predicate* returns True."""
         return Stream(stages.each_chunk(self._open, lambda chunk: list(filter(predicate, chunk))))
 
     def take(self, count: int) -> Stream[A_co, E_co, R_co]:
-        """Give the first *count* values, and release the source."""
+        """Keep the first *count* values, then release the source."""
         return Stream(stages.first(self._open, count))
 
     def scan(self, initial: B, function: Callable[[B, A_co], B]) -> Stream[B, E_co, R_co]:
-        """Give *initial*, and then what *function* makes of the result so far and each value."""
+        """Give *initial*, then for each value the result so far.
+
+        Args:
+            initial: the first result.
+            function: makes the next result from the last result and a value.
+        """
         return Stream(stages.scanned(self._open, initial, function))
 
     def flat_map(
         self: Stream[A, E, R], function: Callable[[A], Stream[B, E2, R2]]
     ) -> Stream[B, E | E2, R | R2]:
-        """Give the values of the streams that *function* makes, one stream after the other."""
+        """Give the values of the streams that *function* makes from each value, one stream after the other."""
         return Stream(stages.in_sequence(self._open, lambda value: function(value)._open))
 
     def concat(self, other: Stream[B, E2, R2]) -> Stream[A_co | B, E_co | E2, R_co | R2]:
-        """Give the values of this stream, and then those of *other*."""
+        """Give the values of this stream, then those of *other*."""
         both: list[Stream[Any, Any, Any]] = [self, other]
         return Stream.from_iterable(both).flat_map(lambda stream: stream)
 
     def merge(self, other: Stream[B, E2, R2]) -> Stream[A_co | B, E_co | E2, R_co | R2]:
-        """Give the values of both as they come; the first failure ends both.  Each is pulled by a task of its own."""
+        """Give the values of both streams in the order in which they come; the first failure ends both.
+
+        Each stream is pulled by a task of its own.
+        """
         return Stream(at_once.merged([self._open, other._open]))
 
     def grouped(self: Stream[A, E, R], size: int, *, within: float | None = None) -> Stream[list[A], E, R]:
-        """Give lists of values.
+        """Collect the values in lists.
 
         Args:
-            size: how many values a list has; the last one may have fewer.
-            within: seconds of the clock at hand; so long after its first value, a list is given with what it has.
-                Then the source is pulled by a task of its own.
+            size: how many values a list has; the last list may have fewer.
+            within: a list is given this many seconds after its first value, even if it has fewer values; a task of its own
+                pulls the source.  The seconds are those of the provided ``Clock``.  None: wait for *size* values.
         """
         if within is None:
             return Stream(at_once.grouped(self._open, size))
         return Stream(at_once.grouped_within(self._open, size, within))
 
     def buffer(self, capacity: int, *, on_full: OnFull = "suspend") -> Stream[A_co, E_co, R_co]:
-        """Pull the source by a task of its own, ahead of who asks for the values.
+        """Pull the source in a task of its own, ahead of the consumer.
 
         Args:
-            capacity: how many values may wait.
-            on_full: what happens to one more: ``suspend`` lets the source wait, ``dropping`` drops the value,
-                ``sliding`` drops the oldest one.
+            capacity: how many values may wait for the consumer.
+            on_full: what happens to one more value: ``suspend`` lets the source wait, ``dropping`` drops the value,
+                ``sliding`` drops the oldest value.
         """
         return Stream(at_once.buffered(self._open, capacity, on_full))
 
     def alt(self: Stream[A, E, R], function: Callable[[E], E2]) -> Stream[A, E2, R]:
-        """Fail with what *function* makes of the error."""
+        """Replace the error by the result of *function*."""
         return self.catch(lambda error: Stream.fail(function(error)))
 
     def catch(self: Stream[A, E, R], function: Callable[[E], Stream[B, E2, R2]]) -> Stream[A | B, E2, R | R2]:
-        """After a failure, release the source and go on with the stream that *function* makes of the error."""
+        """After a failure, release the source and continue with the stream that *function* makes from the error."""
         return Stream(stages.caught(self._open, lambda error: function(error)._open))
 
     def on_end(self: Stream[A, E, R], effect: Effect[Any, E2, R2]) -> Stream[A, E | E2, R | R2]:
-        """Run *effect* after the last value, if it came so far; its failure is one of the stream."""
+        """Run *effect* after the last value, unless the stream fails or is left earlier; a failure of *effect* is one of the stream."""
         return Stream(stages.ended_by(self._open, effect))
 
     def on_exit(
         self: Stream[A, E, R], finalizer: Callable[[Exit[None, E]], Effect[Any, Never, R2]]
     ) -> Stream[A, E, R | R2]:
-        """Run *finalizer* when the source has been released, whatever the end was; it cannot be interrupted.
+        """Run the effect that *finalizer* makes from how the run ended, after the source is released; it cannot be interrupted.
 
-        A stream that nobody pulls any further has succeeded.
+        A run that its consumer leaves early counts as a success.
         """
         return Stream(stages.finalized(self._open, finalizer))
 
     def ensuring(self: Stream[A, E, R], finalizer: Effect[Any, Never, R2]) -> Stream[A, E, R | R2]:
-        """Run *finalizer* when the source has been released, whatever the end was; it cannot be interrupted."""
+        """Run *finalizer* when the source is released, however the run ends; it cannot be interrupted."""
         return self.on_exit(lambda _: finalizer)
 
     def pipe(self, function: Callable[[Self], B]) -> B:
-        """Apply *function*."""
+        """Return ``function(self)``."""
         return function(self)
 
     def provide(self: Stream[A, E, R], context: Context[R]) -> Stream[A, E]:
-        """Give all the services that are needed."""
+        """Provide all the services that the stream needs."""
         return Stream(lambda outer, scope: self._open(outer.merge(context), scope))
 
     # --- running it ---
 
     def run_fold(self, initial: B, function: Callable[[B, A_co], B]) -> Effect[B, E_co, R_co]:
-        """Succeed with what *function* makes of *initial* and all values, one after the other."""
+        """Return an effect that combines all values into one result.
+
+        Args:
+            initial: the first result, which is also the result of an empty stream.
+            function: makes the next result from the last result and a value.
+        """
 
         async def run(context: Context[Any]) -> Outcome[B, Any]:
             result = initial
@@ -253,25 +266,25 @@ class Stream(Generic[A_co, E_co, R_co]):
         return Effect.in_context(run)
 
     def run_collect(self: Stream[A, E, R]) -> Effect[list[A], E, R]:
-        """Succeed with the list of all values."""
+        """Return an effect that succeeds with the list of all values."""
         return Effect.succeed(None).bind(lambda _: self.run_fold(list[A](), _appended))
 
     def run_for_each(
         self: Stream[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]
     ) -> Effect[None, E | E2, R | R2]:
-        """Run the effect that *function* makes of each value before the next one is pulled."""
+        """Return an effect that runs the effect of *function* for each value before it pulls the next one."""
         return self.tap(function).run_drain()
 
     def run_drain(self) -> Effect[None, E_co, R_co]:
-        """Pull all values for the sake of what happens on the way."""
+        """Return an effect that pulls all values and drops them."""
         return self.run_fold(None, _nothing)
 
     @asynccontextmanager
     async def iterate(self: Stream[A, E]) -> AsyncGenerator[AsyncIterator[A]]:
         """Run the stream for ``async for``: ``async with stream.iterate() as values: async for value in values: ...``.
 
-        Leaving releases the source, also when not all values were asked for.  The iterator raises what ``or_raise``
-        would raise for a typed failure.
+        Leaving releases the source, even when values are left.  For a typed failure the iterator raises what ``or_raise``
+        raises.
         """
         scope, family = Scope(), Family()
         await scope.add(lambda _: family.end())
