@@ -1,4 +1,4 @@
-"""``Call``: one call of a service, as a ``Spy`` or a ``Stub`` records it, and ``Calls``, a list of them."""
+"""``Call``: one call of a service, as a ``Spy`` or a ``Stub`` records it; ``Calls``: a list of them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Ending: TypeAlias = Outcome[Any, Any] | Die | Interrupt
 @final
 @define
 class Call:
-    """One run of one method.
+    """One recorded run of one method.
 
     Attributes:
         service: the name of the contract, ``MessageRepository``.
-        method: its name, ``append``.
-        arguments: by their names; those that were left out are not among them.
+        method: the name of the method, ``append``.
+        arguments: the given arguments by name; arguments that were left out are not among them.
         outcome: ``Success`` with the value, ``Failure`` with the error, ``Die`` with the exception, or ``Interrupt``; None
-            while the call is under way.
+            while the call is running.
     """
 
     service: str
@@ -39,7 +39,7 @@ class Calls(list[Call]):
 
     @property
     def methods(self) -> list[str]:
-        """The names of what was called."""
+        """The names of the called methods, in order."""
         return [call.method for call in self]
 
     def of(self, method: str) -> list[Call]:

@@ -1,6 +1,6 @@
-"""``Double``: the object that stands in the place of a service, does what scripts say and records what was called.
+"""``Double``: the object that replaces a service, does what scripts say and records the calls.
 
-``Stub`` and ``Spy`` make it; what a step is, is defined in ``step.py``.
+``Stub`` and ``Spy`` make it; ``step.py`` defines what a step is.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = ["Double", "Part"]
 @final
 @frozen(eq=False)
 class Part:
-    """What the doubles of one ``Stub`` or ``Spy`` have in common.
+    """What all doubles of one ``Stub`` or ``Spy`` share.
 
     Attributes:
-        name: the contract's.
-        members: what is scripted, by name.
-        scripts: those of *members*.
-        attributes: values of the contract's attributes.
+        name: the name of the contract.
+        members: the scripted members, by name.
+        scripts: the scripts of *members*.
+        attributes: the values of the contract's attributes.
         calls: every call so far, in the order in which they began.
     """
 
@@ -57,14 +57,14 @@ class Part:
         """Read the scripts and attributes of a part.
 
         Args:
-            tag: what it is provided under.
+            tag: the tag under which it is provided.
             given: scripts by the names of methods, values by the names of attributes.
-            calls: the list to record in, perhaps with other parts; None: one of its own.
-            then: what a method does that has no script, or whose script is over; None: it must not be called.
+            calls: the list to record in, which other parts may share; None: a list of its own.
+            then: what a method does that has no script, or whose script is used up; None: it must not be called.
 
         Raises:
-            AttributeError: the contract has no member of a name that is given.
-            TypeError: *tag* is no tag, or what is given for a method is no script.
+            AttributeError: the contract has no member with a given name.
+            TypeError: *tag* is not a tag, or what is given for a method is not a script.
         """
         contract = Contract.of(tag)
         contract.require(given)
@@ -81,7 +81,7 @@ class Part:
 
 @final
 class Double:
-    """Stands in the place of a service; *real* does the work of the steps that pass, and has whatever is not scripted."""
+    """Replaces a service; *real* does the work of the steps that pass, and has every member that is not scripted."""
 
     def __init__(self, part: Part, real: object, clock: Clock | None = None) -> None:
         self._part = part

@@ -1,4 +1,4 @@
-"""``Member``: what a contract says of one of its methods; ``Contract.of`` reads it off the Protocol behind a tag."""
+"""``Member``: what a contract says about one of its methods; ``Contract.of`` reads it from the Protocol of a tag."""
 
 from __future__ import annotations
 
@@ -33,10 +33,14 @@ class Member:
     signature: inspect.Signature | None = None
 
     def bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments of a call by their names.
+        """Return the arguments of a call by name.
+
+        Args:
+            arguments: the positional arguments.
+            named: the keyword arguments.
 
         Raises:
-            TypeError: the contract has no such call.
+            TypeError: the method does not accept these arguments.
         """
         if self.signature is None:
             return {}
@@ -50,7 +54,7 @@ class Member:
 @final
 @frozen
 class Contract:
-    """The Protocol that a service obeys, by the names of its members."""
+    """The Protocol of a service, with its members by name."""
 
     name: str
     members: Mapping[str, Member]
@@ -60,7 +64,7 @@ class Contract:
         """Read the contract that *tag* names: ``ChatMemory`` of ``class ChatMemoryService(Tag[ChatMemory])``.
 
         Raises:
-            TypeError: *tag* is no tag.
+            TypeError: *tag* is not a tag.
         """
         require_tag(tag)
         interface = interface_of(tag)
@@ -69,7 +73,11 @@ class Contract:
         return Contract(interface.__name__, _members(interface))
 
     def require(self, names: Iterable[str]) -> None:
-        """Raise ``AttributeError`` for the first of *names* that the contract does not have."""
+        """Check that the contract has all of *names*.
+
+        Raises:
+            AttributeError: it lacks one; the message names the first.
+        """
         for name in names:
             if name not in self.members:
                 raise AttributeError(no_member(self.name, name, self.members))

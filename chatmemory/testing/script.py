@@ -1,4 +1,4 @@
-"""``Script``: what the calls of one method do, one after the other."""
+"""``Script``: what the calls of one method do, one call after the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Script", "ScriptUsedUpError"]
 
 
 class ScriptUsedUpError(AssertionError):
-    """A method was called more often than its script foresees: a defect of the test, or what it has found."""
+    """A method was called more often than its script has steps."""
 
 
 @final
@@ -47,8 +47,12 @@ class Script:
     def next(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Step:
         """Return the step of the next call.
 
+        Args:
+            arguments: the positional arguments of the call.
+            named: the keyword arguments of the call.
+
         Raises:
-            ScriptUsedUpError: there is none.
+            ScriptUsedUpError: no step is left.
         """
         if self._function is not None:
             return as_step(self._function(*arguments, **named))

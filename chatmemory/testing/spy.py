@@ -1,4 +1,4 @@
-"""``Spy``: the real part, watched and disturbed by a script, for every contract."""
+"""``Spy``: wraps the real part of any contract, records its calls and changes them by a script."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ S = TypeVar("S")
 
 @final
 class Spy(Generic[Id, S]):
-    """Stands around the real part: records each call, and does what the script of its method says, or what the part does.
+    """Wraps the real part: records each call, and does what the script of its method says, or otherwise what the part does.
 
         messages = Spy(MessageRepositoryTag, append=[passes, loses_answer(), hangs])  # the second and third go wrong
         stack = stacks.testing().replace(messages.layer)
 
-    The layer needs the service that it gives: ``replace`` puts it around that part of a whole stack, however deep, and
-    ``my_repository >> messages.layer`` around one layer.
+    The layer needs the service that it gives: ``replace`` wraps that part of a whole stack at any depth, and
+    ``my_repository >> messages.layer`` wraps one layer.
 
     Attributes:
         calls: every call so far, in the order in which they began.
-        layer: gives the part at hand, watched; steps wait on the clock that is at hand where it is built.
+        layer: gives the wrapped part; steps wait on the ``Clock`` that is provided where the layer is built.
     """
 
     calls: Calls
@@ -62,11 +62,11 @@ class Spy(Generic[Id, S]):
         self.layer = Layer.effect(tag, Effect.in_context(make), needs=[tag])
 
     def around(self, service: S, *, clock: Clock | None = None) -> S:
-        """Return *service*, watched, where there are no layers.
+        """Return *service*, wrapped, for tests without layers.
 
         Args:
             service: the real part.
-            clock: on which steps wait; None: that of the effect that calls the service.
+            clock: the clock on which steps wait; None: that of the effect that calls the service.
         """
         # A double has every member of the service, which no checker can see.
         return cast("S", Double(self._part, service, clock))

@@ -1,7 +1,7 @@
-"""``Step``: what one call of a service does, in a script; and the steps that the outcome of a call alone cannot say.
+"""``Step``: what one call of a service does, in a script; and the steps that a plain outcome cannot express.
 
-A step is a function from the work of the real part to the effect that takes its place.  A script holds plain values and
-outcomes as well: ``"a summary"`` and ``Success("a summary")`` succeed, ``Failure(error)`` fails, neither doing the work.
+A step is a function from the work of the real part to the effect that replaces it.  A script holds plain values and
+outcomes as well: ``"a summary"`` and ``Success("a summary")`` succeed, ``Failure(error)`` fails; none of them does the work.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Step:
     >>> backwards = Step(lambda work: work().map(lambda messages: messages[::-1]))
 
     Attributes:
-        function: makes, of the work of the real part, the effect that is run in its place.
-        repeats: whether it is the step of every further call, too.
+        function: makes the effect to run from the work of the real part.
+        repeats: whether every further call does the same.
     """
 
     function: Callable[[Work], Effect[Any, Any]]
@@ -47,7 +47,7 @@ LOST: Final = RepositoryError("the call", "outcome_unknown", "the test lost its 
 
 
 def loses_answer(error: object = LOST) -> Step:
-    """Do the work, then fail with *error* whatever it came to, as when a connection breaks at the wrong moment."""
+    """Do the work, then fail with *error* whatever the result is, as when a connection breaks before the answer arrives."""
 
     def lose(_: object) -> Effect[Never, Any]:
         return Effect.fail(error)
@@ -56,7 +56,7 @@ def loses_answer(error: object = LOST) -> Step:
 
 
 def raises(exception: Exception) -> Step:
-    """Raise *exception*, a defect, without doing the work."""
+    """Raise *exception* as a defect, without doing the work."""
 
     def raise_() -> Never:
         raise exception
@@ -65,10 +65,10 @@ def raises(exception: Exception) -> Step:
 
 
 def after(seconds: float, step: object = passes) -> Step:
-    """Take *step* after *seconds* of the clock at hand; a ``TestClock`` moves them.
+    """Do *step* after *seconds* of the provided ``Clock``; with a ``TestClock`` the test lets them pass.
 
     Args:
-        seconds: to wait; 0 lets others run.
+        seconds: how long to wait; 0 lets other tasks run.
         step: a step, an outcome or a value.
     """
     then = as_step(step)
@@ -76,15 +76,15 @@ def after(seconds: float, step: object = passes) -> Step:
 
 
 def forever(step: object) -> Step:
-    """Take *step*, a step, an outcome or a value, at this call and at every further one."""
+    """Do *step*, a step, an outcome or a value, at this call and at every further one."""
     return Step(as_step(step).function, repeats=True)
 
 
 def as_step(given: object) -> Step:
-    """Return the step that *given* stands for: a step, an effect, an outcome, or the value of a success.
+    """Return *given* as a step: it may be a step, an effect, an outcome, or the value of a success.
 
     Raises:
-        TypeError: *given* is an error, of which nobody can know whether it is meant as a value.
+        TypeError: *given* is an error without an outcome, so it is unclear whether it is meant as a value or a failure.
     """
     if isinstance(given, Step):
         return given

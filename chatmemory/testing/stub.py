@@ -1,4 +1,4 @@
-"""``Stub``: a service that answers by a script, for every contract."""
+"""``Stub``: a service of any contract that answers by a script."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ S = TypeVar("S")
 
 @final
 class Stub(Generic[Id, S]):
-    """Answers each call by the next step of its method's script, and records it.
+    """Answers each call with the next step of its method's script, and records the call.
 
     >>> from chatmemory import Failure, SkillExecutionError, SkillRequest, SkillRunnerTag
     >>> skills = Stub(SkillRunnerTag, run=["a summary", Failure(SkillExecutionError("s", "timeout"))])
@@ -34,14 +34,14 @@ class Stub(Generic[Id, S]):
     >>> [call.arguments["skill_id"] for call in skills.calls]
     ['s', 's']
 
-    A script is a list of steps, outcomes and values, one for each time that the call is run, or a function of the arguments
+    A script is a list of steps, outcomes and values, one for each run of the call, or a function of the arguments
     that returns one: ``count=lambda message: len(message.content)``.  A method without a script raises
-    ``UnimplementedError``, one whose script is over ``ScriptUsedUpError``.
+    ``UnimplementedError``; a method whose script is used up raises ``ScriptUsedUpError``.
 
     Attributes:
         calls: every call so far, in the order in which they began.
-        layer: gives the service; steps wait on the clock that is at hand where it is built.
-        service: the same without a layer; steps wait on the clock of the effect that calls it.
+        layer: gives the service; steps wait on the ``Clock`` that is provided where the layer is built.
+        service: the service itself, for tests without layers; steps wait on the ``Clock`` of the effect that calls it.
     """
 
     calls: Calls

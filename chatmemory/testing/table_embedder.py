@@ -1,4 +1,4 @@
-"""``TableEmbedder``: vectors of texts that a test foresees, for ``EmbedderTag`` and for ``QueryEmbedderTag``."""
+"""``TableEmbedder``: an embedder with vectors that a test chooses, for ``EmbedderTag`` and ``QueryEmbedderTag``."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ USUAL_DIM: Final = 8
 @final
 @define(eq=False, kw_only=True)
 class TableEmbedder:
-    """Looks texts up in *table*.
+    """Looks up the vectors of texts in *table*.
 
     >>> tea = TableEmbedder(table={"我喜欢喝茶": (1, 0), "什么饮料?": (3, 4)})
     >>> tea.embed(["什么饮料?"]).run_sync().unwrap().tolist()
     [[0.6000000238418579, 0.800000011920929]]
 
     Attributes:
-        table: a vector for each text, all of one dimension, of any length: each is scaled to length 1, but for a zero
-            vector, which stays one.
-        unknown: what becomes of another text.  ``fails``: the call fails and names it.  ``hashed``: its vector is drawn by
-            chance, and the same in every run.
+        table: a vector for each text.  All have one dimension and any scale: each is scaled to length 1, except a zero
+            vector, which stays zero.
+        unknown: what happens for another text.  ``fails``: the call fails and names the text.  ``hashed``: its vector is
+            random, and the same in every run.
         asked: the texts of each call so far.
     """
 
@@ -57,7 +57,7 @@ class TableEmbedder:
             raise ValueError(f"the vectors of a table have one dimension, not {dims}")
 
     def unavailability(self) -> EmbeddingError | None:
-        """Return None: it may well work."""
+        """Return None: it is always available."""
         return None
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:

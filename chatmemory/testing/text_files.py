@@ -1,4 +1,4 @@
-"""``TextFiles``: a file system of texts, for ``HistoryFilesTag``: histories that a test writes down, changes and removes."""
+"""``TextFiles``: a file system of texts for ``HistoryFilesTag``, in which a test writes, changes and removes histories."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _File:
 
 @final
 class TextFiles:
-    """Files by their paths, whose folders are parted by ``/``; there are no archives and no links.
+    """Files by path, with folders separated by ``/``; there are no archives and no links.
 
     >>> disk = TextFiles({"/home/mei/.claude/projects/tea/1.jsonl": '{"type": "user"}'}, home="/home/mei")
     >>> disk.write("/home/mei/notes.md", "# 笔记")
@@ -52,7 +52,12 @@ class TextFiles:
             self.write(path, content)
 
     def write(self, path: str, content: str | bytes) -> None:
-        """Write the file *path*, which is then newer than all others."""
+        """Write a file, which is then newer than all others.
+
+        Args:
+            path: the path of the file; an existing file is replaced.
+            content: the new content; a text is written as UTF-8.
+        """
         data = content.encode() if isinstance(content, str) else content
         self._files[path] = _File(data, next(self._instants))
 
@@ -60,7 +65,7 @@ class TextFiles:
         """Remove the file *path*.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such file.
         """
         del self._files[path]
 
@@ -77,7 +82,7 @@ class TextFiles:
         return Effect.sync(find)
 
     def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """See ``HistoryFiles.find_known``; no environment variable is set here."""
+        """See ``HistoryFiles.find_known``; no environment variables are set."""
 
         def find() -> FoundFiles:
             known = [(folder, root.files) for root in roots for folder in self._folders_of(root.folder)]
@@ -92,7 +97,7 @@ class TextFiles:
         return Effect.sync(find)
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:
-        """See ``HistoryFiles.reader``; it reads what is there now, also when that is changed meanwhile."""
+        """See ``HistoryFiles.reader``; it reads the content that the file has now, even if a test changes it later."""
         contents = {path: held.content for path, held in self._files.items()}
         return _TrackedText(TextReader(file.path, contents), self._seen, {})
 

@@ -445,9 +445,9 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         return self._going_on("tap_cause", lambda site: site.build(self.shape).catch_cause(look), needs=None)
 
     def failing_with(self, error: type[E2]) -> Layer[Out_contra, Err_co | E2, In_co]:
-        """Turn a raised ``EffectFailed`` with an *error* of this class into a typed failure; any other exception stays a defect.
+        """Turn a raised ``EffectFailed`` with an *error* of this class into a typed failure.
 
-        A context manager can only raise; this gives it a typed failure:
+        Any other exception stays a defect.  A context manager can only raise; this gives it a typed failure:
         ``Layer.scoped(DatabaseTag, open_database).failing_with(RepositoryError)``.
         """
 

@@ -134,7 +134,10 @@ class Schedule(Generic[In_contra, Out_co]):
 
     @staticmethod
     def fibonacci(base: float) -> Schedule[object, float]:
-        """Pause for *base* seconds, *base* seconds again, then for the sum of the last two pauses.  The output is the pause."""
+        """Pause for *base* seconds, *base* seconds again, then for the sum of the last two pauses.
+
+        The output is the pause.
+        """
         _require_span(base)
 
         def rests() -> Iterator[float]:
@@ -146,7 +149,7 @@ class Schedule(Generic[In_contra, Out_co]):
         return _rests(rests)
 
     def __or__(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, tuple[Out, Out2]]:
-        """Union: continue while one of the schedules does, with the shorter pause; ``exponential(1) | spaced(60)`` is a cap."""
+        """Union: continue while either schedule does, with the shorter pause; ``exponential(1) | spaced(60)`` is a cap."""
         _require_schedule(other, "|")
 
         def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:

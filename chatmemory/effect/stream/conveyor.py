@@ -69,7 +69,7 @@ class Conveyor(Generic[B]):
         await Effect.in_context(run).fork_in(scope).run_in(context)
 
     def fail(self, failure: Exception) -> None:
-        """End the queue, and raise *failure* at the consumer after the values that it holds; only the first failure counts."""
+        """End the queue, and raise *failure* at the consumer after the values that it holds; only the first one counts."""
         self.failure = self.failure or failure
         self._end()
 

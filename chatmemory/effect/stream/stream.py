@@ -218,15 +218,18 @@ class Stream(Generic[A_co, E_co, R_co]):
         return Stream(stages.caught(self._open, lambda error: function(error)._open))
 
     def on_end(self: Stream[A, E, R], effect: Effect[Any, E2, R2]) -> Stream[A, E | E2, R | R2]:
-        """Run *effect* after the last value, unless the stream fails or is left earlier; a failure of *effect* is one of the stream."""
+        """Run *effect* after the last value; a failure of *effect* is a failure of the stream.
+
+        It does not run when the stream fails or is left earlier.
+        """
         return Stream(stages.ended_by(self._open, effect))
 
     def on_exit(
         self: Stream[A, E, R], finalizer: Callable[[Exit[None, E]], Effect[Any, Never, R2]]
     ) -> Stream[A, E, R | R2]:
-        """Run the effect that *finalizer* makes from how the run ended, after the source is released; it cannot be interrupted.
+        """Run the effect that *finalizer* makes from how the run ended, after the source is released.
 
-        A run that its consumer leaves early counts as a success.
+        It cannot be interrupted.  A run that its consumer leaves early counts as a success.
         """
         return Stream(stages.finalized(self._open, finalizer))
 

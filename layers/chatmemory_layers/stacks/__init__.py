@@ -1,7 +1,7 @@
-"""Ready-made stacks: layers that need nothing and give a whole memory, of conversations and beyond them.
+"""Ready-made stacks: layers that need nothing and give conversations and long-term memory.
 
-``embedded`` keeps it in a file, ``postgres`` in a database, ``testing`` in dictionaries; ``configured`` and
-``from_configuration`` do what the settings say.  The parts that a stack is made of are loaded when the first one is made.
+``embedded`` keeps them in a file, ``postgres`` in a database, ``testing`` in dictionaries; ``configured`` and
+``from_configuration`` follow the settings.  The parts of a stack are loaded when the first stack is made.
 """
 
 from chatmemory.effect.lazy_names import lazy_names

@@ -1,6 +1,6 @@
-"""``layer_of``: a part that a program brings, as a layer, whether it comes as one or as the plain thing.
+"""``layer_of``: makes a layer of a part that a program brings, whether it is a layer or a plain object.
 
-Which parts a stack has is defined in ``parts.py`` and ``past_chats_stacks.py``.  A recall loads this module, so it loads little.
+``parts.py`` and ``past_chats.py`` define which parts a stack has.  A recall loads this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ S = TypeVar("S")
 
 
 def check_names(parts: Mapping[str, object], known: type[Any]) -> None:
-    """Raise if a part has a name that no part has.
+    """Check that the names of *parts* are known.
 
     Args:
-        parts: the parts by their names.
-        known: the TypedDict of those that there are.
+        parts: the parts by name.
+        known: the TypedDict of the known names.
 
     Raises:
-        TypeError: there is no such part; its text names those that there are.
+        TypeError: a name is unknown; the message lists the known ones.
     """
     names = list(known.__annotations__)
     if unknown := [name for name in parts if name not in names]:
@@ -36,7 +36,12 @@ def check_names(parts: Mapping[str, object], known: type[Any]) -> None:
 
 
 def layer_of(tag: TagOf[Id, S], part: S | Layer[Id, E, In]) -> Layer[Id, E, In]:
-    """Return *part* if it is a layer, and otherwise the layer that gives it under *tag*."""
+    """Return *part* as a layer.
+
+    Args:
+        tag: the tag of the service.
+        part: a layer, which is returned as it is; or the service itself.
+    """
     if isinstance(part, Layer):
         return cast("Layer[Id, E, In]", part)
     return Layer.succeed(tag, part)

@@ -1,4 +1,4 @@
-"""``Parts``: what a program may put into a ready-made stack, each as a layer or as the plain thing."""
+"""``Parts``: the parts of a ready-made stack that a program may replace, each by a layer or a plain object."""
 
 from typing import Never, TypeAlias, TypedDict
 
@@ -40,17 +40,17 @@ Clocks: TypeAlias = Layer[Never]
 
 
 class Parts(TypedDict, total=False):
-    """What a stack has in the place of its own; None, or nothing: its own.
+    """The parts to replace.  None, or leaving a part out, keeps the part of the stack.
 
     Attributes:
-        repositories: a layer of one, two or all three of the repositories; a store that feeds none of them any more
-            is not opened.
-        strategy: how a long history is kept short: settings, a strategy, or a layer of one.
-        skills: what writes summaries.
-        embedder: what makes vectors of memories; timed and guarded like the stack's own.
-        extractor: what finds memories in what is said.
-        ranker: what orders memories in a recall.
-        clock: what tells the time.
+        repositories: a layer of one, two or all three repositories; when all are replaced, the store of the stack is
+            not opened.
+        strategy: keeps a long conversation short: settings, a strategy, or a layer of one.
+        skills: writes summaries.
+        embedder: makes vectors of memories; it is timed and guarded as the stack's own is.
+        extractor: finds memories in messages.
+        ranker: orders the memories of a recall.
+        clock: tells the time.
     """
 
     repositories: SomeRepositories | None

@@ -1,7 +1,7 @@
-"""Ready-made stacks of past chats: ``finding`` loads as little as it can, ``indexing`` keeps the index, ``testing`` is both.
+"""Ready-made stacks of past chats: ``finding`` loads as little as possible, ``indexing`` writes the index, ``testing`` does both.
 
-All run in the calling thread, and without an event loop unless an embedder over HTTP is set; for programs that have one
-there is ``server/served_past_chats.py``.
+All run in the calling thread, and without an event loop unless an embedder over HTTP is set.  Programs with an event loop
+use ``server/served_past_chats.py``.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ OFFLINE: Final = EmbeddingSettings()
 
 
 class Parts(TypedDict, total=False):
-    """What a stack of past chats has in the place of its own; None, or nothing: its own.
+    """The parts to replace.  None, or leaving a part out, keeps the part of the stack.
 
     Attributes:
         repositories: the index; no file is opened then.
-        files: where histories are read.
-        embedder: what makes vectors of prompts, and of what is searched for.
-        ranker: what orders prompts in a recall.
-        clock: what tells the time.
+        files: the files from which histories are read.
+        embedder: makes vectors of turns and of queries.
+        ranker: orders the turns of a search.
+        clock: tells the time.
     """
 
     repositories: PromptRepository | Repositories | None
@@ -66,12 +66,12 @@ class Parts(TypedDict, total=False):
 def finding(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsService, StackError]:
-    """Find in an index that exists, and write nothing.
+    """Return a stack that searches an existing index and writes nothing.
 
     Args:
-        settings: where the index is, and what a recall takes from it.
-        embedding: what made its vectors.
-        parts: what the stack has in the place of its own, each a layer or the plain thing (see ``Parts``).
+        settings: where the index is, and how large a recall may be.
+        embedding: the embedder with which the vectors were made.
+        parts: the parts to replace, each by a layer or a plain object (see ``Parts``).
     """
     return _finding(_kept(prompt_reader, settings, embedding, parts), embedding, parts)
 
@@ -79,11 +79,11 @@ def finding(
 def indexing(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsIndexService, StackError]:
-    """Keep an index, which is made when it is not there.
+    """Return a stack that writes an index, and creates it when there is none.
 
     Args:
         settings: where the index is, and which histories are read.
-        embedding: what makes its vectors.
+        embedding: the embedder that makes vectors.
         parts: as for ``finding``; ``files`` are by default those of this machine.
     """
     return _indexing(_kept(prompt_repository, settings, embedding, parts), embedding, parts)
@@ -92,7 +92,7 @@ def indexing(
 def rehearsing(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsIndexService, StackError]:
-    """Say what indexing would do, by an index that is only read; by an empty one when there is none.
+    """Return a stack for a dry run: it only reads the index, and uses an empty one when there is none.
 
     Args:
         settings: as for ``indexing``.
@@ -111,12 +111,12 @@ def rehearsing(
 def testing(
     embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsIndexService | PastChatsService, StackError]:
-    """Keep an index in memory until the runtime ends, and find in it.
+    """Return a stack that writes an index in memory and searches it, until the runtime is closed.
 
     Write ``past_chats_stacks.testing()``: pytest takes an imported function whose name begins with "test" for a test.
 
     Args:
-        embedding: what makes its vectors.
+        embedding: the embedder that makes vectors.
         parts: as for ``indexing``.
     """
     kept = _kept(prompt_repository, PastChatsSettings(path=":memory:"), embedding, parts)
@@ -124,7 +124,7 @@ def testing(
 
 
 def waits(embedding: EmbeddingSettings) -> bool:
-    """Tell whether a stack needs an event loop: whether it asks an endpoint for vectors."""
+    """Return whether a stack needs an event loop, because it gets its vectors from an endpoint over HTTP."""
     return embedding.provider == "openai_compatible"
 
 

@@ -1,4 +1,4 @@
-"""The ready-made stacks.  Wiring only: what is wired is defined elsewhere, and any part can be replaced."""
+"""The ready-made stacks.  Wiring only: the parts are defined elsewhere, and any part can be replaced."""
 
 import os
 from collections.abc import Mapping
@@ -99,13 +99,13 @@ def embedded(
     durability: Literal["full", "process"] = "full",
     **parts: Unpack[Parts],
 ) -> Stack:
-    """Keep everything in the SQLite file *path*, which is made when it is not there.
+    """Return a stack that keeps everything in one SQLite file, which is created when there is none.
 
     Args:
         path: the file; its folder must exist.
-        durability: ``full``: what was acknowledged survives a power loss; ``process``: the end of the process.
-        parts: what the stack has in the place of its own: ``repositories``, ``strategy``, ``skills``, ``embedder``,
-            ``extractor``, ``ranker``, ``clock``, each a layer or the plain thing (see ``Parts``).
+        durability: ``full``: an acknowledged write survives a power loss; ``process``: it survives the end of the process.
+        parts: the parts to replace: ``repositories``, ``strategy``, ``skills``, ``embedder``, ``extractor``, ``ranker``,
+            ``clock``, each by a layer or a plain object (see ``Parts``).
     """
     store = StoreSettings(
         backend="sqlite", sqlite=SqliteSettings(path=os.fspath(path), durability=durability)
@@ -114,11 +114,11 @@ def embedded(
 
 
 def postgres(dsn: str, *, reader_dsn: str = "", **parts: Unpack[Parts]) -> Stack:
-    """Keep everything in PostgreSQL.
+    """Return a stack that keeps everything in PostgreSQL.
 
     Args:
-        dsn: the database.
-        reader_dsn: a replica, for reads that may lag behind; empty: there is none.
+        dsn: the address of the database, ``postgresql://user@host/database``.
+        reader_dsn: the address of a replica, for reads that may lag behind; empty: there is none.
         parts: as for ``embedded``.
     """
     store = StoreSettings(backend="postgres", postgres=PostgresSettings(dsn=dsn, reader_dsn=reader_dsn))
@@ -126,7 +126,7 @@ def postgres(dsn: str, *, reader_dsn: str = "", **parts: Unpack[Parts]) -> Stack
 
 
 def testing(**parts: Unpack[Parts]) -> Stack:
-    """Keep everything until the runtime ends, at a time that stands still, with ids that can be foreseen.
+    """Return a stack that keeps everything in memory until the runtime is closed, with a still clock and predictable ids.
 
     Write ``stacks.testing()``: pytest takes an imported function whose name begins with "test" for a test.
 
@@ -140,14 +140,14 @@ def testing(**parts: Unpack[Parts]) -> Stack:
 
 
 def configured(settings: Settings, **parts: Unpack[Parts]) -> Stack:
-    """Build what *settings* say.
+    """Return the stack that *settings* describe.
 
     Args:
         settings: ``configuration.read_settings`` reads them.
-        parts: as for ``embedded``, in the place of the configured ones.
+        parts: as for ``embedded``; they replace the configured ones.
 
     Raises:
-        TypeError: there is no part of such a name.
+        TypeError: a part has an unknown name.
     """
     check_names(parts, Parts)
     memory = settings.memory
@@ -168,15 +168,15 @@ def from_configuration(
     environment: Mapping[str, str] | None = None,
     **parts: Unpack[Parts],
 ) -> Stack:
-    """Build what a file and the environment say; they are read when the layer is built.
+    """Return the stack that a file and the environment describe; both are read when the layer is built.
 
     Args:
-        path: the file; None: the one that the environment names, or none.
-        environment: in the place of the process's.
-        parts: as for ``embedded``, in the place of the configured ones.
+        path: the file; None: the file that the environment names, or no file.
+        environment: used instead of the environment of the process; None: that of the process.
+        parts: as for ``embedded``; they replace the configured ones.
 
     Raises:
-        TypeError: there is no part of such a name.
+        TypeError: a part has an unknown name.
     """
     check_names(parts, Parts)
 
