@@ -1,1 +1,1 @@
-"""Embedders: their contract, the spaces of their vectors, and the guard that keeps a failing one away."""
+"""Embedders: their contract, the spaces of their vectors, and the guard that pauses a failing one."""

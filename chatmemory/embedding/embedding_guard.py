@@ -1,7 +1,7 @@
-"""``GuardedEmbedder``: an embedder whose rows can be trusted, and that costs no time while it cannot embed.
+"""``GuardedEmbedder``: checks the rows of any embedder, and costs no time while that embedder cannot work.
 
-It goes around any embedder, a user's own included (spec 001, D1 and R5).  What a memory without a vector comes to is
-decided by whoever asks.
+It wraps every embedder, a user's own included (spec 001, D1 and R5).  Its callers decide what to do with a memory
+without a vector.
 """
 
 import logging
@@ -27,15 +27,15 @@ log = logging.getLogger(__name__)
 @final
 @define(eq=False)
 class GuardedEmbedder:
-    """Embeds as *embedder* does, while that works.
+    """Embeds with *embedder* while that works.
 
-    After a failure nobody asks it for *pause_seconds*; then one caller tries, and all others wait no longer than
-    before until it has succeeded.  What came back decides, not a status or a kind of exception.  Two failures make no
-    pause: what the configuration says, since finding that out costs nothing, and a refusal of an embedder that has
-    worked before, since that is about the texts.
+    After a failure the embedder is not called for *pause_seconds*.  Then one caller tries it again, while all others
+    continue to fail at once until it has succeeded.  The returned rows decide, not a status or a class of exception.  Two
+    failures start no pause: an error of the configuration, because finding it costs nothing; and a refusal by an embedder
+    that has worked before, because the refusal is about these texts.
 
     Attributes:
-        pause_seconds: an embedder that asks for a shorter pause gets that; 0: there is none.
+        pause_seconds: the pause; an embedder that asks for a shorter one gets that; 0: no pause.
     """
 
     embedder: Embedder
@@ -54,11 +54,11 @@ class GuardedEmbedder:
 
     @property
     def similarity_threshold(self) -> float:
-        """The embedder's."""
+        """The threshold of the embedder."""
         return self.embedder.similarity_threshold
 
     def unavailability(self) -> EmbeddingError | None:
-        """Say why it cannot embed: because of its configuration, or because it has failed a short while ago."""
+        """Return why it cannot embed now: its configuration, or a recent failure; None: it may work."""
         if self._failure is not None and (self._is_being_tried or self.clock.monotonic() < self._retry_at):
             return self._failure
         try:
@@ -67,7 +67,7 @@ class GuardedEmbedder:
             return self._raised(exception)
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """Embed *texts*, or fail at once with what is known."""
+        """Embed *texts*; fail at once while it is known that the embedder cannot work."""
         return Effect.in_context(lambda context: self._embed(texts, context))
 
     async def _embed(self, texts: Sequence[str], context: Context[Any]) -> Outcome[Matrix, EmbeddingError]:

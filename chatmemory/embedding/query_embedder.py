@@ -1,7 +1,7 @@
-"""``QueryEmbedder``: what makes the vector of one query, for a command that is over in a moment.
+"""``QueryEmbedder``: makes the vector of one query, for commands that have to be fast.
 
-It means the same as ``Embedder`` of the same model, and may do so without numpy, whose loading takes longer than most
-searches.
+Its vectors equal those of the ``Embedder`` of the same model, but it may work without numpy, whose import takes longer
+than most searches.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class QueryEmbedder(Protocol):
-    """Makes a vector of a query."""
+    """Makes the vector of a query."""
 
     @property
     def model(self) -> str:
@@ -25,7 +25,7 @@ class QueryEmbedder(Protocol):
         ...
 
     def embed_query(self, text: str, /) -> Effect[Sequence[float] | None, EmbeddingError]:
-        """Return a vector of length 1; None for a text without features."""
+        """Return a vector of length 1; None for a text with nothing to embed."""
         ...
 
 

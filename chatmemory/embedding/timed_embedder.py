@@ -1,7 +1,7 @@
-"""``TimedEmbedder``: an embedder that answers in time or fails, for one that sets itself no limit.
+"""``TimedEmbedder``: gives an embedder that has no time limit of its own such a limit.
 
-Those that ship with the package need none: an endpoint has its own, and what runs here comes to an end.  What
-a failure leads to stands in ``embedding_guard.py``.
+The embedders of the package need none: an endpoint has its own limit, and local computation always ends.
+``embedding_guard.py`` says what follows after a failure.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
 @final
 @frozen
 class TimedEmbedder:
-    """Embeds as *embedder* does, and gives it *seconds* for each *batch_size* texts."""
+    """Embeds with *embedder*, and gives it *seconds* for each *batch_size* texts."""
 
     embedder: Embedder
     seconds: float
@@ -32,15 +32,15 @@ class TimedEmbedder:
 
     @property
     def similarity_threshold(self) -> float:
-        """The embedder's."""
+        """The threshold of the embedder."""
         return self.embedder.similarity_threshold
 
     def unavailability(self) -> EmbeddingError | None:
-        """What the embedder says."""
+        """Return what the embedder returns."""
         return self.embedder.unavailability()
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """Embed *texts*, or fail when their time is over."""
+        """Embed *texts*, or fail when the time is over."""
         seconds = self.seconds * max(1, ceil(len(texts) / self.batch_size))
         too_late = EmbeddingError(self.model, "timeout", f"no answer within {seconds:g} s")
         return self.embedder.embed(texts).timeout(seconds, lambda: too_late)

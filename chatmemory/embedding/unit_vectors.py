@@ -1,6 +1,6 @@
-"""Vectors of length 1, the only ones that are kept and compared: made of what an embedder answers, or a caller gives.
+"""Vectors of length 1, made from what an embedder returns or a caller gives; no others are stored or compared.
 
-numpy is imported by the first call: who never embeds never loads it.
+The first call imports numpy, so a program that never embeds never loads it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 def read_rows(
     model: str, answer: object, *, count: int, dim: int | None = None
 ) -> Outcome[Matrix, EmbeddingError]:
-    """Return *answer* as *count* rows of length 1 (a zero row stays one), or what is wrong with it.
+    """Return *answer* as *count* rows of length 1 (a zero row stays zero), or fail with what is wrong with it.
 
     Args:
-        model: for the error.
-        answer: rows of numbers of any scale: an array, lists, whatever numpy can read.
-        count: how many rows are due.
-        dim: how long each has to be; None: any length from 1 to ``MAX_DIMENSIONS``.
+        model: the name of the embedder, for the error.
+        answer: rows of numbers of any scale: an array, lists, anything that numpy can read.
+        count: how many rows are expected.
+        dim: how long each row has to be; None: any length from 1 to ``MAX_DIMENSIONS``.
     """
     import numpy as np
 

@@ -1,6 +1,6 @@
-"""What an index run of past chats is asked and tells, what is kept, page by page, and what the doctor sees.
+"""Values of past chats: what an index run takes and reports, pages of conversations and turns, findings of the doctor.
 
-Values only.  What a search finds, and what is recalled of it, stands in ``prompt_hits.py``.
+``prompt_hits.py`` has the values of searches and recalls.
 """
 
 from collections.abc import Mapping
@@ -19,16 +19,16 @@ from chatmemory.pastchats.prompt import KEPT_KINDS, Prompt, TurnKind
 @final
 @frozen(kw_only=True)
 class IndexRequest:
-    """What is to be indexed.
+    """What to index.
 
     Attributes:
-        inputs: files and folders; none: wherever the known tools keep their histories.
+        inputs: files and folders; empty: the folders in which the known tools keep their histories.
         format: the reader to use for every file; None: each file's content decides.
-        roles: whose turns are kept; none: everybody's.
-        kinds: which kinds of turns are kept.
-        exclude: globs of paths that are left out, beside those of the settings.
+        roles: index only turns of these roles; empty: of all roles.
+        kinds: index only turns of these kinds.
+        exclude: globs of paths to leave out, in addition to those of the settings.
         is_dry_run: read everything, write nothing.
-        is_anew: read files too that have not changed.
+        is_anew: also read files that have not changed.
     """
 
     inputs: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class IndexRequest:
 @final
 @frozen(kw_only=True)
 class IndexProgress:
-    """How far a run is."""
+    """How far an index run has come."""
 
     files_done: int
     files: int
@@ -54,19 +54,19 @@ class IndexProgress:
 @final
 @frozen(kw_only=True)
 class IndexReport:
-    """What an index run did.
+    """The result of an index run.
 
     Attributes:
-        files: files that were looked at.
-        read: files that were read, by format.
-        unchanged: files that had not changed.
-        not_histories: files that no reader takes for a history.
-        failed: files that could not be read.
-        missing: files that were indexed once and are gone; their turns stay.
-        turns: what became of the turns.
-        redacted: secrets that were taken out.
+        files: how many files were looked at.
+        read: how many files were read, by format.
+        unchanged: how many files had not changed.
+        not_histories: how many files no reader recognized as a history.
+        failed: how many files could not be read.
+        missing: how many files were indexed earlier and no longer exist; their turns stay.
+        turns: how many turns were new, updated, unchanged and so on.
+        redacted: how many secrets were removed.
         unknown_records: how many records of each unknown type were left out, by format and type.
-        issues: what kept records or files from being read.
+        issues: why records or files could not be read.
     """
 
     files: int
@@ -87,7 +87,7 @@ class IndexReport:
 @final
 @frozen(kw_only=True)
 class PastChatsStatistics:
-    """How much is kept."""
+    """How much the index holds."""
 
     prompts: int
     embeddings: int
@@ -108,14 +108,14 @@ class PastChatsStatistics:
 @final
 @frozen(kw_only=True)
 class PastConversation:
-    """A conversation that is kept, as a list shows it; its turns that were superseded do not count.
+    """An indexed conversation, as a list shows it; superseded turns do not count.
 
     Attributes:
-        format: that of its first turn, as are project and source.
-        opening: the beginning of what the user typed first, in one line.
-        turns: how many are kept.
-        first_at: the earliest time of its turns; None where no turn has one.
-        last_at: the latest.
+        format: the format of its first turn; *project* and *source* are those of its first turn, too.
+        opening: the beginning of the first text that the user typed, on one line.
+        turns: how many turns it has.
+        first_at: the earliest time of its turns; None when no turn has a time.
+        last_at: the latest time of its turns; None when no turn has a time.
     """
 
     conversation_id: str
@@ -131,10 +131,10 @@ class PastConversation:
 @final
 @frozen(kw_only=True)
 class PastConversationPage:
-    """A part of the list of conversations, last said first.
+    """A page of conversations, the most recent first.
 
     Attributes:
-        next: the cursor of what follows; None at the end.
+        next: the cursor of the next page; None at the end.
     """
 
     conversations: tuple[PastConversation, ...]
@@ -144,10 +144,10 @@ class PastConversationPage:
 @final
 @frozen(kw_only=True)
 class PastTurnPage:
-    """A part of a conversation, in its order.
+    """A page of the turns of a conversation, in their order.
 
     Attributes:
-        next: the index of the last turn here, after which the next page begins; None at the end.
+        next: the number of the last turn on this page, for ``newer_than``; None at the end.
     """
 
     turns: tuple[Prompt, ...]
@@ -160,11 +160,11 @@ Severity: TypeAlias = Literal["ok", "warning", "error"]
 @final
 @frozen(kw_only=True)
 class Finding:
-    """What the doctor saw.
+    """A defect that the doctor found.
 
     Attributes:
-        code: stable, ``D001`` ...
-        repair: one line that mends it; "" where nothing is to be done.
+        code: a stable code, ``D001`` ...
+        repair: one line that says how to repair it; "" when nothing has to be done.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""``Prompt``: a turn that is kept, and ``PromptFilter``: which of them are meant."""
+"""``Prompt``: a stored turn; ``PromptFilter``: which turns are meant."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,11 +20,11 @@ KEPT_KINDS: Final[frozenset[TurnKind]] = frozenset({"typed", "command", "summary
 @final
 @frozen(slots=False, kw_only=True)
 class Prompt:
-    """A kept turn.
+    """A stored turn.
 
     Attributes:
-        id: its row.
-        is_superseded: its source no longer holds it: it was edited away, or its branch was left.
+        id: the number of its row.
+        is_superseded: whether its source no longer holds it, because it was edited or its branch was left.
     """
 
     id: int
@@ -47,12 +47,12 @@ class Prompt:
 @final
 @frozen
 class PromptFilter:
-    """Which turns are meant; an empty field means all of them.
+    """Which turns are meant; an empty field means any.
 
     Attributes:
-        projects: names, compared without regard to case.
-        since: inclusive, with a time zone.
-        until: exclusive, with a time zone.
+        projects: names of projects; upper and lower case are the same.
+        since: turns from this time on, given with a time zone; None: no limit.
+        until: turns before this time, given with a time zone; None: no limit.
     """
 
     projects: Sequence[str] = ()

@@ -1,7 +1,7 @@
-"""``PromptRepository``: where the turns of past chats are kept.
+"""``PromptRepository``: stores the turns of past chats.
 
 A turn is one row, found by the hash of its identity; it always has exactly one embedding and one entry in the index of
-words.  Methods are whole transactions.  Types that only type checkers read are not loaded: see ``past_chats.py``.
+words.  Every method is one transaction.  Types that only type checkers read are not imported: see ``past_chats.py``.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ MOST_CANDIDATES: Final = 500
 @final
 @frozen
 class PromptSearch:
-    """What is looked for.
+    """What to search for.
 
     Attributes:
-        text: as it was asked.
-        terms: its words, in lower case, letters and digits only, as ``pastchats.prompt_terms`` cuts them.
-        vector: of the query, of length 1; None: only words count.
-        model: whose vector it is.
+        text: the query as the caller wrote it.
+        terms: its words, in lower case, letters and digits only, as ``pastchats.prompt_terms`` splits them.
+        vector: the vector of the query, of length 1; None: only words are compared.
+        model: the embedder of *vector*.
     """
 
     text: str
@@ -55,11 +55,11 @@ class PromptSearch:
 @final
 @frozen(slots=False)
 class PromptCandidate:
-    """A turn that may be a hit.
+    """A turn that may become a hit.
 
     Attributes:
-        lexical: bm25 of the words that it shares with the query, 0 for none; greater is better.
-        similarity: cosine with the query, exact up to the precision of stored vectors; None without two vectors.
+        lexical: the bm25 score of the words that it shares with the query, 0 for none; greater is better.
+        similarity: the cosine with the query, as exact as stored vectors are; None unless both have a vector.
     """
 
     prompt: Prompt
@@ -70,11 +70,11 @@ class PromptCandidate:
 @final
 @frozen
 class PromptCandidates:
-    """What a search has found, in any order: the best by words, the best by vectors, and the turns beside them.
+    """The result of a search, in any order: the best turns by words, the best by vectors, and the turns next to them.
 
     Attributes:
-        matched_text: no turn shares a word and there is no vector; these contain the text of the query.
-        unembedded: turns in reach that have no vector of the query's model.
+        matched_text: no turn shares a word and there is no vector, so these turns contain the text of the query.
+        unembedded: how many turns that match the filter have no vector of the query's model.
     """
 
     found: tuple[PromptCandidate, ...]
@@ -92,30 +92,38 @@ class PromptRecord:
 
 
 class PromptRepository(Protocol):
-    """Keeps and finds turns."""
+    """Stores and finds turns."""
 
     # --- indexing: stage what a source holds, then commit it at once ---
 
     def sources(self) -> Effect[Mapping[str, SourceState], RepositoryError]:
-        """Return what is known of every source, by its name."""
+        """Return the state of every source, by name."""
         ...
 
     def unchanged(self, hashes: Mapping[str, str], /) -> Effect[frozenset[str], RepositoryError]:
-        """Of identities with the hashes of their texts, return those that are kept with that very text."""
+        """Return the identities that are stored with exactly the given text; *hashes* maps identities to hashes of texts."""
         ...
 
     def unembedded(
         self, text_hashes: Sequence[str], model: str, /
     ) -> Effect[frozenset[str], RepositoryError]:
-        """Return those texts of which neither a kept nor a staged turn has a vector of *model*."""
+        """Return the texts for which no stored and no staged turn has a vector.
+
+        Args:
+            text_hashes: the hashes of the texts.
+            model: the embedder of the vectors.
+        """
         ...
 
     def stage(
         self, turns: Sequence[PromptDraft], vectors: Mapping[str, Vector], /, *, model: str
     ) -> Effect[None, RepositoryError]:
-        """Put turns of one source aside, invisibly; *vectors* by text hash, those that ``unembedded`` named.
+        """Stage turns of one source: store them where no reader sees them until ``commit_source``.
 
-        Of two turns of one identity the later one counts.
+        Args:
+            turns: the turns; of two turns with one identity the later one counts.
+            vectors: vectors by text hash, for the texts that ``unembedded`` returned.
+            model: the embedder of the vectors.
         """
         ...
 
@@ -128,24 +136,29 @@ class PromptRepository(Protocol):
         kinds: Collection[TurnKind] = (),
         keeps_superseded: bool = True,
     ) -> Effect[SourceChanges, RepositoryError]:
-        """Make the store hold what was staged, with *state*, in one transaction; then nothing is staged.
+        """Store the staged turns and *state* in one transaction, and clear the staging area.
 
-        A staged identity that another source brought is kept once: with the longer text, and with this source as an
-        alias in its metadata.  Turns that this source brought and no longer holds are marked superseded, of the *roles*
-        and *kinds* that were looked for (none: all of them); a source that was not read whole may still hold them, and
-        loses none.  Without *keeps_superseded* they are deleted, also those that were superseded before.
+        A staged turn that another source already brought is stored once: with the longer text, and with this source as an
+        alias in its metadata.  Turns that this source brought earlier and no longer holds are marked as superseded.  A source
+        that was not read completely may still hold them, so none of its turns are marked.
 
-        ``imported`` says that the turns do not come from the source itself but from an export of it: what is there stays
-        as it is, and what was forgotten comes back.
+        When ``imported`` is set in *state*, the turns come from an export and not from the source itself: turns that are
+        already stored stay unchanged, and forgotten turns come back.
+
+        Args:
+            state: the state of the source.
+            roles: mark only turns of these roles, those that were read; empty: of all roles.
+            kinds: mark only turns of these kinds, those that were read; empty: of all kinds.
+            keeps_superseded: False: delete superseded turns, earlier ones included, instead of marking them.
         """
         ...
 
     def discard(self) -> Effect[None, RepositoryError]:
-        """Forget what was staged."""
+        """Delete the staged turns."""
         ...
 
     def mark_missing(self, sources: Sequence[str], /) -> Effect[None, RepositoryError]:
-        """Note that these sources are gone; their turns stay."""
+        """Record that these sources no longer exist; their turns stay."""
         ...
 
     def record_run(self, report: IndexReport, /) -> Effect[None, RepositoryError]:
@@ -155,7 +168,7 @@ class PromptRepository(Protocol):
     # --- searching ---
 
     def candidates(self, search: PromptSearch, /) -> Effect[PromptCandidates, RepositoryError]:
-        """Return what may be a hit, ``MOST_CANDIDATES`` at most."""
+        """Return the turns that may become hits, at most ``MOST_CANDIDATES``."""
         ...
 
     def with_texts(
@@ -169,45 +182,63 @@ class PromptRepository(Protocol):
     def around(
         self, prompt: Prompt, /, *, before: int, after: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
-        """Return *prompt* with the turns of its conversation before and after it, in their order."""
+        """Return *prompt* with the turns before and after it in its conversation, in their order.
+
+        Args:
+            prompt: a stored turn.
+            before: how many turns before it.
+            after: how many turns after it.
+        """
         ...
 
     def turns(
         self, source: str, /, *, turn_index: int | None = None, limit: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
-        """Return turns of a source, or of a conversation of that id, in their order; *turn_index*: that one only."""
+        """Return turns of a source or a conversation, in their order.
+
+        Args:
+            source: the source, or the id of the conversation.
+            turn_index: only the turn with this number; None: all turns.
+            limit: the largest number of turns.
+        """
         ...
 
     def conversations(
         self, which: PromptFilter, /, *, limit: int, after: str | None = None
     ) -> Effect[PastConversationPage, RepositoryError]:
-        """Return conversations that hold turns which are meant, last said first; those without a time come last.
+        """Return conversations that have a turn in *which*, the most recent first; those without a time come last.
 
-        *after*: a cursor of ``pastchats.conversation_cursor``.
+        Args:
+            which: only conversations with such turns.
+            limit: the largest number of conversations.
+            after: a cursor of ``pastchats.conversation_cursor``; None: the first page.
         """
         ...
 
     def conversation_turns(
         self, conversation_id: str, /, *, newer_than: int = -1, limit: int
     ) -> Effect[PastTurnPage | None, RepositoryError]:
-        """Return the turns behind the index *newer_than* that are not superseded; None: of this conversation are none.
+        """Return turns of a conversation that are not superseded; None when it has none.
 
-        Turns of one index stay together, also beyond *limit*.
+        Args:
+            conversation_id: the conversation.
+            newer_than: only turns with a greater number; -1: all turns.
+            limit: the usual number of turns; turns with the same number stay together, so there may be a few more.
         """
         ...
 
     def statistics(self) -> Effect[PastChatsStatistics, RepositoryError]:
-        """Count what is kept."""
+        """Count the stored turns, conversations, sources and vectors."""
         ...
 
     def check(self, model: str, /) -> Effect[tuple[Finding, ...], RepositoryError]:
-        """Look for damage, for what is out of step, and for vectors of other models than *model*; write nothing."""
+        """Look for damage, inconsistencies, and vectors of other models than *model*; write nothing."""
         ...
 
     # --- maintenance ---
 
     def records(self, which: PromptFilter, /) -> Iterator[PromptRecord]:
-        """Yield every turn, with all that an import needs, a few at a time.
+        """Yield every turn in *which* with all that an import needs, reading a few at a time.
 
         Raises:
             EffectFailed: with ``RepositoryError``, the store cannot be read.
@@ -217,30 +248,50 @@ class PromptRepository(Protocol):
     def forget(
         self, which: PromptFilter, /, *, sources: Sequence[str] = (), is_dry_run: bool = False
     ) -> Effect[int, RepositoryError]:
-        """Delete turns with all that belongs to them, and return how many; *sources* narrows to these.
+        """Delete turns with all that belongs to them, and return how many.
 
-        What was forgotten is not indexed again, also when its source is read anew; an import brings it back.
+        Forgotten turns are not indexed again, even when their source is read again; an import brings them back.
+
+        Args:
+            which: delete only turns that match.
+            sources: delete only turns of these sources; empty: of any source.
+            is_dry_run: count the turns and delete nothing.
         """
         ...
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, RepositoryError]:
-        """Delete the turns of sources that are missing, and those that are superseded; return how many."""
+        """Delete the turns of missing sources and the superseded turns; return how many.
+
+        Args:
+            is_dry_run: count the turns and delete nothing.
+        """
         ...
 
     def reindex_words(self) -> Effect[int, RepositoryError]:
-        """Build the index of words anew from the turns; return how many."""
+        """Rebuild the index of words from the turns; return how many."""
         ...
 
     def without_vector(
         self, model: str, /, *, limit: int
     ) -> Effect[tuple[tuple[int, str], ...], RepositoryError]:
-        """Return rows and contents of turns whose vector is of another model than *model*."""
+        """Return the rows and contents of turns whose vector is of another model.
+
+        Args:
+            model: the embedder that the vectors should be of.
+            limit: the largest number of turns.
+        """
         ...
 
     def re_embed(
         self, ids: Sequence[int], vectors: Matrix, /, *, model: str
     ) -> Effect[None, RepositoryError]:
-        """Put vectors of *model* in the place of the former ones."""
+        """Replace the vectors of turns.
+
+        Args:
+            ids: the rows of the turns.
+            vectors: a vector for each, shape ``(count, dim)``.
+            model: the embedder of the vectors.
+        """
         ...
 
 

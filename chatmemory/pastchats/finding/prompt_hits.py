@@ -1,6 +1,6 @@
-"""What a search in past chats finds: hits with their signals, and the exchanges that a recall makes of them.
+"""Values of searches in past chats: hits with their signals, and the exchanges that a recall makes of them.
 
-``PromptRanker`` is the contract of what orders the hits.
+``PromptRanker`` is the contract of the part that orders the hits.
 """
 
 from datetime import datetime
@@ -17,15 +17,15 @@ from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptSearc
 @final
 @frozen(kw_only=True)
 class PromptSignals:
-    """Why a hit stands where it stands; ``PromptHit.score`` is their sum.
+    """Why a hit has its place; ``PromptHit.score`` is the sum.
 
     Attributes:
-        lexical: bm25 as a share of the best candidate's, weighted.
-        semantic: cosine, spread over 0 to 1 between the candidates, weighted.
-        neighbour: from the better of the two turns beside it.
-        conversation: from the best turns of its conversation or session.
-        speaker: for being said by the one person whom the query names.
-        date: for being said on a date that the query names.
+        lexical: the bm25 score divided by that of the best candidate, weighted.
+        semantic: the cosine, scaled so that the candidates span 0 to 1, weighted.
+        neighbour: a share of the better one of the two turns next to it.
+        conversation: a share of the best turns of its conversation or session.
+        speaker: added when the query names one person, who said this turn.
+        date: added when the query names the date of this turn.
     """
 
     lexical: float = 0.0
@@ -39,11 +39,11 @@ class PromptSignals:
 @final
 @frozen(kw_only=True)
 class PromptHit:
-    """A turn that was found.
+    """A turn that a search found.
 
     Attributes:
-        similarity: raw cosine; None without two vectors.
-        also_in: further conversations with the very same text, which stand behind this hit.
+        similarity: the raw cosine; None unless query and turn both have a vector.
+        also_in: other conversations that contain exactly the same text.
     """
 
     prompt: Prompt
@@ -56,10 +56,10 @@ class PromptHit:
 @final
 @frozen(kw_only=True)
 class PromptSearchResult:
-    """What was found, best first.
+    """The result of a search, best first.
 
     Attributes:
-        reason: why the mode is what it is, for a person to read.
+        reason: why *mode* was used, for a person to read.
     """
 
     hits: tuple[PromptHit, ...]
@@ -70,11 +70,11 @@ class PromptSearchResult:
 @final
 @frozen
 class FailedAttempt:
-    """What was tried in vain.
+    """Something that was tried and failed.
 
     Attributes:
-        tried: turns of the assistant.
-        report: the person's turn that corrects them or reports an error.
+        tried: the assistant's turns.
+        report: the user's turn that corrects them or reports an error.
     """
 
     tried: tuple[Prompt, ...]
@@ -84,14 +84,14 @@ class FailedAttempt:
 @final
 @frozen(kw_only=True)
 class Exchange:
-    """What was asked, what was answered, and what came of it.
+    """A question, its answer, and whether the answer worked.
 
     Attributes:
-        hit: what was found.
-        question: the user's turn that the hit is, or belongs to; None where there is none.
-        worked: the turns that answered it, after the last failure; none where nothing did.
-        confirmation: the person's turn that says that it works.
-        failures: what was tried before and did not work, the oldest first.
+        hit: the turn that the search found.
+        question: the user's turn that the hit is, or belongs to; None when there is none.
+        worked: the turns that answered it, after the last failure; empty when none did.
+        confirmation: the user's turn that says that the answer works; None when there is none.
+        failures: what was tried before and failed, the oldest first.
     """
 
     hit: PromptHit
@@ -104,12 +104,12 @@ class Exchange:
 @final
 @frozen(kw_only=True)
 class PastRecall:
-    """What an agent is told before a task.
+    """What an agent receives before a task.
 
     Attributes:
-        text: the block that begins with ``# Memory Recall``.
-        tokens: how long *text* is.
-        left_out: exchanges that the budget had no room for.
+        text: the block, which begins with ``# Memory Recall``.
+        tokens: the size of *text* in tokens.
+        left_out: how many exchanges did not fit into the budget.
     """
 
     text: str
@@ -131,4 +131,4 @@ class PromptRanker(Protocol):
 
 
 class PromptRankerTag(Tag[PromptRanker]):
-    """Where layers provide ``PromptRanker``."""
+    """The tag under which layers provide ``PromptRanker``."""

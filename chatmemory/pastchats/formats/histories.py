@@ -1,7 +1,6 @@
-"""What histories of other tools hold: the files, the turns that a format's reader finds there, and what kept it from more.
+"""Values of the histories of other tools: files, the turns that a reader finds in them, and the problems that it met.
 
-Values only.  How histories are read is the business of ``pastchats``; how their turns are kept is said in
-``prompt_drafts.py``.
+``prompt_drafts.py`` has the values of storing the turns.
 """
 
 from datetime import datetime
@@ -35,7 +34,7 @@ class HistoryFile:
 
     @property
     def source(self) -> str:
-        """What turns of this file name as their source."""
+        """The name of the source that the turns of this file get."""
         return f"{self.path}!{self.member}" if self.member else self.path
 
 
@@ -48,16 +47,16 @@ class PromptTurn:
     """A turn as a format's reader finds it.
 
     Attributes:
-        conversation_id: ``<format>:<the id that the tool gave it>``; a subagent has one of its own.
+        conversation_id: ``<format>:<the id that the tool gave it>``; a subagent has an id of its own.
         content: the text that a person would see, as the history has it; never empty.
-        native_id: what the tool calls this turn; a later record of the same id replaces it.
+        native_id: the tool's id of this turn; a later record with the same id replaces it.
         turn_index: its place in the conversation, from 0; None: the reader yields the turns in their order.
-        timestamp: when it was said, with a time zone; None where the history does not say it.
+        timestamp: when it was said, with a time zone; None when the history does not say it.
         project: the folder or the name that the conversation belongs to, as the history says it; "" for none.
-        session: which part of the conversation it belongs to, where a history parts them; "" for none.
-        speaker: a name, where there is one.
-        lossy: what of the text could not be kept.
-        metadata: whatever else is worth knowing: model, title, cwd, git_branch, parent_session, tool_calls ...
+        session: the part of the conversation that it belongs to, when a history has such parts; "" for none.
+        speaker: the name of the speaker, if there is one.
+        lossy: which parts of the text could not be kept.
+        metadata: other facts: model, title, cwd, git_branch, parent_session, tool_calls ...
     """
 
     conversation_id: str
@@ -91,11 +90,11 @@ IssueCode: TypeAlias = Literal[
 @final
 @frozen
 class HistoryIssue:
-    """What a file, or one record of it, kept from being read; everything else was.
+    """Why a file, or one record of it, could not be read; everything else was read.
 
     Attributes:
-        line: counted from 1, where the file has lines.
-        offset: of the record, in bytes.
+        line: the line, counted from 1, when the file has lines.
+        offset: where the record begins, in bytes.
     """
 
     code: IssueCode
@@ -112,7 +111,7 @@ class HistoryIssue:
 @final
 @frozen
 class UnknownRecord:
-    """A record of a *type* that the reader does not know, and left out."""
+    """A record of a *type* that the reader does not know; it was left out."""
 
     type: str
 

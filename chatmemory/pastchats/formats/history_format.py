@@ -1,7 +1,7 @@
-"""``HistoryFormat``: what reads the histories of one tool.  Anybody can add one, by the entry points ``chatmemory.formats``.
+"""``HistoryFormat``: reads the histories of one tool.  Other distributions add formats by the entry points ``chatmemory.formats``.
 
-Readers are plain functions of bytes: they neither open files nor know of a store, so that they run anywhere and are
-tested with text.
+Readers are plain functions of bytes.  They neither open files nor know of a store, so they run anywhere and are tested
+with text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,11 +24,11 @@ class UnreadableHistoryError(Exception):
 
 
 class HistoryReader(Protocol):
-    """One file, as a format may see it."""
+    """Gives a format the bytes of one file, and of files near it."""
 
     @property
     def path(self) -> str:
-        """Where it lies, for people and for ids."""
+        """The path of the file, for people and for ids."""
         ...
 
     @property
@@ -37,19 +37,21 @@ class HistoryReader(Protocol):
         ...
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield its bytes from the beginning, in blocks of any size, without a byte order mark; as often as asked.
+        """Yield the bytes of the file from its beginning, in blocks of any size, without a byte order mark.
+
+        It may be called more than once.
 
         Raises:
-            UnreadableHistoryError: they cannot be read.
+            UnreadableHistoryError: the file cannot be read.
         """
         ...
 
     def sibling(self, relative: str, /) -> "HistoryReader | None":
-        """Return the reader of a file near it (``../a/b.json``), None when there is none; it counts as read too."""
+        """Return the reader of a file near this one (``../a/b.json``); None when there is none.  It then counts as read, too."""
         ...
 
     def entries(self, relative: str = ".", /) -> Sequence[str]:
-        """Return the names in a folder near it, sorted; none when there is no such folder."""
+        """Return the names in a folder near this file, sorted; empty when there is no such folder."""
         ...
 
 
@@ -96,10 +98,10 @@ class Claim:
 @final
 @frozen
 class KnownRoot:
-    """Where a tool keeps its histories.
+    """A place where a tool keeps its histories.
 
     Attributes:
-        folder: may begin with ``~`` and hold environment variables and globs: ``~/.cursor/projects/*``.
+        folder: may begin with ``~`` and contain environment variables and globs: ``~/.cursor/projects/*``.
         files: globs below it, ``**/*.jsonl``.
     """
 
@@ -108,35 +110,38 @@ class KnownRoot:
 
 
 class HistoryFormat(Protocol):
-    """Reads one format."""
+    """Reads one format of histories."""
 
     @property
     def name(self) -> str:
-        """What ``--format`` calls it, and what its conversation ids begin with: lower case and ``_``."""
+        """The name for ``--format`` and the start of its conversation ids: lower case letters and ``_``."""
         ...
 
     @property
     def version(self) -> int:
-        """Grows when it reads the same file differently: then every file is read anew."""
+        """A number that is raised when the format reads the same file differently; then every file is read again."""
         ...
 
     @property
     def has_global_ids(self) -> bool:
-        """Whether native ids are unique in the world, so that a copy of a turn in another conversation is known."""
+        """Whether native ids are unique in the world, so that a copy of a turn in another conversation is recognized."""
         ...
 
     @property
     def known_roots(self) -> Sequence[KnownRoot]:
-        """Where to look when nobody says where."""
+        """The places to search when the user names none."""
         ...
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Say whether the file is of this format, by its content; its path may only add or take away a little."""
+        """Return how sure it is, from the content, that the file has this format; None: it has not.
+
+        The path may change the confidence only a little.
+        """
         ...
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the conversations, and what could not be read; in memory that does not grow with the file.
+        """Yield the turns of the conversations, and what could not be read; memory use does not grow with the file.
 
-        Turns of kinds that are not indexed by default are yielded too, tagged.
+        Turns of kinds that are not indexed by default are yielded as well, with their kind.
         """
         ...

@@ -13,11 +13,11 @@ from chatmemory.pastchats.formats.history_format import HistoryReader, KnownRoot
 @final
 @frozen
 class FoundFiles:
-    """Files that may hold histories, sorted by path, none twice.
+    """Files that may hold histories, sorted by path, without duplicates.
 
     Attributes:
-        issues: folders that could not be entered, links that lead in circles, pipes and the like.
-        roots: the files and folders that were looked through, whole paths, also where nothing is there any more.
+        issues: folders that could not be entered, links in circles, pipes and the like.
+        roots: the absolute paths of the files and folders that were searched, even if they no longer exist.
     """
 
     files: tuple[HistoryFile, ...]
@@ -26,39 +26,48 @@ class FoundFiles:
 
 
 class TrackedReader(HistoryReader, Protocol):
-    """A reader that notes what else was looked at."""
+    """A reader that records which other files were looked at."""
 
     @property
     def also(self) -> dict[str, tuple[int, int]]:
-        """Files and folders beside its own, each with size and time of the last change in nanoseconds."""
+        """The other files and folders, each with its size and the time of its last change in nanoseconds."""
         ...
 
 
 class HistoryFiles(Protocol):
-    """Finds and opens files.  It never fails as a whole: what cannot be read is an issue."""
+    """Finds and opens files.  It never fails as a whole: a file that cannot be read is an issue."""
 
     def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """Return the files below *inputs*: files, folders, and the members of zip archives.
+        """Find the files below *inputs*, hidden files and the members of zip archives included.
 
-        Hidden files count; what version control and package managers keep (``.git``, ``node_modules``) does not.  An
-        input that does not exist is an issue.  *exclude* are globs of whole paths.
+        The folders of version control and package managers (``.git``, ``node_modules``) are left out.  An input that does
+        not exist is an issue.
+
+        Args:
+            inputs: files and folders.
+            exclude: globs of whole paths to leave out.
         """
         ...
 
     def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """Return the files of those *roots* that exist."""
+        """Find the files of those *roots* that exist.
+
+        Args:
+            roots: the places in which tools keep their histories.
+            exclude: globs of whole paths to leave out.
+        """
         ...
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:
-        """Return what reads *file*; nothing is opened yet."""
+        """Return a reader of *file*; it opens nothing yet."""
         ...
 
     def is_gone(self, source: str, /) -> bool:
-        """Tell whether there is no such file, or no such member of an archive; False where looking is forbidden."""
+        """Return whether the file, or the member of an archive, no longer exists; False when access is denied."""
         ...
 
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
-        """Tell whether one of the further files of a source is not what it was."""
+        """Return whether one of the other files of a source has changed."""
         ...
 
 
