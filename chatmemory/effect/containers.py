@@ -1,11 +1,11 @@
-"""Every container of ``returns``, into an effect and out of one.
+"""Conversions between effects and the containers of ``returns``.
 
-``Result`` needs no door: ``Effect.from_result`` takes one, and the outcome of an effect *is* one.  ``IOResult`` and
-``FutureResult`` stand as methods too (``Effect.awaitable``, ``Effect.future_result``).  A container that runs anything
+``Result`` needs none: ``Effect.from_result`` takes one, and the outcome of an effect *is* one.  ``IOResult`` and
+``FutureResult`` have methods too (``Effect.awaitable``, ``Effect.future_result``).  A container that runs anything
 is given as a function that makes it, because an effect can run again and a ``Future`` cannot.  The containers with a
 context read it as ``Context``.
 
-``returns`` is imported piece by piece on use, so that those who use none of this do not wait for it.
+The modules of ``returns`` are imported on use, so that programs that do not use them do not wait for them.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ P = ParamSpec("P")
 
 
 def from_maybe(maybe: Maybe[A]) -> Effect[A, None]:
-    """Succeed with the value, or fail with ``None``."""
+    """Return an effect that succeeds with the value of *maybe*, or fails with ``None``."""
     from returns.converters import maybe_to_result
 
     return Effect.from_result(maybe_to_result(maybe))
 
 
 def from_io(make: Callable[[], IO[A]]) -> Effect[A]:
-    """Call *make* and succeed with what is in the ``IO``."""
+    """Return an effect that calls *make* and succeeds with the value in the ``IO``."""
     from returns.unsafe import unsafe_perform_io
 
     return Effect.sync(lambda: unsafe_perform_io(make()))
 
 
 def from_io_result(make: Callable[[], IOResult[A, E]]) -> Effect[A, E]:
-    """Call *make* and end as the ``IOResult`` does."""
+    """Return an effect that calls *make* and ends as the ``IOResult`` does."""
 
     async def run() -> Outcome[A, E]:
         return _outcome_of_io(make())
@@ -66,7 +66,7 @@ def from_io_result(make: Callable[[], IOResult[A, E]]) -> Effect[A, E]:
 
 
 def from_future(make: Callable[[], Future[A]]) -> Effect[A]:
-    """Await what *make* returns and succeed with its value."""
+    """Return an effect that awaits what *make* returns and succeeds with its value."""
     from returns.unsafe import unsafe_perform_io
 
     async def run() -> Outcome[A, Never]:
@@ -76,7 +76,7 @@ def from_future(make: Callable[[], Future[A]]) -> Effect[A]:
 
 
 def from_future_result(make: Callable[[], FutureResult[A, E]]) -> Effect[A, E]:
-    """Await what *make* returns and end as it does."""
+    """Return an effect that awaits what *make* returns and ends as it does."""
 
     async def run() -> Outcome[A, E]:
         return _outcome_of_io(await make())
@@ -85,7 +85,7 @@ def from_future_result(make: Callable[[], FutureResult[A, E]]) -> Effect[A, E]:
 
 
 def from_context(reader: RequiresContext[A, Context[R]]) -> Effect[A, Never, R]:
-    """Succeed with what *reader* reads from the services."""
+    """Return an effect that succeeds with what *reader* reads from the services."""
 
     async def run(context: Context[R]) -> Outcome[A, Never]:
         return Success(reader(context))
@@ -94,7 +94,7 @@ def from_context(reader: RequiresContext[A, Context[R]]) -> Effect[A, Never, R]:
 
 
 def from_context_result(reader: RequiresContextResult[A, E, Context[R]]) -> Effect[A, E, R]:
-    """End as *reader* does, given the services."""
+    """Return an effect that calls *reader* with the services and ends as it does."""
 
     async def run(context: Context[R]) -> Outcome[A, E]:
         return as_outcome(reader(context))
@@ -103,7 +103,7 @@ def from_context_result(reader: RequiresContextResult[A, E, Context[R]]) -> Effe
 
 
 def from_context_io_result(reader: RequiresContextIOResult[A, E, Context[R]]) -> Effect[A, E, R]:
-    """End as *reader* does, given the services."""
+    """Return an effect that calls *reader* with the services and ends as it does."""
 
     async def run(context: Context[R]) -> Outcome[A, E]:
         return _outcome_of_io(reader(context))
@@ -112,7 +112,7 @@ def from_context_io_result(reader: RequiresContextIOResult[A, E, Context[R]]) ->
 
 
 def from_context_future_result(reader: RequiresContextFutureResult[A, E, Context[R]]) -> Effect[A, E, R]:
-    """End as *reader* does, given the services."""
+    """Return an effect that calls *reader* with the services and ends as it does."""
 
     async def run(context: Context[R]) -> Outcome[A, E]:
         return _outcome_of_io(await reader(context))
@@ -124,10 +124,10 @@ def from_context_future_result(reader: RequiresContextFutureResult[A, E, Context
 
 
 def from_safe(function: Callable[P, Result[A, E]]) -> Callable[P, Effect[A, E]]:
-    """Make effects from a function that returns a ``Result``, as one under ``@safe`` does.
+    """Make a function that returns effects from one that returns a ``Result``, such as one decorated with ``@safe``.
 
     The function runs when its effect does: ``effect.bind(from_safe(parse))``, or ``@from_safe`` above ``@safe(...)``.
-    Name the exceptions, as in ``@safe(exceptions=(ValueError,))``; without, defects become failures too.
+    Name the exceptions, as in ``@safe(exceptions=(ValueError,))``; otherwise defects become failures too.
     """
 
     @wraps(function)
@@ -138,7 +138,7 @@ def from_safe(function: Callable[P, Result[A, E]]) -> Callable[P, Effect[A, E]]:
 
 
 def from_future_safe(function: Callable[P, FutureResult[A, E]]) -> Callable[P, Effect[A, E]]:
-    """Make effects from a function that returns a ``FutureResult``, as one under ``@future_safe`` does.
+    """Make a function that returns effects from one that returns a ``FutureResult``, as with ``@future_safe``.
 
     See ``from_safe``.
     """
@@ -154,19 +154,19 @@ def from_future_safe(function: Callable[P, FutureResult[A, E]]) -> Callable[P, E
 
 
 def to_result(effect: Effect[A, E]) -> Result[A, E]:
-    """Run *effect* at once.
+    """Run *effect* without an event loop and return its result.
 
     Raises:
-        SuspendedError: *effect* waits for something.
+        SuspendedError: *effect* has to wait for something.
     """
     return effect.run_sync()
 
 
 def to_maybe(effect: Effect[A, object]) -> Maybe[A]:
-    """Run *effect* at once; a failure and ``None`` are ``Nothing``.
+    """Run *effect* without an event loop; a failure and ``None`` become ``Nothing``.
 
     Raises:
-        SuspendedError: *effect* waits for something.
+        SuspendedError: *effect* has to wait for something.
     """
     from returns.maybe import Maybe
 
@@ -174,10 +174,10 @@ def to_maybe(effect: Effect[A, object]) -> Maybe[A]:
 
 
 def to_io(effect: Effect[A]) -> IO[A]:
-    """Run *effect*, which cannot fail, at once.
+    """Run *effect*, which cannot fail, without an event loop.
 
     Raises:
-        SuspendedError: *effect* waits for something.
+        SuspendedError: *effect* has to wait for something.
     """
     from returns.io import IO
 
@@ -185,10 +185,10 @@ def to_io(effect: Effect[A]) -> IO[A]:
 
 
 def to_io_result(effect: Effect[A, E]) -> IOResult[A, E]:
-    """Run *effect* at once.
+    """Run *effect* without an event loop.
 
     Raises:
-        SuspendedError: *effect* waits for something.
+        SuspendedError: *effect* has to wait for something.
     """
     from returns.io import IOResult
 

@@ -1,6 +1,6 @@
-"""``Context``: the services at hand, an immutable map from tag to service.
+"""``Context``: the provided services, an immutable map from tag to service.
 
-What names a service is defined in ``key.py``; how services are made, in ``layers/layer.py``.
+``key.py`` defines what names a service, ``layers/layer.py`` how services are made.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ R_contra = TypeVar("R_contra", contravariant=True)
 class Context(Generic[R_contra]):
     """An immutable map from tag to service, in order of insertion; ``services`` is keyed by the tags' keys.
 
-    Contravariant: a context that offers more serves where less is asked for.  ``family`` is that of the running effect;
-    it goes along with every context that is made from this one.
+    Contravariant: a context that offers more can be used where less is asked for.  ``family`` is that of the running effect;
+    every context that is made from this one keeps it.
     """
 
     __slots__ = ("family", "services")
@@ -39,12 +39,12 @@ class Context(Generic[R_contra]):
 
     @staticmethod
     def empty() -> Context[Never]:
-        """Return the context that offers nothing but references."""
+        """Return a context without services; only references have their defaults."""
         return _EMPTY
 
     @staticmethod
     def of(tag: TagOf[Id, S], service: S) -> Context[Id]:
-        """Return a context of one service."""
+        """Return a context with one service."""
         require_tag(tag)
         return Context({tag.key: service})
 
@@ -53,7 +53,7 @@ class Context(Generic[R_contra]):
 
         Raises:
             MissingServiceError: there is neither.
-            TypeError: *tag* is no tag, but the class of a service perhaps.
+            TypeError: *tag* is not a tag; perhaps it is the class of a service.
         """
         try:
             return cast("S", self.services[tag.key])
@@ -66,11 +66,11 @@ class Context(Generic[R_contra]):
         raise MissingServiceError(tag.key, available=self.services)
 
     def get_or(self, tag: TagOf[Any, S], otherwise: Fallback) -> S | Fallback:
-        """Return the service of *tag* if it is present (it may be ``None``), else *otherwise*."""
+        """Return the service of *tag*, or *otherwise* when it is not provided.  A provided service may be ``None``."""
         return cast("S | Fallback", self.services.get(tag.key, otherwise))
 
     def add(self, tag: TagOf[Id, S], service: S) -> Context[R_contra | Id]:
-        """Return a context in which *tag* is *service*; a replaced tag keeps its place in the order."""
+        """Return a context that also has *service* under *tag*; a tag that is replaced keeps its place in the order."""
         try:
             key = tag.key
         except AttributeError:
@@ -78,7 +78,7 @@ class Context(Generic[R_contra]):
         return Context({**self.services, key: service}, self.family)
 
     def merge(self, other: Context[R2]) -> Context[R_contra | R2]:
-        """Return the services of both; *other* wins where they meet."""
+        """Return a context with the services of both; where both have one, that of *other* is used."""
         if not other.services:
             return cast("Context[R_contra | R2]", self)
         if not self.services and self.family in {None, other.family}:
@@ -86,12 +86,12 @@ class Context(Generic[R_contra]):
         return Context({**self.services, **other.services}, self.family or other.family)
 
     def pick(self, *tags: TagOf[Id, Any]) -> Context[Id]:
-        """Return only the services of *tags*; an absent one stays absent."""
+        """Return a context with only the services of *tags*; a service that is absent stays absent."""
         wanted = {tag.key for tag in tags}
         return Context({key: service for key, service in self.services.items() if key in wanted}, self.family)
 
     def omit(self, *tags: TagOf[Any, Any]) -> Context[Any]:
-        """Return all services but those of *tags*."""
+        """Return a context with all services except those of *tags*."""
         unwanted = {tag.key for tag in tags}
         return Context(
             {key: service for key, service in self.services.items() if key not in unwanted}, self.family

@@ -1,4 +1,4 @@
-"""``EffectFailed``: a typed failure on its way to somebody who catches exceptions, caught by the class of its error."""
+"""``EffectFailed``: the exception that carries a typed failure, caught by the class of its error."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ E_co = TypeVar("E_co", covariant=True, default=object)
 
 
 class EffectFailed(UnwrapFailedError, Generic[E_co]):  # noqa: N818  reads as what happened
-    """Raised where a value is asked for and the effect has failed; ``error`` is the failure that its type names.
+    """Raised when a caller asks for the value of an effect that has failed; ``error`` is the typed failure.
 
     Errors are values, so ``except ConversationNotFoundError`` is a ``TypeError`` of Python.  Write
     ``except EffectFailed[ConversationNotFoundError] as failed``: it catches that class of errors, its subclasses, or
-    the members of a union such as ``ReadError``.  Above a second such clause pyright takes both for one class; there,
-    write ``except EffectFailed.of(ConversationNotFoundError) as failed``, which is the same.  The exception that the
+    the members of a union such as ``ReadError``.  With several such clauses pyright takes all of them for one class; then
+    write ``except EffectFailed.of(ConversationNotFoundError) as failed``, which does the same.  The exception that the
     error keeps as its cause is ``__cause__``.
     """
 
@@ -63,7 +63,7 @@ class EffectFailed(UnwrapFailedError, Generic[E_co]):  # noqa: N818  reads as wh
 
     @staticmethod
     def of(kind: type[E]) -> type[EffectFailed[E]]:
-        """Return the class that ``except`` takes for errors of *kind*."""
+        """Return the class to write after ``except`` for errors of *kind*."""
         return _class_of(kind)
 
     def __reduce__(self) -> Any:

@@ -1,6 +1,6 @@
-"""``Key``: what names a service, and ``Reference``, the key of a service that has a default.
+"""``Key``: names a service; ``Reference``: the key of a service that has a default.
 
-Where services are kept is defined in ``context.py``; ``tag.py`` adds to a key the effects that ask for it.
+``context.py`` stores services; ``tag.py`` adds the effects that ask for them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Id_co = TypeVar("Id_co", covariant=True)
 
 
 class TagOf(Protocol[Id_co, S]):
-    """What a tag *class* looks like to a function: its nominal identity ``Id_co`` and its interface ``S``.
+    """The type of a tag *class* as a parameter: its nominal identity ``Id_co`` and its interface ``S``.
 
     ``type[S]`` could not name a Protocol as ``S`` (mypy: type-abstract), and would lose the identity.
     """
@@ -29,20 +29,20 @@ class TagOf(Protocol[Id_co, S]):
     has_default: bool
 
     def identity(self) -> Id_co:
-        """Exist for the type checker only."""
+        """For the type checker only; never called."""
         ...
 
     def interface(self, service: S, /) -> S:
-        """Return *service*, checked against the interface."""
+        """Return *service*; the type checker checks it against the interface."""
         ...
 
     def fallback(self) -> S:
-        """Return the service to use where none is given; only if ``has_default``."""
+        """Return the service to use when none is provided; call it only if ``has_default``."""
         ...
 
 
 class MissingServiceError(LookupError):
-    """A service was asked for that nobody provides: a defect of the wiring, never a typed failure."""
+    """A service was asked for that is not provided: a defect of the wiring, never a typed failure."""
 
     def __init__(self, key: str, *, needed_by: str | None = None, available: Iterable[str] = ()) -> None:
         super().__init__(key)
@@ -51,7 +51,7 @@ class MissingServiceError(LookupError):
         self.available = tuple(available)
 
     def name_consumer(self, consumer: str) -> None:
-        """Say who needs the service, unless somebody nearer to it has said so."""
+        """Add the name of what needs the service, unless a more precise name is already there."""
         self.needed_by = self.needed_by or consumer
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class MissingServiceError(LookupError):
 
 
 def short_name(key: str) -> str:
-    """Return the class name at the end of a key."""
+    """Return the class name at the end of *key*."""
     return key.rpartition(".")[2]
 
 
@@ -88,7 +88,7 @@ def _is_public(key: str) -> bool:
 
 
 class KeyType(type):
-    """The class of tags."""
+    """The metaclass of tags."""
 
     if not TYPE_CHECKING:
 
@@ -106,12 +106,13 @@ class KeyType(type):
 
 
 class Key(Generic[S], metaclass=KeyType):
-    """The name of a service whose interface is ``S``.
+    """The name of a service with the interface ``S``.
 
-    The class itself is the key and is never instantiated.  Two interfaces of one shape stay apart, because the key is
-    nominal; a module imported under two names still means one service, because the key compares as a string.  It is
-    the class's qualified name unless ``class ClockTag(Reference[Clock], key="...")`` says otherwise.  *given_by* shows
-    the ready-made layer to those who miss the service: ``class GreeterTag(Tag[Greeter], given_by="greeter_layer")``.
+    The class itself is the key; it is never instantiated.  Two interfaces with the same members stay apart, because the key
+    is nominal.  A module imported under two names still means one service, because keys are compared as strings.  The key
+    is the qualified name of the class, unless ``class ClockTag(Reference[Clock], key="...")`` sets another.  *given_by*
+    names the ready-made layer in the error for a missing service:
+    ``class GreeterTag(Tag[Greeter], given_by="greeter_layer")``.
     """
 
     key: ClassVar[str]
@@ -135,42 +136,42 @@ class Key(Generic[S], metaclass=KeyType):
 
     @classmethod
     def identity(cls) -> Self:
-        """Exist for the type checker only (see ``TagOf``)."""
+        """For the type checker only (see ``TagOf``); never called."""
         raise NotImplementedError
 
     @classmethod
     def interface(cls, service: S, /) -> S:
-        """Return *service*, checked against the interface."""
+        """Return *service*; the type checker checks it against the interface."""
         return service
 
     @classmethod
     def fallback(cls) -> S:
-        """Raise: an ordinary service has no default."""
+        """Raise an error, because a service that is not a ``Reference`` has no default."""
         raise MissingServiceError(cls.key)
 
 
 class Reference(Key[S]):
-    """The key of a service with a default, so that nobody has to provide it: ``ClockTag``, ``IdsTag``, ``RandomTag``.
+    """The key of a service with a default, which need not be provided: ``ClockTag``, ``IdsTag``, ``RandomTag``.
 
-    A subclass defines ``default``.  A reference is no part of ``R``; providing one replaces the default.  Effects ask
-    for it by ``Effect.service(ClockTag)`` or ``do.service(ClockTag)``.
+    A subclass defines ``default``.  A reference is not part of ``R``; providing one replaces the default.  Effects ask
+    for it with ``Effect.service(ClockTag)`` or ``do.service(ClockTag)``.
     """
 
     has_default: ClassVar[bool] = True
 
     @classmethod
     def default(cls) -> S:
-        """Return the service to use where none is provided; called at most once, on first use."""
+        """Return the service to use when none is provided; called at most once, on first use."""
         raise NotImplementedError
 
     @classmethod
     def identity(cls) -> Never:
-        """Exist for the type checker only: nothing is required."""
+        """For the type checker only: nothing is required."""
         raise NotImplementedError
 
     @classmethod
     def fallback(cls) -> S:
-        """Return the default, made once per class."""
+        """Return the default, which is made once per class."""
         if cls.key not in _DEFAULTS:
             _DEFAULTS[cls.key] = cls.default()
         return cast("S", _DEFAULTS[cls.key])
@@ -180,7 +181,7 @@ _DEFAULTS: dict[str, object] = {}
 
 
 def interface_of(tag: object) -> type | None:
-    """Return the class that a tag names, ``Greeter`` of ``class GreeterTag(Tag[Greeter])``; None if it names none."""
+    """Return the interface of a tag, ``Greeter`` of ``class GreeterTag(Tag[Greeter])``; None if it names none."""
     for base in getattr(tag, "__mro__", ()):
         for generic in base.__dict__.get("__orig_bases__", ()):
             if get_args(generic) and isinstance(interface := get_args(generic)[0], type):
@@ -189,7 +190,7 @@ def interface_of(tag: object) -> type | None:
 
 
 def tags_of(interface: type) -> list[type[Key[Any]]]:
-    """Return the tags that somebody has defined for *interface*, or for what it inherits from."""
+    """Return the tags that are defined for *interface*, or for a class that it inherits from."""
     return [tag for tag in _tags(Key) if interface_of(tag) in interface.__mro__[:-1]]
 
 

@@ -1,6 +1,6 @@
-"""Names of a package that load their modules when they are first used, so that nobody waits for what they do not use.
+"""Names of a package that import their modules on first use, so that unused modules cost no time.
 
-The package lists them once, as the imports of its stub (``__init__.pyi``), which type checkers read instead of it.
+The stub of the package (``__init__.pyi``) lists them once, as imports; type checkers read the stub instead of the package.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Runs(Protocol[A_co, E_co, R_co]):
-    """Work that runs with services; ``Effect`` is the only kind."""
+    """Work that runs with services, as the parts that run effects see it; ``Effect`` is the only kind."""
 
     async def run_in(self, context: Context[R_co], /) -> Outcome[A_co, E_co]:
         """Run with the services of *context*."""

@@ -34,7 +34,7 @@ _IS_NOT_TO_WAIT: ContextVar[bool] = ContextVar("_IS_NOT_TO_WAIT", default=False)
 
 
 class SuspendedError(RuntimeError):
-    """The work was to be done at once and came to a point where it has to wait."""
+    """The effect had to run without an event loop, and reached a point where it has to wait."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -43,10 +43,10 @@ class SuspendedError(RuntimeError):
 
 
 def run_without_waiting(work: Coroutine[Any, Any, A]) -> A:
-    """Run *work* and return its result.
+    """Run *work* without an event loop and return its result.
 
     Raises:
-        SuspendedError: *work* waits; it is closed where it stands.
+        SuspendedError: *work* has to wait; it is closed at that point.
     """
     before = _IS_NOT_TO_WAIT.set(True)
     try:
@@ -61,7 +61,7 @@ def run_without_waiting(work: Coroutine[Any, Any, A]) -> A:
 
 
 def may_wait_on_asyncio() -> None:
-    """Tell this context that its work goes to where asyncio runs, whatever ran or did not run where it comes from."""
+    """Mark this context as one whose work runs on asyncio, whatever the caller's context says."""
     _IS_NOT_TO_WAIT.set(False)
     if "sniffio" in sys.modules:  # by which anyio would take it for trio
         import sniffio
@@ -70,7 +70,7 @@ def may_wait_on_asyncio() -> None:
 
 
 def has_event_loop() -> bool:
-    """Tell whether this code may wait: in a task, and not under ``run_without_waiting``."""
+    """Return whether this code may wait: it runs in a task, and not under ``run_without_waiting``."""
     # A loop runs only where its library was imported.
     if _IS_NOT_TO_WAIT.get() or not ("asyncio" in sys.modules or "trio" in sys.modules):
         return False
@@ -87,7 +87,7 @@ def new_event() -> anyio.Event:
     """Return an event to wait for.
 
     Raises:
-        SuspendedError: there is no event loop, so nobody could ever set it.
+        SuspendedError: there is no event loop, so nothing could ever set the event.
     """
     if not has_event_loop():
         raise SuspendedError
@@ -97,9 +97,9 @@ def new_event() -> anyio.Event:
 
 
 def shield() -> AbstractContextManager[object, None]:
-    """Hold off the cancel scopes of anyio and trio; without an event loop there is nothing to hold off.
+    """Return a context manager that holds off the cancel scopes of anyio and trio; without an event loop it does nothing.
 
-    A native ``asyncio.Task.cancel()`` knows no shield and still gets through.
+    A native ``asyncio.Task.cancel()`` ignores shields.
     """
     if not has_event_loop():
         return nullcontext()

@@ -1,7 +1,6 @@
-"""Tags: the keys under which services are provided, with the effects that ask for them.
+"""Tags: the keys under which services are provided, and the effects that ask for them.
 
-What a key is, is defined in ``key.py``; where the services are kept, in ``context.py``; how they are made, in
-``layers/layer.py``.
+``key.py`` defines keys, ``context.py`` stores services, and ``layers/layer.py`` makes them.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ class Tag(Key[S]):
 
     @classmethod
     def get(cls) -> Effect[S, Never, Self]:
-        """Return the effect that succeeds with the service."""
+        """Return an effect that succeeds with the service."""
         # A class that asks for itself: the checkers see the protocol in `type[Db]`, and not in `type[Self]`.
         return Effect.service(cast("TagOf[Self, S]", cls))
 
     @classmethod
     def use(cls, function: Callable[[S], Effect[B, E, R]]) -> Effect[B, E, R | Self]:
-        """Return the effect that asks for the service and goes on with what *function* makes of it."""
+        """Return an effect that gets the service and continues with the effect that *function* makes from it."""
         return cls.get().bind(function)

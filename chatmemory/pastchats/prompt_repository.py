@@ -142,7 +142,7 @@ class PromptRepository(Protocol):
         alias in its metadata.  Turns that this source brought earlier and no longer holds are marked as superseded.  A source
         that was not read completely may still hold them, so none of its turns are marked.
 
-        When ``imported`` is set in *state*, the turns come from an export and not from the source itself: turns that are
+        When the status of *state* is ``imported``, the turns come from an export and not from the source itself: turns that are
         already stored stay unchanged, and forgotten turns come back.
 
         Args:

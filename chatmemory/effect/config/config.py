@@ -1,7 +1,7 @@
-"""Settings as values: ``Config`` says what to read and what it must be, a ``ConfigProvider`` where it comes from.
+"""Settings as values: ``Config`` says what to read and which type it must have, a ``ConfigProvider`` where it comes from.
 
-Which settings exist is said in ``chatmemory.settings.memory_settings``; which files and variables are read, in
-``chatmemory_layers.configuration``.  How raw data becomes classes is left to ``structuring.py``.
+``chatmemory.settings.memory_settings`` defines the settings, ``chatmemory_layers.configuration`` which files and
+variables are read, ``structuring.py`` how raw data becomes classes.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ Path: TypeAlias = tuple[str, ...]  # ("memory", "chat", "strategy")
 
 
 class ConfigProvider(Protocol):
-    """Where raw values come from."""
+    """A source of raw values."""
 
     def load(self, path: Path) -> Outcome[object, ConfigError]:
-        """Return what is at *path*, or None where nothing is; fail when the source itself cannot be read."""
+        """Return the value at *path*, or None when there is none; fail when the source itself cannot be read."""
         ...
 
 
 @final
 @frozen
 class MappingProvider:
-    """Nested mappings, as TOML and JSON make them."""
+    """Reads nested mappings, as parsers of TOML and JSON return them."""
 
     data: Mapping[str, object]
 
     def load(self, path: Path) -> Outcome[object, ConfigError]:
-        """Return what is at *path*."""
+        """Return the value at *path*."""
         value: Any = self.data
         for key in path:
             if not isinstance(value, Mapping):
@@ -74,20 +74,20 @@ class MappingProvider:
 @final
 @frozen
 class EnvironmentProvider:
-    """Environment variables: ``memory.chat.strategy.summarizeEveryN`` is ``MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N``.
+    """Reads environment variables: ``MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N`` for ``memory.chat.strategy.summarizeEveryN``.
 
-    An empty variable is an absent one: that is how a shell or a compose file leaves a setting alone.
+    An empty variable counts as absent: a shell or a compose file leaves a setting alone in this way.
     """
 
     variables: Mapping[str, str]
     prefix: str = ""
 
     def load(self, path: Path) -> Outcome[object, ConfigError]:
-        """Return the text of the variable that belongs to *path*."""
+        """Return the text of the variable for *path*."""
         return Success(self.variables.get(self.variable(path)) or None)
 
     def variable(self, path: Path) -> str:
-        """Return the name of the variable that belongs to *path*."""
+        """Return the name of the variable for *path*."""
         words = (re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).upper() for key in path)
         return "_".join(filter(None, (self.prefix, *words)))
 
@@ -95,13 +95,13 @@ class EnvironmentProvider:
 @final
 @frozen
 class LayeredProvider:
-    """*first*, and *second* where the first has nothing."""
+    """Reads from *first*, and from *second* what *first* does not have."""
 
     first: ConfigProvider
     second: ConfigProvider
 
     def load(self, path: Path) -> Outcome[object, ConfigError]:
-        """Return what is at *path* in the first provider that has it."""
+        """Return the value at *path* from the first provider that has one."""
         found = self.first.load(path)
         return self.second.load(path) if found == Success(None) else found
 
@@ -109,11 +109,11 @@ class LayeredProvider:
 @final
 @frozen
 class Reading(Generic[A_co]):
-    """What came of reading a ``Config``.
+    """The result of reading a ``Config``.
 
     Attributes:
         outcome: the value, or the problems.
-        found: whether there was anything to read: a default takes the place of nothing, never of something wrong.
+        found: whether there was a value to read; a default replaces a missing value, never a wrong one.
     """
 
     outcome: Outcome[A_co, ConfigError]
@@ -133,19 +133,18 @@ class Config(Generic[A_co]):
     read: Callable[[ConfigProvider, Path], Reading[A_co]]
 
     def parse(self, provider: ConfigProvider) -> Outcome[A_co, ConfigError]:
-        """Read from *provider*; fail with all problems at once."""
+        """Read the value from *provider*; fail with all problems at once."""
         return self.read(provider, ()).outcome
 
     @staticmethod
     def of(type_: type[A], key: str = "") -> Config[A]:
-        """What is at *key*, made a *type_* as ``structure`` does.
+        """Return a config that reads the value at *key* as a *type_*, as ``structure`` does.
 
-        Each field of an attrs class is looked up by itself, so that one provider may override a single field of what
-        another one has.
+        Each field of an attrs class is looked up separately, so one provider may override a single field of another.
 
         Args:
             type_: an attrs class, or a plain type.
-            key: a dotted path; empty: the whole.
+            key: a dotted path; empty: the root.
         """
         keys = _split(key)
 
@@ -165,7 +164,7 @@ class Config(Generic[A_co]):
 
     @staticmethod
     def all(configs: Mapping[str, Config[A]]) -> Config[dict[str, A]]:
-        """All of *configs* under their names; the problems of all of them when there are any."""
+        """Return a config that reads all *configs* under their names; it fails with the problems of all of them."""
 
         def read(provider: ConfigProvider, path: Path) -> Reading[dict[str, A]]:
             values: dict[str, A] = {}
@@ -183,15 +182,15 @@ class Config(Generic[A_co]):
         return Config(read)
 
     def with_default(self, default: B) -> Config[A_co | B]:
-        """*default* where nothing was set; what was set wrongly, or in part, stays an error."""
+        """Return a config that gives *default* when nothing is set; a wrong or incomplete value is still an error."""
         return self._where_nothing_is(lambda _provider, _path: Reading(Success(default), found=False))
 
     def or_else(self, other: Callable[[], Config[B]]) -> Config[A_co | B]:
-        """What *other* returns where nothing was set."""
+        """Return a config that continues with the one that *other* returns when nothing is set."""
         return self._where_nothing_is(lambda provider, path: other().read(provider, path))
 
     def nested(self, prefix: str) -> Config[A_co]:
-        """The same under *prefix*, a dotted path; prefixes that are added later stand further out."""
+        """Return the same config under *prefix*, a dotted path; a prefix that is added later comes first in the path."""
         keys = _split(prefix)
         return Config(lambda provider, path: self.read(provider, (*path, *keys)))
 

@@ -1,7 +1,4 @@
-"""What can be wrong with a configuration, as values: every problem with its place, and all of them in one error.
-
-``structuring.py`` and ``config.py`` find the problems.
-"""
+"""What can be wrong with a configuration, as values: every problem with its path, and all of them in one error."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ __all__ = ["ConfigError", "ConfigProblem", "InvalidValue", "MissingKey", "Unread
 @final
 @frozen
 class MissingKey:
-    """Nothing is at *path*, which has no default."""
+    """There is no value at *path*, and it has no default."""
 
     path: str
     tag: Literal["MissingKey"] = "MissingKey"
@@ -27,7 +24,7 @@ class MissingKey:
 @final
 @frozen
 class InvalidValue:
-    """What is at *path* is not what belongs there."""
+    """The value at *path* has the wrong type or breaks a rule."""
 
     path: str
     message: str
@@ -40,7 +37,7 @@ class InvalidValue:
 @final
 @frozen
 class UnreadableSource:
-    """*source*, a file perhaps, could not be read at all."""
+    """*source*, a file for example, could not be read."""
 
     source: str
     message: str
@@ -56,7 +53,7 @@ ConfigProblem: TypeAlias = MissingKey | InvalidValue | UnreadableSource
 @final
 @frozen
 class ConfigError:
-    """The configuration cannot be used; *problems* are all that is wrong with it, in the order of its classes."""
+    """The configuration cannot be used; *problems* are all its problems, in the order of its classes."""
 
     problems: tuple[ConfigProblem, ...]
     tag: Literal["ConfigError"] = "ConfigError"

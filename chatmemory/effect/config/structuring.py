@@ -64,12 +64,12 @@ _BOOLEANS = {
 @final
 @frozen(repr=False)
 class Redacted(Generic[A_co]):
-    """A secret, which neither ``str`` nor ``repr`` nor an error message shows."""
+    """A secret that ``str``, ``repr`` and error messages do not show."""
 
     _secret: A_co
 
     def reveal(self) -> A_co:
-        """Return the secret, for the one place that needs it."""
+        """Return the secret.  Call it only where the secret is used."""
         return self._secret
 
     def __repr__(self) -> str:
@@ -79,16 +79,16 @@ class Redacted(Generic[A_co]):
 def structure(
     cls: type[A], data: object, path: str = "", *, converter: "Converter | None" = None
 ) -> Outcome[A, ConfigError]:
-    """Make a *cls* of *data*.
+    """Convert *data* to a *cls*.
 
     Unknown keys are problems.  Numbers and booleans may be written as text, as environment variables are, but nothing
-    else is converted: neither ``1`` to true nor ``2.0`` to 2.  Validators of attrs count, each with its field's path.
+    else is converted: neither ``1`` to true nor ``2.0`` to 2.  attrs validators run, and name the path of their field.
 
     Args:
         cls: an attrs class, or a plain type.
-        data: what TOML or JSON makes: mappings, sequences and scalars.
-        path: where *data* is, put before the paths of all problems: ``memory.chat``.
-        converter: a ``new_converter()`` that knows further types.
+        data: what parsers of TOML or JSON return: mappings, sequences and scalars.
+        path: where *data* comes from, put before the paths of all problems: ``memory.chat``.
+        converter: a ``new_converter()`` that knows further types; None: one without further types.
     """
     from cattrs import BaseValidationError
 
@@ -99,7 +99,7 @@ def structure(
 
 
 def fields_of(cls: Any) -> Mapping[str, Any]:
-    """Return the types of the fields of an attrs class, or of one that may be None, by their keys; else nothing."""
+    """Return the types of the fields of an attrs class (or of ``class | None``) by key; empty for any other type."""
     if get_origin(cls) in {Union, types.UnionType}:
         cls = next((option for option in get_args(cls) if attrs.has(option)), cls)
     if not attrs.has(cls) or _is_a(Redacted, cls):
@@ -108,14 +108,14 @@ def fields_of(cls: Any) -> Mapping[str, Any]:
 
 
 def named_tables_of(cls: Any) -> Any:
-    """Return the attrs class of which *cls* maps names to instances; None for any other type."""
+    """Return the attrs class ``X`` when *cls* maps names to instances of ``X``; None for any other type."""
     if get_origin(cls) is Mapping and attrs.has(get_args(cls)[1]):
         return get_args(cls)[1]
     return None
 
 
 def key_of(name: str) -> str:
-    """Return the key of a field: ``summarizeEveryN`` of ``summarize_every_n``."""
+    """Return the key of a field: ``summarizeEveryN`` for ``summarize_every_n``."""
     return re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
 
 
@@ -166,7 +166,7 @@ def _below(path: str, key: int | str) -> str:
 
 
 def new_converter() -> "Converter":
-    """Return a converter of the strictness that ``structure`` promises, to which types may be added."""
+    """Return a converter that is as strict as ``structure`` says; further types may be added to it."""
     from cattrs import Converter
     from cattrs.gen import make_dict_structure_fn, override
 

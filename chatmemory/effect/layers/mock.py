@@ -1,4 +1,4 @@
-"""``Mock``: the part of a service that a test needs.  ``Layer.mock`` gives it."""
+"""``Mock``: a service with only the members that a test needs.  ``Layer.mock`` gives it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Mock", "UnimplementedError"]
 
 
 class UnimplementedError(NotImplementedError):
-    """A member that a mock does not have was called: a defect of the test."""
+    """A test called a member that the mock does not have: a defect of the test."""
 
 
 @final

@@ -1,7 +1,7 @@
-"""``wire``: composes a bag of layers by what each needs and gives.
+"""``wire``: connects layers automatically, by what each needs and gives.
 
-It writes the ``|`` and ``>>`` that one would write by hand, and no more.  What it cannot do is check types: a layer
-that is missing from the bag is reported when ``wire`` is called.
+It writes the ``|`` and ``>>`` that one would write by hand, and nothing else.  It cannot check types: a missing layer is
+reported when ``wire`` is called.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ AnyLayer: TypeAlias = Layer[Any, Any, Any]
 def wire(
     *layers: AnyLayer, override: Iterable[AnyLayer] = (), expose: Iterable[AnyTag] | None = None
 ) -> Layer[Any, Any, Never]:
-    """Return the layer that gives the services of *layers*, each fed by the others.
+    """Return a layer that gives the services of *layers*, each fed by the others.
 
     Args:
-        layers: the bag, in any order.  They are acquired in parallel where they do not need each other.
-        override: layers that replace what *layers* give, however deep, as ``Layer.replace`` does.
-        expose: the tags to give; only these, and what they need, are built.  By default all.
+        layers: the layers, in any order.  Layers that do not need each other are acquired in parallel.
+        override: layers that replace those of *layers* at any depth, as ``Layer.replace`` does.
+        expose: the tags to give; only these, and what they need, are built.  None: all.
 
     Raises:
-        MissingServiceError: a layer, or *expose*, needs what no layer gives.
-        AmbiguousServiceError: two layers of the bag, or two overrides, give the same service.
+        MissingServiceError: a layer, or *expose*, needs a service that no layer gives.
+        AmbiguousServiceError: two layers, or two overrides, give the same service.
         LayerCycleError: layers need each other in a circle.
-        UnknownReplacementError: an override gives what no layer of the bag gives.
+        UnknownReplacementError: an override gives a service that no layer gives.
     """
     if hasattr(override, "provide_to"):
         raise TypeError("override is a list of layers: write wire(..., override=[layer])")

@@ -1,6 +1,6 @@
 """What can be wrong with a graph of layers: defects of the wiring, raised before anything is acquired.
 
-That a service is missing is said by ``MissingServiceError`` of ``key.py``, because an effect can raise it too.
+``MissingServiceError`` is defined in ``key.py``, because an effect can raise it too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["AmbiguousServiceError", "LayerCycleError", "ShadowedServiceError", "
 
 
 class LayerCycleError(RuntimeError):
-    """A layer needs itself in order to be built."""
+    """A layer needs itself, directly or through other layers."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(
@@ -24,15 +24,15 @@ class LayerCycleError(RuntimeError):
 
 
 class AmbiguousServiceError(RuntimeError):
-    """Two layers give one service, and neither is named as the replacement of the other."""
+    """Two layers give the same service, and neither is named as the replacement of the other."""
 
 
 class ShadowedServiceError(RuntimeError):
-    """A layer stands beside a stack that has its own for the same service, and goes on using that."""
+    """A layer has no effect, because the stack that it is combined with has its own layer for the same service."""
 
     @classmethod
     def merged(cls, key: str, *, consumer: str) -> ShadowedServiceError:
-        """Say that a layer on the right of ``|`` does not reach *consumer*, which the left side feeds."""
+        """Return the error for a layer on the right of ``|`` that does not reach *consumer*, which the left side feeds."""
         name = short_name(key)
         return cls(
             f"{name} on the right of | does not reach layer {consumer} on the left, which is fed with another {name}: "
@@ -41,7 +41,7 @@ class ShadowedServiceError(RuntimeError):
 
     @classmethod
     def fed(cls, key: str) -> ShadowedServiceError:
-        """Say that nobody takes what is fed, because the consumer gives the service itself."""
+        """Return the error for a service that is fed but not used, because the consumer gives it itself."""
         name = short_name(key)
         return cls(
             f"{name} is fed to layers that have a {name} of their own and take none from outside: "
@@ -50,7 +50,7 @@ class ShadowedServiceError(RuntimeError):
 
 
 class UnknownReplacementError(LookupError):
-    """A replacement gives services that nothing in the graph gives, and so would replace nothing."""
+    """A replacement gives services that no layer in the graph gives, so it would replace nothing."""
 
     def __init__(self, keys: Iterable[str], *, available: Iterable[str]) -> None:
         self.keys = tuple(keys)

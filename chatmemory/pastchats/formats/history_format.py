@@ -1,4 +1,4 @@
-"""``HistoryFormat``: reads the histories of one tool.  Other distributions add formats by the entry points ``chatmemory.formats``.
+"""``HistoryFormat``: reads the histories of one tool.  Any distribution adds one with the entry point ``chatmemory.formats``.
 
 Readers are plain functions of bytes.  They neither open files nor know of a store, so they run anywhere and are tested
 with text.
@@ -47,7 +47,7 @@ class HistoryReader(Protocol):
         ...
 
     def sibling(self, relative: str, /) -> "HistoryReader | None":
-        """Return the reader of a file near this one (``../a/b.json``); None when there is none.  It then counts as read, too."""
+        """Return the reader of a file near this one (``../a/b.json``), which then counts as read; None when there is none."""
         ...
 
     def entries(self, relative: str = ".", /) -> Sequence[str]:
