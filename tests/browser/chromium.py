@@ -12,6 +12,9 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+REBOUND: Final = "rebound.example"
+"""A name that leads to this machine, as a name server that lies would have it."""
+
 ABSENT: Final = "no Chromium: apt-get install chromium-headless-shell, or name one in CHROMIUM"
 # The same engine without windows comes first: it takes half the work of a whole browser.
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -25,6 +28,7 @@ ARGUMENTS: Final = (
     "--disable-sync",
     "--no-first-run",
     "--no-proxy-server",
+    f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
 )
 
 
@@ -34,13 +38,13 @@ def path_of_chromium() -> str | None:
 
 
 @contextmanager
-def open_chromium(*arguments: str) -> Generator[Browser]:
-    """Start Chromium with further *arguments*; skip the test where there is none, or fail where there must be one."""
+def open_chromium() -> Generator[Browser]:
+    """Start Chromium; skip the test where there is none, or fail where there must be one."""
     path = path_of_chromium()
     if path is None:
         (pytest.fail if os.environ.get("NEEDS_CHROMIUM") == "1" else pytest.skip)(ABSENT)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=(*ARGUMENTS, *arguments))
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:
             yield browser
         finally:

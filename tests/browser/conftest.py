@@ -1,10 +1,12 @@
 """The page as people use it: in a real Chromium, before a real server with a store of its own.
 
-One browser and one server serve the tests of a module; each test finds the store empty and the window new.
+One browser and one server serve all tests of a process, save for modules with settings or a folder of their own,
+which have a server of their own; each test finds the store empty and the window new.
 """
 
+import asyncio
 from collections.abc import Generator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import httpx
@@ -23,16 +25,34 @@ from tests.patience import PATIENCE_SECONDS
 expect.set_options(timeout=1_000 * PATIENCE_SECONDS)
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Generator[Browser]:
+@pytest.fixture(scope="session")
+def open_browser() -> Generator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """The browser and the event loop that serves it, which runs until both end."""
     with open_chromium() as browser:
-        yield browser
+        loop = asyncio.get_running_loop()
+        yield browser, loop
+        asyncio._set_running_loop(loop)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the server of a module keeps everything: ``memory.db`` and ``pastchats.db``."""
-    return tmp_path_factory.mktemp("served")
+def chromium(open_browser: tuple[Browser, asyncio.AbstractEventLoop]) -> Generator[Browser]:
+    browser, loop = open_browser
+    # Playwright leaves its loop marked as running, and tests of other modules could run none in this thread.
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server of most modules keeps everything."""
+    return tmp_path_factory.mktemp("shared")
+
+
+@pytest.fixture(scope="session")
+def shared_server(shared_folder: Path) -> Generator[Server]:
+    with serving(shared_folder, "") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +62,30 @@ def configuration() -> str:
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path, configuration: str) -> Generator[Server]:
+def folder(configuration: str, shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server keeps everything: ``memory.db`` and ``pastchats.db``.
+
+    A module that adds to it what ``Api.empty`` leaves has a fixture of this name.
+    """
+    return tmp_path_factory.mktemp("served") if configuration else shared_folder
+
+
+@pytest.fixture(scope="module")
+def server(
+    folder: Path, configuration: str, shared_folder: Path, request: pytest.FixtureRequest
+) -> Generator[Server]:
+    if folder == shared_folder:
+        yield request.getfixturevalue("shared_server")
+        return
+    with serving(folder, configuration) as server:
+        yield server
+
+
+def serving(folder: Path, configuration: str) -> AbstractContextManager[Server]:
+    """Serve what is kept in *folder* by the settings *configuration*."""
     file = folder / "chatmemory.toml"
     file.write_text(configuration)
-    index = folder / "pastchats.db"
-    with served(folder / "memory.db", "--past-chats", index, "--config", file) as server:
-        yield server
+    return served(folder / "memory.db", "--past-chats", folder / "pastchats.db", "--config", file)
 
 
 @pytest.fixture

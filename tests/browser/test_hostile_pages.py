@@ -7,14 +7,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from tests.browser.api import Api
-from tests.browser.chromium import open_chromium
+from tests.browser.chromium import REBOUND
 from tests.browser.visiting import Visits
 from tests.http.served import Server
 
-REBOUND: Final = "rebound.example"
 SECRET: Final = "我的密码提示是绿茶"
 MEMORY: Final = '{"memories": [{"content": "planted"}]}'
 SAID: Final = '{"messages": [{"role": "user", "content": "planted"}]}'
@@ -83,13 +82,6 @@ class Elsewhere(BaseHTTPRequestHandler):
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Say nothing."""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Generator[Browser]:
-    """A browser whose name server lies."""
-    with open_chromium(f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1") as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,17 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.visiting import Visits
 from tests.past_chats_command import HISTORIES, PROGRAM
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where this module indexes past chats."""
+    return tmp_path_factory.mktemp("served")
 
 
 def test_the_page_says_how_to_index_past_chats_and_shows_them_then(visit: Visits, folder: Path) -> None:

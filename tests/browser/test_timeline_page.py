@@ -2,6 +2,7 @@
 
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -32,6 +33,12 @@ CITY: Final = {
     "createdAt": "2026-03-19T09:00:00+08:00",
 }
 OLD: Final = {"id": "old", "content": "Lived in Xi'an", "createdAt": "2024-07-01T09:00:00+08:00"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where so much is kept in the end that it would take long to empty it."""
+    return tmp_path_factory.mktemp("served")
 
 
 @pytest.fixture
