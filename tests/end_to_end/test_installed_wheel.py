@@ -84,7 +84,7 @@ def test_an_agent_indexes_recalls_works_and_indexes_again(shell: Shell) -> None:
     assert set(exports["read"]) == {"aider", "chatgpt", "claude_ai", "markdown", "specstory"}
 
     found = json.loads(shell.run(memory, "search", "--query", "retry strategy", "--json"))
-    scores = [hit["hybrid_score"] for hit in found["results"]]
+    scores = [hit["hybridScore"] for hit in found["results"]]
     assert scores == sorted(scores, reverse=True) != []
 
     recalled = shell.run(memory, "recall", "--query", "build webhook retries")

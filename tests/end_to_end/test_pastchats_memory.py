@@ -368,14 +368,14 @@ def test_a_watch_outlives_a_locked_index(fresh: Agent) -> None:
 @pytest.mark.parametrize(
     ("command", "keys"),
     [
-        ("stats", {"path", "prompts", "embeddings", "by_format"}),
-        ("doctor", {"is_healthy", "findings"}),
+        ("stats", {"path", "prompts", "embeddings", "byFormat"}),
+        ("doctor", {"isHealthy", "findings"}),
         ("search 全文检索", {"query", "mode", "reason", "results"}),
         ("recall 'webhook retries'", {"query", "mode", "reason", "text", "memories"}),
         ("show {source}", {"around", "turns"}),
         ("index --dry-run {histories}", {"files", "turns", "issues"}),
-        ("forget --project relay --dry-run", {"turns", "is_dry_run"}),
-        ("prune --dry-run", {"turns", "is_dry_run"}),
+        ("forget --project relay --dry-run", {"turns", "isDryRun"}),
+        ("prune --dry-run", {"turns", "isDryRun"}),
         ("reindex", {"turns"}),
         ("re-embed", {"turns"}),
         ("init", {"path", "prompts"}),

@@ -46,6 +46,6 @@ def test_what_a_command_prints_obeys_its_schema(name: str, printed: dict[str, An
 def test_there_was_something_to_print(printed: dict[str, Any]) -> None:
     assert printed["pastchats_index"]["turns"]["new"] > 0
     assert printed["pastchats_search"]["results"]
-    assert any(memory["what_worked"] for memory in printed["pastchats_recall"]["memories"])
-    assert any(memory["what_failed"] for memory in printed["pastchats_recall"]["memories"])
+    assert any(memory["whatWorked"] for memory in printed["pastchats_recall"]["memories"])
+    assert any(memory["whatFailed"] for memory in printed["pastchats_recall"]["memories"])
     assert printed["pastchats_show"]["turns"]

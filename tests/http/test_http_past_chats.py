@@ -148,7 +148,7 @@ async def test_an_index_that_nobody_has_made_is_told_from_one_that_is_damaged(
     async with api(stacks.testing(), past_chats=index) as client:
         missing = await client.request(method, path, json=body)
         assert (missing.status_code, missing.json()["tag"]) == (404, "PastChatsNotIndexedError")
-        assert missing.json()["retry_is_safe"] is True
+        assert missing.json()["retryIsSafe"] is True
         assert "pastchats-memory index" in missing.json()["detail"]
         index.write_bytes(b"SQLite format 3\0" + bytes(4080))
         damaged = await client.request(method, path, json=body)

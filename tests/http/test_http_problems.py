@@ -34,7 +34,7 @@ def test_a_problem_says_what_it_is_and_what_to_do(error: ApiError) -> None:
     assert response.status_code == said["status"] == KINDS[error.tag].status
     assert said["type"] == f"urn:chatmemory:problem:{error.tag}"
     assert (said["title"], said["detail"]) == (KINDS[error.tag].title, str(error))
-    assert (said["tag"], said["retry_is_safe"]) == (error.tag, error.retry_is_safe)
+    assert (said["tag"], said["retryIsSafe"]) == (error.tag, error.retry_is_safe)
 
 
 @pytest.mark.parametrize("problem", ["busy", "unavailable", "full", "outcome_unknown"])

@@ -104,7 +104,7 @@ def test_i_mem_002_words_and_vectors_both_decide_the_rank(agent: Agent) -> None:
     query = "pastchats-memory search --limit 50 --query 'try deliveries again after a pause'"
     both, words = agent.json(query)["results"], agent.json(f"{query} --lexical")["results"]
     for hit in both:
-        assert hit["hybrid_score"] == pytest.approx(sum(hit["signals"].values()))
+        assert hit["hybridScore"] == pytest.approx(sum(hit["signals"].values()))
     assert any(hit["signals"]["lexical"] > 0 and hit["signals"]["semantic"] > 0 for hit in both)
     # Vectors find what shares no word, and change the order of what does.
     assert any(hit["signals"]["lexical"] == 0 < hit["signals"]["semantic"] for hit in both)

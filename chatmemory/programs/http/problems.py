@@ -86,7 +86,7 @@ class ProblemDocument(TypedDict):
         title: the kind in words.
         detail: what is wrong this time, and what to do about it.
         tag: the kind, as programs compare it.
-        retry_is_safe: whether the same request may be made again, unchanged, without harm and with hope.
+        retryIsSafe: whether the same request may be made again, unchanged, without harm and with hope.
         problems: every broken rule, each with the path of the input that breaks it; empty for other kinds.
     """
 
@@ -95,7 +95,7 @@ class ProblemDocument(TypedDict):
     status: int
     detail: str
     tag: str
-    retry_is_safe: bool
+    retryIsSafe: bool
     problems: tuple[Problem, ...]
 
 
@@ -172,7 +172,7 @@ def problem_document(error: ApiError) -> ProblemDocument:
         "status": kind.status,
         "detail": str(error),
         "tag": error.tag,
-        "retry_is_safe": error.retry_is_safe,
+        "retryIsSafe": error.retry_is_safe,
         "problems": error.problems if isinstance(error, DataValidationError) else (),
     }
 

@@ -52,10 +52,10 @@ def prompt_object(prompt: Prompt) -> PrintedTurn:
 def hit_object(hit: PromptHit) -> PrintedHit:
     """Return a hit with its signals, whose sum is the hybrid score."""
     return {
-        "hybrid_score": hit.score,
+        "hybridScore": hit.score,
         "signals": hit.signals,
         "similarity": hit.similarity,
-        "also_in": hit.also_in,
+        "alsoIn": hit.also_in,
         **prompt_object(hit.prompt),
     }
 
@@ -77,14 +77,14 @@ def recall_object(query: str, recall: PastRecall) -> PrintedRecall:
         "mode": recall.mode,
         "reason": recall.reason,
         "tokens": recall.tokens,
-        "left_out": recall.left_out,
+        "leftOut": recall.left_out,
         "text": recall.text,
         "memories": [
             {
                 "question": exchange.question and prompt_object(exchange.question),
-                "what_worked": [prompt_object(turn) for turn in exchange.worked],
+                "whatWorked": [prompt_object(turn) for turn in exchange.worked],
                 "confirmed": exchange.confirmation and prompt_object(exchange.confirmation),
-                "what_failed": [
+                "whatFailed": [
                     {
                         "tried": [prompt_object(turn) for turn in failure.tried],
                         "reported": prompt_object(failure.report),
@@ -105,20 +105,17 @@ def turns_object(source: str, turns: Sequence[Prompt]) -> PrintedTurns:
 
 def findings_object(findings: Sequence[Finding]) -> PrintedFindings:
     """Return what the doctor saw."""
-    return {"is_healthy": not any(finding.severity == "error" for finding in findings), "findings": findings}
+    return {"isHealthy": not any(finding.severity == "error" for finding in findings), "findings": findings}
 
 
 def statistics_object(statistics: PastChatsStatistics, path: str) -> PrintedStatistics:
     """Return how much is kept, and where."""
-    return cast("PrintedStatistics", {"path": path, **attrs.asdict(statistics, recurse=False)})
+    return cast("PrintedStatistics", {"path": path, **_members(statistics)})
 
 
 def _plain(value: object) -> object:
     if attrs.has(cast("type[attrs.AttrsInstance]", type(value))):
-        return {
-            name: _plain(inner)
-            for name, inner in attrs.asdict(cast("attrs.AttrsInstance", value), recurse=False).items()
-        }
+        return {name: _plain(inner) for name, inner in _members(cast("attrs.AttrsInstance", value)).items()}
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
@@ -126,3 +123,9 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in cast("Sequence[object]", value)]
     return value
+
+
+def _members(value: attrs.AttrsInstance) -> dict[str, object]:
+    from chatmemory.effect.config.structuring import key_of
+
+    return {key_of(name): inner for name, inner in attrs.asdict(value, recurse=False).items()}

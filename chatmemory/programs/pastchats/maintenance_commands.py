@@ -48,7 +48,7 @@ def doctor(host: Host, *, as_json: bool) -> None:
     findings = host.read(lambda chats: chats.check())
     told = findings_object(findings)
     click.echo(json_text(told) if as_json else findings_text(findings))
-    if not told["is_healthy"]:
+    if not told["isHealthy"]:
         raise click.exceptions.Exit(FINDINGS)
 
 
@@ -153,7 +153,7 @@ def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, 
             _ask(f"{count} turns will be {done} for good; go on?")
         count = delete(is_dry_run=False)
     if as_json:
-        click.echo(json_text({"turns": count, "is_dry_run": dry_run}))
+        click.echo(json_text({"turns": count, "isDryRun": dry_run}))
     elif dry_run:
         click.echo(f"{count} turns would be {done}")
     else:

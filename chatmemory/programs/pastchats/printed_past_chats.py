@@ -1,7 +1,7 @@
 """What ``pastchats-memory COMMAND --json`` prints, as types; ``schemas/pastchats_*.schema.json`` promise it to programs.
 
-Reports of an index run are printed as they are (``past_chats.IndexReport``).  Names are those of Python; instants are
-ISO 8601.  How values become these objects is ``programs/pastchats/as_json.py``'s.
+Reports of an index run are printed as they are (``past_chats.IndexReport``).  Names are camelCase, as
+everywhere in JSON; instants are ISO 8601.  How values become these objects is ``programs/pastchats/as_json.py``'s.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,15 +40,15 @@ class PrintedHit(PrintedTurn):
     """A turn that was found.
 
     Attributes:
-        hybrid_score: the sum of the signals.
+        hybridScore: the sum of the signals.
         similarity: raw cosine; null without two vectors.
-        also_in: further conversations with the very same text.
+        alsoIn: further conversations with the very same text.
     """
 
-    hybrid_score: float
+    hybridScore: float
     signals: PromptSignals
     similarity: float | None
-    also_in: Sequence[str]
+    alsoIn: Sequence[str]
 
 
 class PrintedResult(PrintedHit):
@@ -91,16 +91,16 @@ class PrintedMemory(TypedDict):
 
     Attributes:
         question: what was asked; null where only an answer is kept.
-        what_worked: the turns that answered it, after the last failure.
+        whatWorked: the turns that answered it, after the last failure.
         confirmed: the turn that says that it works.
-        what_failed: the oldest first.
+        whatFailed: the oldest first.
         hit: what was found.
     """
 
     question: PrintedTurn | None
-    what_worked: Sequence[PrintedTurn]
+    whatWorked: Sequence[PrintedTurn]
     confirmed: PrintedTurn | None
-    what_failed: Sequence[PrintedFailure]
+    whatFailed: Sequence[PrintedFailure]
     hit: PrintedHit
 
 
@@ -109,7 +109,7 @@ class PrintedRecall(TypedDict):
 
     Attributes:
         tokens: how long the text is.
-        left_out: exchanges that the budget had no room for.
+        leftOut: exchanges that the budget had no room for.
         text: the block that a model is given.
     """
 
@@ -117,7 +117,7 @@ class PrintedRecall(TypedDict):
     mode: RecallMode
     reason: str
     tokens: int
-    left_out: int
+    leftOut: int
     text: str
     memories: Sequence[PrintedMemory]
 
@@ -137,10 +137,10 @@ class PrintedFindings(TypedDict):
     """What `doctor` prints.
 
     Attributes:
-        is_healthy: whether no finding is an error.
+        isHealthy: whether no finding is an error.
     """
 
-    is_healthy: bool
+    isHealthy: bool
     findings: Sequence[Finding]
 
 
@@ -158,13 +158,13 @@ class PrintedStatistics(TypedDict):
     embeddings: int
     conversations: int
     sources: int
-    missing_sources: int
+    missingSources: int
     superseded: int
-    by_format: Mapping[str, int]
-    by_role: Mapping[str, int]
-    by_project: Mapping[str, int]
+    byFormat: Mapping[str, int]
+    byRole: Mapping[str, int]
+    byProject: Mapping[str, int]
     models: Mapping[str, int]
     oldest: datetime | None
     newest: datetime | None
-    bytes_on_disk: int
-    last_indexed_at: datetime | None
+    bytesOnDisk: int
+    lastIndexedAt: datetime | None

@@ -9,7 +9,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
@@ -107,7 +107,7 @@ PRINTED: Final[Mapping[str, object]] = {
     "pastchats_show": PrintedTurns,
     "pastchats_stats": PrintedStatistics,
 }
-"""What commands of ``pastchats-memory`` print, whose names are those of Python."""
+"""What commands of ``pastchats-memory`` print."""
 
 _SCALARS: Final[Mapping[object, JsonObject]] = {
     NoneType: {"type": "null"},
@@ -184,17 +184,16 @@ _RULES_OF_CLASSES: Final[Mapping[object, JsonObject]] = {
 """Those that several fields obey together."""
 
 
-def json_schema(kind: object, *, key_of: Callable[[str], str] = key_of) -> JsonObject:
+def json_schema(kind: object) -> JsonObject:
     """Return the schema of *kind*: a class of ours, or a union of them; what it is made of stands under ``$defs``.
 
     Args:
         kind: what is described.
-        key_of: makes the key of a field's name.
 
     Raises:
         TypeError: a field has a type or a validator that has no words in JSON Schema yet.
     """
-    description = Description(key_of=key_of)
+    description = Description()
     described = description.of_class(kind) if isinstance(kind, type) else description.of_type(kind)
     definitions = dict(sorted(description.definitions.items()))
     return {"$schema": DIALECT, **described, **({"$defs": definitions} if definitions else {})}
@@ -202,11 +201,9 @@ def json_schema(kind: object, *, key_of: Callable[[str], str] = key_of) -> JsonO
 
 def schema_files() -> Mapping[str, str]:
     """Return every published schema as the text of its file, by file name."""
-    schemas = {name: json_schema(kind) for name, kind in PUBLISHED.items()}
-    schemas |= {name: json_schema(kind, key_of=str) for name, kind in PRINTED.items()}
     return {
-        f"{name}.schema.json": json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
-        for name, schema in schemas.items()
+        f"{name}.schema.json": json.dumps(json_schema(kind), ensure_ascii=False, indent=2) + "\n"
+        for name, kind in {**PUBLISHED, **PRINTED}.items()
     }
 
 
@@ -215,15 +212,11 @@ class Description:
     """Describes kinds, and gathers the *definitions* of what they are made of.
 
     Args:
-        key_of: makes the key of a field's name.
         place: of the definitions in the document.
         rules: that no attrs validator keeps.
     """
 
-    def __init__(
-        self, *, key_of: Callable[[str], str] = key_of, place: str = "#/$defs/", rules: Rules = RULES
-    ) -> None:
-        self._key_of = key_of
+    def __init__(self, *, place: str = "#/$defs/", rules: Rules = RULES) -> None:
         self._place = place
         self._rules = rules
         self.definitions: dict[str, Json] = {}
@@ -262,8 +255,6 @@ class Description:
     def of_class(self, kind: type[Any]) -> JsonObject:
         """Describe *kind* here."""
         summary, notes = _docstring(kind)
-        # A dictionary is written as it is.
-        key_of = str if is_typeddict(kind) else self._key_of
         members = _members_of_typed_dict(kind) if is_typeddict(kind) else _members_of_attrs(kind, self._rules)
         return {
             "title": kind.__name__,

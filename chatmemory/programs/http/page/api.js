@@ -112,7 +112,7 @@ async function send(method, path, { query, body, version, idempotencyKey, signal
     response = await fetch(address(path, query), request);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiProblem({ tag: "Unreachable", retry_is_safe: method === "GET" });
+    throw new ApiProblem({ tag: "Unreachable", retryIsSafe: method === "GET" });
   }
   if (response.ok) return readJson(response);
   throw await problemOf(response, headers);

@@ -9,9 +9,9 @@ import { problemWords } from "./words/problem.js";
  * Members: `status` (0: no answer came), `tag`, `title`, `detail`, `retryIsSafe`, `problems` ([{path, message}]).
  */
 export class ApiProblem extends Error {
-  constructor({ status = 0, tag = "", title = "", detail = "", retry_is_safe = false, problems = [] }) {
+  constructor({ status = 0, tag = "", title = "", detail = "", retryIsSafe = false, problems = [] }) {
     super(detail || title || tag);
-    Object.assign(this, { name: "ApiProblem", status, tag, title, detail, retryIsSafe: retry_is_safe, problems });
+    Object.assign(this, { name: "ApiProblem", status, tag, title, detail, retryIsSafe, problems });
   }
 }
 
