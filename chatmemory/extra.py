@@ -11,13 +11,13 @@ OURS = {"chatmemory", "chatmemory_layers"}
 
 
 def needed(library: str, *, extra: str) -> str:
-    """Return the sentence that says that *library* is missing, and which *extra* of our distribution brings it."""
+    """Return a sentence that says that *library* is missing, and which *extra* of chatmemory installs it."""
     return f"needs {library}: pip install 'chatmemory-effect[{extra}]'"
 
 
 @contextmanager
 def needs_extra(extra: str) -> Generator[None]:
-    """Import in a ``with`` block of this what *extra* of our distribution brings.
+    """Return a context manager for the import of a library that *extra* of chatmemory installs.
 
     Raises:
         ImportError: a library is missing, or too old to have what is imported; the message says what to install.

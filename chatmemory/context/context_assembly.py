@@ -62,7 +62,7 @@ class Materials:
 @final
 @frozen
 class ContextAssembly:
-    """Puts materials together within the budget of *settings*."""
+    """Builds a context from its materials within the budget of *settings*."""
 
     settings: ContextSettings
     tokens: TokenCounter

@@ -218,7 +218,7 @@ def decide_removal(
 @final
 @frozen
 class ClearDecision:
-    """What a clear leaves behind (*state*) and answers."""
+    """What remains after a clear (*state*), and its answer."""
 
     state: ConversationState
     answer: ClearReport

@@ -78,7 +78,7 @@ class Entry:
         return evolve(self, message=evolve(self.message, covered_by=summary_id))
 
     def handed_out(self) -> ChatMessage:
-        """Return the message with metadata of the caller's own."""
+        """Return the message with a copy of its metadata, which the caller may change."""
         return (
             self.message if self.metadata is None else evolve(self.message, metadata=from_json(self.metadata))
         )
@@ -95,7 +95,7 @@ class QueuedWork:
     lease_until: datetime | None = None
 
     def is_free(self, now: datetime) -> bool:
-        """Tell whether it may be claimed."""
+        """Return whether the work may be claimed."""
         return self.due_at <= now and (self.lease_until is None or self.lease_until <= now)
 
 

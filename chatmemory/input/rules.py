@@ -122,7 +122,10 @@ def instant_problems(path: str, instant: object) -> list[Problem]:
 
 
 def metadata_problems(path: str, metadata: object) -> list[Problem]:
-    """Return every place in *metadata* that JSON could not give back exactly.  Iterative: depth is an attack."""
+    """Return every place in *metadata* that JSON could not return exactly.
+
+    It uses no recursion, because deeply nested metadata would exhaust the stack.
+    """
     if not isinstance(metadata, Mapping):
         return [Problem(path, f"expected a JSON object, not {type(metadata).__name__}")]
     problems: list[Problem] = []

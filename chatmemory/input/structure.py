@@ -111,7 +111,7 @@ def is_any_json(kind: object) -> bool:
 
 
 def may_be_unchanged(kind: object) -> bool:
-    """Tell whether *kind* is the type of a field that may be left as it is, by not being given."""
+    """Return whether *kind* is the type of a field that keeps its value when it is not given."""
     return Unchanged in get_args(kind)
 
 

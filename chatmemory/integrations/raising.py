@@ -96,7 +96,7 @@ def blocking(runtime: Runner[R]) -> ThreadRuntime[R]:
 
 
 async def to_its_end(work: Awaitable[A]) -> A:
-    """Wait until *work* has ended, whoever cancels meanwhile: what is stored is known then."""
+    """Wait until *work* has ended, even when the waiting task is cancelled, so that it is known what was stored."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:  # trio, where only scopes cancel

@@ -36,7 +36,7 @@ class Utterance:
         confidence: float,
         extractor: str,
     ) -> NewMemory:
-        """Return a memory that comes from it."""
+        """Return a memory made from it."""
         is_users = self.role == "user"
         return NewMemory(
             content,

@@ -35,7 +35,7 @@ _canonical: Final = JSONEncoder(sort_keys=True, default=dict).encode
 @final
 @frozen
 class Placed:
-    """A vector and the space that it belongs to."""
+    """A vector and its space."""
 
     space: EmbeddingSpace
     vector: Vector = field(eq=False, repr=False)

@@ -28,7 +28,7 @@ _LINE_OF_A_BLOCK: Final = re.compile(
 
 
 def fresh_fence(lines: Sequence[str], chance: Random) -> str:
-    """Draw a fence that occurs in none of *lines*: 16 hexadecimal digits."""
+    """Return a random fence that occurs in none of *lines*: 16 hexadecimal digits."""
     while True:
         fence = f"{chance.getrandbits(FENCE_BITS):0{FENCE_DIGITS}x}"
         if not any(fence in line for line in lines):

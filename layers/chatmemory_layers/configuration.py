@@ -94,7 +94,7 @@ def settings_layer(
 
 
 def settings_given(settings: Settings) -> Layer[SettingsTags]:
-    """Give *settings*, each part under the tag by which others ask for it."""
+    """Return a layer that gives each part of *settings* under its own tag."""
     memory = settings.memory
     return (
         Layer.succeed(StrategySettingsTag, memory.chat.strategy)

@@ -13,7 +13,7 @@ from chatmemory.conversation.messages import OPEN_ROLES, ChatMessage
 
 
 def is_open(message: ChatMessage) -> bool:
-    """Tell whether a summary may take the message's place, earlier summaries aside."""
+    """Return whether a summary may cover the message; earlier summaries do not count here."""
     return message.role in OPEN_ROLES
 
 

@@ -27,12 +27,12 @@ ATTEMPT: Final = "Effect.attempt(lambda: read(path), OSError, to=...)"
 
 
 def require_plain(function: object, where: str, *, instead: str) -> None:
-    """Refuse what is no function, or makes a coroutine.
+    """Check that *function* is a function and not a coroutine function.
 
     Args:
-        function: what was given.
-        where: to what.
-        instead: what takes a coroutine function.
+        function: the argument to check.
+        where: the method that received it.
+        instead: the method that takes a coroutine function.
     """
     code: CodeType | None = getattr(function, "__code__", None)
     if code is None:

@@ -182,7 +182,7 @@ def no_context(found: object) -> TypeError:
 
 
 def no_function(found: object, *, where: str, example: str) -> TypeError:
-    """Say that *where* takes a function and not *found*, or another kind of function; *example* shows one."""
+    """Return the error for a call of *where* with *found*, which is not a function of the right kind; *example* shows one."""
     if _is_coroutine(found):
         return TypeError(
             f"{where} takes a function, not a coroutine, which could run only once: write {example}"

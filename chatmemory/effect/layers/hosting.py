@@ -41,14 +41,14 @@ class Guest(Protocol):
 
 @final
 class Stay:
-    """A resource in its task.
+    """A resource that is kept open in a task of its own.
 
-    Its guest is called and not woken: waking another task takes the event loop one more turn for each resource.
+    Its guest is called directly: waking another task would cost one more turn of the event loop for each resource.
 
     Attributes:
-        value: what the manager gave, once it is entered.
-        is_entered: whether it is, or was.
-        failure: what went wrong at entering or leaving.
+        value: the value of the context manager, once it is entered.
+        is_entered: whether it is, or was, entered.
+        failure: the exception of entering or leaving it.
     """
 
     __slots__ = (

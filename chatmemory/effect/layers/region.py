@@ -16,12 +16,12 @@ __all__ = ["Fake", "Region"]
 
 @final
 class Fake:
-    """What stands in for a service.
+    """A layer that replaces a service.
 
     Attributes:
         shape: what is built in the place of a leaf.
-        wraps: it asks for the service that it gives, and gets it from the leaf in whose place it stands.
-        is_reference: the service has a default, so the fake replaces that too, where no leaf gives it.
+        wraps: whether it needs the service that it gives, which it gets from the leaf that it replaces.
+        is_reference: whether the service has a default; the fake replaces the default where no leaf gives the service.
     """
 
     __slots__ = ("is_reference", "shape", "wraps")

@@ -178,7 +178,7 @@ def ended_by(open_: Open[A], effect: Effect[Any, Any, Any]) -> Open[A]:
 
 
 def finalized(open_: Open[A], finalizer: Callable[[Exit[Any, Any]], Effect[Any, Any, Any]]) -> Open[A]:
-    """Give the values, and run *finalizer* when the source has been released, whatever the end was."""
+    """Give the values, and run *finalizer* when the source has been released, however the run ends."""
 
     async def open_finalized(context: Context[Any], scope: Scope) -> Pull[A]:
         await scope.add(lambda exit_: finalizer(exit_).run_in(context))

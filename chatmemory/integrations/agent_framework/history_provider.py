@@ -80,7 +80,7 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         state: dict[str, Any] | None = None,  # noqa: ARG002  the framework names it
         **kwargs: Any,  # noqa: ARG002  likewise
     ) -> list[Message]:
-        """Return what a model should see, oldest first; nothing for a new session."""
+        """Return the model's view of the session, oldest message first; empty for a new session."""
         stored = await RAISING.run(self._runtime, stored_messages(self._conversation_id(session_id)))
         messages = [message_of(one) for one in stored]
         if self.skip_excluded:

@@ -45,7 +45,7 @@ class Said:
 
 
 def memory_id_of(namespace: Namespace, event_id: str) -> str:
-    """Return the id of the memory of an event; JSON keeps apart what a separator could join."""
+    """Return the id of the memory of an event; it is made with JSON, so that different parts never give the same id."""
     return sha256(json.dumps([namespace.app, namespace.user, event_id]).encode()).hexdigest()
 
 
@@ -80,10 +80,10 @@ def said_in(
     entries: Sequence[MemoryEntry],
     custom_metadata: Mapping[str, object] | None = None,
 ) -> list[Said]:
-    """Return what *entries* say, each id once; one without an id gets the same each time.
+    """Return the texts of *entries*, each id once; an entry without an id gets the same id each time.
 
     Raises:
-        InputValidationError: an entry says nothing in words, or is no JSON.
+        InputValidationError: an entry has no text, or is not JSON.
     """
     said: dict[str, Said] = {}
     for entry in entries:

@@ -34,10 +34,10 @@ def item_name(namespace: Sequence[str], key: str) -> ItemName:
 
 
 def labels_of(namespace: Sequence[str]) -> Labels:
-    """Return the labels of a namespace of LangGraph, ours before them.
+    """Return the labels of a LangGraph namespace, with the label of this integration before them.
 
     Raises:
-        ValueError: no store can hold one of them.
+        ValueError: a label contains characters that no store can keep.
     """
     return _labels(tuple(namespace))
 

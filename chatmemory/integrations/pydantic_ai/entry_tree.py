@@ -38,7 +38,7 @@ Learning: TypeAlias = Generator[tuple[ItemName, ...], tuple[StoredItem | None, .
 
 @final
 class EntryTree:
-    """The entries that a change has to do with."""
+    """The entries that a change touches."""
 
     def __init__(self) -> None:
         self.known: dict[str, KeptEntry] = {}

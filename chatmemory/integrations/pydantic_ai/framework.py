@@ -24,7 +24,7 @@ def json_text(message: ModelMessage) -> str:
 
 
 def message_of(text: str, *, name: str) -> ModelMessage:
-    """Return the message that *text* is; *name* is what an error calls it."""
+    """Return the message in the JSON *text*; *name* is its name in an error."""
     try:
         (message,) = ModelMessagesTypeAdapter.validate_json(text)
     except (ValidationError, ValueError) as unreadable:

@@ -17,7 +17,7 @@ class ItemLifetimeLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_e1_end(self) -> None:
-        """E1 end: when its time is over an item is gone at once, wherever one looks for it, and what is put then is new."""
+        """E1 end: an item whose lifetime has ended is gone for every method, and putting it again makes a new item."""
         async with self.open() as witness:
             name, lasting = witness.name("a"), witness.name("b", ("b",))
             indexed: dict[str, Any] = {"terms": TERMS[0], "model": MODEL, "vectors": VECTORS[:1]}

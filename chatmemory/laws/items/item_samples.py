@@ -100,7 +100,7 @@ def conditions() -> Iterator[Condition]:
 
 
 def put(name: ItemName, value: str | None = '{"n": 1}', **rest: Any) -> ItemPut:
-    """Return an item on its way in."""
+    """Return an item to be stored."""
     return ItemPut(name, value, **rest)
 
 

@@ -91,7 +91,7 @@ class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l7_race_for_a_key(self) -> None:
-        """L7 race: of several writers of one key the last one's memory is true, and each of the others was, until then."""
+        """L7 race: of several writers of one key, the last one's memory is true now, and each other one was true before."""
         async with self.open() as witness:
             user = witness.user()
             drafts = [

@@ -18,7 +18,7 @@ SIZE = 3  # messages in a batch
 
 
 class ConcurrencyLaws(RepositoryUnderTest):
-    """Many writers, each as if it were alone."""
+    """Many writers at the same time, each of which gets the result that it would get alone."""
 
     @law
     async def test_l6_cancel(self) -> None:

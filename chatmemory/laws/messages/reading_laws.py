@@ -98,7 +98,7 @@ class ReadingLaws(RepositoryUnderTest):
 
     @law
     async def test_l20_errors(self) -> None:
-        """L20 errors: a repository that was released fails with a tag, or really does what it says."""
+        """L20 errors: after its release a repository fails with a typed error, or really does the work."""
         async with self.open() as witness:
             talk = witness.named("a")
             await witness.get(witness.repository.append(batch(talk, said("1"))))

@@ -74,7 +74,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l9_self(self) -> None:
-        """L9 self: a memory that is asked for in its own words comes first, with a similarity of 1."""
+        """L9 self: a query with a memory's own words finds that memory first, with a similarity of 1."""
         async with self.open() as witness:
             await _fill(witness)
             for angle in ANGLES:
@@ -186,7 +186,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l18_degrade(self) -> None:
-        """L18 degrade: an embedder that fails costs the vectors and nothing else, and is left alone for half an hour."""
+        """L18 degrade: when an embedder fails, only the vectors are missing, and it is not called for half an hour."""
         async with self.open() as witness:
             embedder, clock = witness.embedder, witness.clock
             await _fill(witness)

@@ -57,7 +57,7 @@ def is_about(exchange: Exchange, terms: Sequence[str], mode: RecallMode) -> bool
 
 
 def is_worth_telling(exchange: Exchange, terms: Sequence[str], mode: RecallMode) -> bool:
-    """Tell whether *exchange* is about a prompt with *terms* so clearly that it may be told unasked."""
+    """Return whether *exchange* matches *terms* so clearly that it may be shown without being asked for."""
     if not is_about(exchange, terms, mode):
         return False
     if mode == "like" or (exchange.hit.similarity or 0.0) >= SURELY_ALIKE:

@@ -121,12 +121,20 @@ class PastRecall:
 
 
 class PromptRanker(Protocol):
-    """Ranks what was found; pure, quick, and without numpy."""
+    """Decides which turns are hits, and orders them.  It is pure, fast, and works without numpy."""
 
     def rank(
         self, search: PromptSearch, candidates: PromptCandidates, /, *, now: datetime
     ) -> tuple[PromptHit, ...]:
-        """Return all candidates that are hits, best first; among equal ones the newer, then the one with the greater id."""
+        """Return all candidates that are hits, best first.
+
+        Among equal scores the newer turn comes first, then the one with the greater id.
+
+        Args:
+            search: what was searched for.
+            candidates: what was found, in any order.
+            now: the present time, UTC.
+        """
         ...
 
 

@@ -61,15 +61,15 @@ HeadShape: TypeAlias = Literal["json_lines", "json", "text"]
 @final
 @frozen
 class Head:
-    r"""The first ``HEAD_BYTES`` of a file, looked at once for all formats.
+    r"""The first ``HEAD_BYTES`` of a file, read once for all formats.
 
     Attributes:
         path: ``HistoryReader.path``.
-        shape: ``json_lines``: the first line is a whole JSON value, and another one follows or could follow.
+        shape: ``json_lines``: the first line is a complete JSON value, and another one follows or could follow.
             ``json``: one JSON value over several lines, or too long for the head.  ``text``: neither.
-        records: of ``json_lines``, the first values; one that is cut off is as far as it goes.
-        document: of ``json``, the value as far as the head goes; what was cut off is missing from it.
-        text: the head as text, U+FFFD for what is no UTF-8; lines end in ``\n``.
+        records: for ``json_lines``, the first values; the last one may be incomplete when the head cuts it off.
+        document: for ``json``, the value as far as the head goes; what the head cuts off is missing.
+        text: the head as text, with U+FFFD for invalid UTF-8; lines end in ``\n``.
     """
 
     path: str

@@ -29,7 +29,7 @@ class IssueLog:
         return bool(self._kept)
 
     def add(self, *issues: HistoryIssue) -> None:
-        """Note *issues*."""
+        """Record *issues*."""
         for issue in issues:
             self._counts[issue.code] += 1
             if self._counts[issue.code] <= self.most:

@@ -29,7 +29,7 @@ class Redaction:
 
     @property
     def total(self) -> int:
-        """How many were taken out."""
+        """How many secrets were removed."""
         return sum(self.counts.values())
 
     def text(self, text: str) -> str:

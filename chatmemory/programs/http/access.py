@@ -122,6 +122,6 @@ class TokenGuard:
 
 
 def grant_of(scope: Scope) -> Grant:
-    """Return what a request may do that has passed the guard."""
+    """Return what a request that has passed the guard may do."""
     grant: Grant = scope[GRANT]
     return grant

@@ -144,7 +144,7 @@ def statistics_text(statistics: PastChatsStatistics, path: str) -> str:
 
 
 def findings_text(findings: tuple[Finding, ...]) -> str:
-    """Return what the doctor saw, each with its repair."""
+    """Return the findings of the doctor as text, each with its repair."""
     return "\n".join(
         f"{click.style(f'{finding.severity:7}', fg=_COLOUR[finding.severity])} {finding.code} {shown(finding.message)}"
         + (f"\n        repair: {finding.repair}" if finding.repair else "")

@@ -75,7 +75,7 @@ class Host(Protocol):
         ...
 
     def settings(self) -> PastChatsSettings:
-        """Return the settings at hand."""
+        """Return the settings of this run."""
         ...
 
     def path(self) -> str:

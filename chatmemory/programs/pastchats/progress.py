@@ -59,7 +59,7 @@ class ProgressLine:
         )
 
     def counted(self, done: int, whole: int) -> None:
-        """Say how many of *whole* things are done."""
+        """Show how many of *whole* things are done."""
         seconds = self._seconds_if_due()
         if seconds is not None:
             left = f", {duration((whole - done) * seconds / done)} left" if done else ""

@@ -44,7 +44,7 @@ class EndpointEmbedder:
 
     @property
     def similarity_threshold(self) -> float:
-        """The usual one: nothing is known of the model."""
+        """The usual threshold, because nothing is known about the model."""
         return USUAL_THRESHOLD
 
     def unavailability(self) -> None:

@@ -34,7 +34,7 @@ _HEADER: Final = struct.Struct(
 
 
 def plain_vector(text: str) -> list[float] | None:
-    """Return the vector of *text*, of length 1; None for one that neither half knows anything of."""
+    """Return the vector of *text*, of length 1; None when neither half of the model knows any part of it."""
     read = text[:LONGEST_READ]
     hashed = hashed_share(read)
     static = _of_length(_bundled().sum_of(static_part(read)), sqrt(1 - hashed))

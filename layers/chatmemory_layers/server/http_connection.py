@@ -103,7 +103,7 @@ class HttpConnection(HttpToolsProtocol):
             self._expect_head()
 
     def on_message_begin(self) -> None:
-        """Note that a head begins."""
+        """Record that the head of a request begins."""
         self._is_in_head = True
         self._head_bytes = 0
         super().on_message_begin()

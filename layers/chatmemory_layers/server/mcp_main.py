@@ -36,7 +36,7 @@ LAST_SECONDS: Final = 4.0
 def serve_stdio(
     settings: Settings, folders: Sequence[str]
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
-    """Answer on standard output what comes on standard input, until it ends or a signal comes."""
+    """Read requests from standard input and answer on standard output, until the input ends or a signal comes."""
     _log_to_stderr()
     _miss(folders)
     try:

@@ -46,7 +46,7 @@ class ReopenedIndex:
         self._turn = asyncio.Lock()
 
     def ask(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Effect[A, PastChatsError]:
-        """Run *effect* on the file that is there then; while there is none, it fails as ``missing``."""
+        """Run *effect* on the present file of the index; while there is no file, it fails with ``missing``."""
         return Effect.from_outcome(partial(self._run, effect))
 
     async def _run(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Outcome[A, PastChatsError]:

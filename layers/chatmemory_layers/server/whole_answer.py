@@ -20,7 +20,7 @@ class WholeAnswer(asyncio.Transport):
         self._turn: asyncio.Handle | None = None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send *data*, behind the head if it is still here; what is written first is the head."""
+        """Send *data*.  The first call gives the head, which is held back and sent together with what follows."""
         if self._turn is None:
             self._head = data
             self._turn = self._loop.call_soon(self.flush)

@@ -49,10 +49,16 @@ class ExtractiveSkills:
 
 
 def summarize(messages: Sequence[ChatMessage], max_characters: int) -> str:
-    """Return what matters in *messages*, one line per turn, in at most *max_characters* (1 or more).
+    """Return the important parts of *messages*, one line per turn.
 
-    Aims at ``SHARE`` of what is new; what earlier summaries kept may stay whole while there is room.  Empty only for no
-    messages.
+    It aims at the share ``SHARE`` of new text; text from earlier summaries may stay complete while there is room.
+
+    Args:
+        messages: the messages, oldest first.
+        max_characters: the largest number of characters, 1 or more.
+
+    Returns:
+        the text; empty only when there are no messages.
     """
     from chatmemory_layers.skills.sentence_choice import choose
 

@@ -19,12 +19,12 @@ _MARGIN: Final = 1e-9  # a database may read digits into numbers a little differ
 
 @frozen
 class Stretch:
-    """Between what a field has to be.
+    """The range in which a field has to be.
 
     Attributes:
-        paths: where it may stand, as SQLite and PostgreSQL both write it; it fulfils the condition at one of them.
-        low: None: there is none; of *low* and *high*: it has to be null.
-        high: likewise.
+        paths: the places of the field, as SQLite and PostgreSQL both write them; one of them has to fulfil the condition.
+        low: the lower bound; None: there is none.  When *low* and *high* are both None, the field has to be null.
+        high: the upper bound; None: there is none.
     """
 
     paths: tuple[str, ...]

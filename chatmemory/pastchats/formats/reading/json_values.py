@@ -40,7 +40,7 @@ def first_text(record: JsonObject, *keys: str) -> str:
 
 
 def without_blanks(fields: JsonObject) -> JsonObject:
-    """Leave out of *fields* what says nothing: None, and empty strings, arrays and objects."""
+    """Return *fields* without empty values: None, and empty strings, arrays and objects."""
     return {key: value for key, value in fields.items() if value not in (None, "", [], {}, ())}
 
 

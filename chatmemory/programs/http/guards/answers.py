@@ -80,7 +80,7 @@ class RequestLog:
 
 @final
 class HeaderGuard:
-    """Adds ``HEADERS`` to the answers of *app*, where an answer does not bear one itself."""
+    """Adds ``HEADERS`` to the answers of *app*, except headers that an answer already has."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -136,7 +136,7 @@ def _received(body: bytes, receive: Receive) -> Receive:
 
 @final
 class Places:
-    """How many more may begin; *count* at first."""
+    """How many more requests may begin; *count* at first."""
 
     def __init__(self, count: int) -> None:
         self.free = count

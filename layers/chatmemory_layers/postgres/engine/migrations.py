@@ -29,7 +29,7 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """Tell whether a store was made by this very step."""
+        """The checksum of the step; a store records it, to recognize later that the step has been changed."""
         return hashlib.sha256(self.script.encode()).hexdigest()
 
 

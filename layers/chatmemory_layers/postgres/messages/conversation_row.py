@@ -86,7 +86,7 @@ class MessageRow:
         )
 
     def texts(self) -> tuple[str | None, ...]:
-        """Return the values as they travel."""
+        """Return the values in the form in which they are sent to the database."""
         return tuple(None if value is None else str(value) for value in astuple(self))
 
 

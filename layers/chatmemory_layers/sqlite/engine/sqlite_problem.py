@@ -38,7 +38,7 @@ _PROBLEM_OF_ERRNO: Final[dict[int | None, RepositoryProblem]] = {
 def repository_error(
     operation: str, error: sqlite3.Error | OSError, *, at_commit: bool = False
 ) -> RepositoryError:
-    """Say what *error* means for *operation*, and keep it as the cause.
+    """Return the ``RepositoryError`` for an exception of SQLite, which is kept as the cause.
 
     *at_commit*: the log may hold the whole transaction although syncing it failed, and a crash now would bring it back.
     """

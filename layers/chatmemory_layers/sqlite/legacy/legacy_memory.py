@@ -62,7 +62,7 @@ def memory_id(row: Mapping[str, Any]) -> str:
 
 
 def created_at(row: Mapping[str, Any]) -> datetime | None:
-    """Return when *row* was written: by ``timestamp``, else by ``create_time``, the local time; None: nobody knows."""
+    """Return when *row* was written: its ``timestamp``, or else its ``create_time`` in local time; None: neither is known."""
     seconds = row.get("timestamp")
     if isinstance(seconds, int | float) and 0 < seconds < _END_OF_TIME:
         return datetime.fromtimestamp(seconds, UTC)

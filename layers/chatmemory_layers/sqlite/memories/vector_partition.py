@@ -92,7 +92,7 @@ class VectorPartition:
         self.count = end
 
     def evict(self, keys: Sequence[int]) -> None:
-        """Let go of the vectors of *keys*."""
+        """Remove the vectors of *keys* from memory."""
         stays = np.isin(self._keys[: self.count], keys, invert=True)
         count = int(stays.sum())
         self._keys[:count] = self._keys[: self.count][stays]

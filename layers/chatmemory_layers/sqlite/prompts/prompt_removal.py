@@ -100,7 +100,7 @@ def forget(
 
 
 def prune(connection: sqlite3.Connection, *, is_dry_run: bool) -> int:
-    """Delete the turns that no source holds any more, and what is known of missing sources."""
+    """Delete the turns that no source holds any more, and the states of missing sources."""
     if is_dry_run:
         return _count(connection, CHOOSE_ABANDONED, {})
     with transaction(connection):
