@@ -11,20 +11,20 @@ __all__ = ["Family", "Member"]
 
 
 class Member(Protocol):
-    """A fiber, as its family knows it."""
+    """A fiber, as its family sees it."""
 
     def cancel(self) -> None:
-        """Ask it to end; do not wait."""
+        """Cancel it without waiting for its end."""
         ...
 
     async def settle(self) -> None:
-        """Cancel it, wait for its finalizers whatever happens, and log a defect that nobody has looked at."""
+        """Cancel it, wait for its finalizers, and log its defect if no caller has seen it."""
         ...
 
 
 @final
 class Family:
-    """The members that have not ended yet, or have ended with a defect that nobody has looked at.
+    """The members that have not ended yet, or have ended with a defect that no caller has seen.
 
     Most effects fork nothing, so the set is made by the first fork.
     """
@@ -36,13 +36,13 @@ class Family:
         self.members: set[Member] | None = None
 
     def add(self, member: Member) -> None:
-        """Let *member* end with this family."""
+        """Add *member*, which then ends with this family."""
         if self.members is None:
             self.members = set()
         self.members.add(member)
 
     def remove(self, member: Member) -> None:
-        """Forget *member*, which has ended."""
+        """Remove *member*, which has ended."""
         if self.members is not None:
             self.members.discard(member)
 

@@ -1,4 +1,4 @@
-"""``run_supervised``: runs an effect as a fiber of its own: what it forks ends with it."""
+"""``run_supervised``: runs an effect as a fiber, and ends what it has forked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 async def run_supervised(effect: Runs[A, E, R], context: Context[R]) -> Outcome[A, E]:
-    """Run *effect*; then interrupt the fibers that it has forked and left, and wait for their finalizers."""
+    """Run *effect*; then interrupt the fibers that it has forked and that still run, and wait for their finalizers."""
     family = Family()
     try:
         return await effect.run_in(Context(context.services, family))

@@ -1,1 +1,1 @@
-"""How effects run together, again, within a time, in a scope and in a span: the work behind the methods of ``Effect``."""
+"""The work behind the methods of ``Effect``: running effects together, again, within a time, in a scope and in a span."""

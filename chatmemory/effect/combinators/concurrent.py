@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 async def run_inline(effect: Runs[A, E, R], context: Context[R]) -> Outcome[A, E]:
-    """Run *effect* as a part of the one that is running: what it forks lives as long as that."""
+    """Run *effect* as a part of the effect that is running: its forked fibers end with that one."""
     return await effect.run_in(context)
 
 

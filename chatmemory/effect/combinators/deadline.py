@@ -1,4 +1,4 @@
-"""Effects and time: ``sleep`` and ``timeout``, by the clock at hand, so that a test that holds the clock decides."""
+"""Effects and time: ``sleep`` and ``timeout``, by the provided ``Clock``, which a test can control."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 async def sleep_for(seconds: float, context: Context[Never]) -> Outcome[None, Never]:
-    """Wait for *seconds* of the clock at hand."""
+    """Wait for *seconds* of the provided ``Clock``."""
     if not has_event_loop():
         raise SuspendedError
     await context.get(ClockTag).sleep(seconds)

@@ -1,6 +1,6 @@
 """Running an effect again: after a failure (``retry``) or after a success (``repeat``), as a schedule says.
 
-When to do so is left to ``schedule.py``; the time and the dice come from the context, so that tests can hold them.
+``schedule.py`` decides when; clock and random source come from the context, so that tests can control them.
 """
 
 from __future__ import annotations

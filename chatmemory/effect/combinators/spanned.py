@@ -1,4 +1,4 @@
-"""``run_in_span``: runs an effect and tells the tracer at hand when it starts and how it ends."""
+"""``run_in_span``: runs an effect and reports its start and end to the provided tracer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``MemoMap``: which layers are built already, and who still uses them."""
+"""``MemoMap``: which layers are already built, and what still uses them."""
 
 # ruff: noqa: SLF001  a map looks into its parents
 
@@ -22,9 +22,9 @@ __all__ = ["Entry", "MemoMap"]
 
 @final
 class MemoMap:
-    """Built leaves by identity, each kept until its last observer leaves.
+    """Built leaves by identity; each is kept until its last observer leaves.
 
-    Runtimes that are given one map share their layers.
+    Runtimes with the same map share their layers.
     """
 
     __slots__ = ("_apart", "_entries", "_parent")
@@ -35,7 +35,7 @@ class MemoMap:
         self._parent = parent
 
     def fork(self) -> MemoMap:
-        """Return a map that uses what this one has, and keeps to itself what it builds."""
+        """Return a map that also uses the leaves of this one, and keeps the leaves that it builds to itself."""
         return MemoMap(parent=self)
 
     def apart(self, change: Leaf | Replace) -> MemoMap:

@@ -57,10 +57,10 @@ class Region:
         return Region({known: fake for known, fake in self.fakes.items() if known != key}, self.met)
 
     def check(self) -> None:
-        """Raise if a fake has met nothing to stand in for.
+        """Check that each fake replaces a leaf.
 
         Raises:
-            UnknownReplacementError: no leaf gives its service, which has no default.
+            UnknownReplacementError: no leaf gives the service of a fake, and the service has no default.
         """
         unmet = [key for key, fake in self.fakes.items() if key not in self.met and not fake.is_reference]
         if unmet:

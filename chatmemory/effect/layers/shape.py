@@ -39,7 +39,7 @@ Services: TypeAlias = Mapping[str, Any]
 
 
 class Site(Protocol):
-    """What a leaf has at hand while it is built; ``build.py`` makes one for each."""
+    """What is provided to a leaf while it is built; ``build.py`` makes one for each leaf."""
 
     @property
     def scope(self) -> Scope:
@@ -65,7 +65,7 @@ Acquire: TypeAlias = Callable[[Site], Effect[Services, Any, Any]]
 
 @final
 class Opens:
-    """What *make* makes of the services that a leaf needs, in their order: the manager of the one that it gives."""
+    """Calls *make* with the services that a leaf needs, in order; it returns the context manager of the leaf's service."""
 
     __slots__ = ("make",)
 
@@ -75,14 +75,14 @@ class Opens:
 
 @final
 class Leaf:
-    """A piece that is built in one go.
+    """A part of a graph that is built in one step.
 
     Attributes:
-        name: what messages call it.
-        acquire: the effect that builds it, or the manager that does and ends it.
-        gives: the tags of its services; None for those of *inner*.
-        needs: the tags that it asks for; None when that is not known, and it may ask for whatever it sees.
-        inner: what it builds itself, in order to do something about it; only looked at when planning.
+        name: its name in messages.
+        acquire: the effect that builds it, or the context manager that builds and releases it.
+        gives: the tags of its services; None: those of *inner*.
+        needs: the tags that it asks for; None: unknown, so it may ask for any service that it sees.
+        inner: the layer that it builds itself; only looked at when planning.
     """
 
     __slots__ = ("__weakref__", "acquire", "gives", "inner", "name", "needs")
@@ -104,7 +104,7 @@ class Leaf:
 
 @final
 class Merge:
-    """Both; the right one wins where they give the same service."""
+    """Two layers side by side; where both give the same service, that of the right one is used."""
 
     __slots__ = ("left", "right")
 
@@ -115,7 +115,7 @@ class Merge:
 
 @final
 class Feed:
-    """*consumer*, which sees the services of *dependency*; these are given too if *keeps*."""
+    """A *consumer* that receives the services of *dependency*; with *keeps* those are given as well."""
 
     __slots__ = ("consumer", "dependency", "keeps")
 
@@ -127,7 +127,7 @@ class Feed:
 
 @final
 class Fresh:
-    """*inner*, shared with nobody outside."""
+    """The layer *inner*, not shared with any other place."""
 
     __slots__ = ("inner",)
 
@@ -137,7 +137,7 @@ class Fresh:
 
 @final
 class Replace:
-    """*inner*, with *fakes* in the place of the leaves that give what they give."""
+    """The layer *inner*, in which *fakes* replace the leaves that give the same services."""
 
     __slots__ = ("__weakref__", "fakes", "inner")
 
@@ -148,7 +148,7 @@ class Replace:
 
 @final
 class Suspend:
-    """What *make* returns: called once, when a plan first gets here."""
+    """The layer that *make* returns; *make* is called once, when a plan first reaches it."""
 
     __slots__ = ("_made", "make", "name")
 
@@ -159,7 +159,7 @@ class Suspend:
 
     @property
     def inner(self) -> Shape:
-        """The shape behind."""
+        """The layer that *make* returned."""
         if self._made is None:
             self._made = self.make()
         return self._made

@@ -1,4 +1,4 @@
-"""Stages that need tasks of their own: a buffer, several streams at once, several effects at once, groups by time.
+"""Stages that need tasks of their own: a buffer, several streams or effects at the same time, groups by time.
 
 Without an event loop they do one thing after the other.
 """
@@ -28,7 +28,13 @@ B = TypeVar("B")
 
 
 def buffered(open_: Open[A], capacity: int, on_full: OnFull) -> Open[A]:
-    """Give the values, of which up to *capacity* wait until they are asked for."""
+    """Give the values; up to *capacity* of them wait for the consumer.
+
+    Args:
+        open_: opens the stream.
+        capacity: how many values may wait.
+        on_full: what happens to one more value.
+    """
 
     async def open_buffered(context: Context[Any], scope: Scope) -> Pull[A]:
         if not has_event_loop():
@@ -42,7 +48,7 @@ def buffered(open_: Open[A], capacity: int, on_full: OnFull) -> Open[A]:
 
 
 def merged(opens: Sequence[Open[A]]) -> Open[A]:
-    """Give the values of all as they come; each runs at most two chunks ahead."""
+    """Give the values of all streams in the order in which they come; each runs at most two chunks ahead."""
 
     async def open_merged(context: Context[Any], scope: Scope) -> Pull[A]:
         if not has_event_loop():

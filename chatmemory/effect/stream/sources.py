@@ -1,4 +1,4 @@
-"""Where the values of a stream come from: Python's iterables, synchronous or not, effects and queues."""
+"""The sources of a stream: Python's iterables, synchronous or asynchronous, effects and queues."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHUNK_SIZE: Final = 1024
 
 
 def values(iterable: Iterable[A]) -> Open[A]:
-    """Give the values of *iterable*: one by one, unless they are there already."""
+    """Give the values of *iterable*: a sequence in chunks, anything else one by one."""
     chunk_size = CHUNK_SIZE if isinstance(iterable, Sequence) else 1
 
     async def open_(_: Context[Any], __: Scope) -> Pull[A]:
@@ -101,7 +101,7 @@ def entered(make: Callable[[], AbstractAsyncContextManager[A]]) -> Open[A]:
 
 
 def queued(queue: Queue[A]) -> Open[A]:
-    """Give what *queue* holds, until it has ended."""
+    """Give the values of *queue*, until it has ended."""
 
     async def open_(_: Context[Any], __: Scope) -> Pull[A]:
         return lambda: queue.receive(CHUNK_SIZE)

@@ -1,4 +1,4 @@
-"""What a stream does with the values that it is given, one stage at a time and in the task of whoever pulls."""
+"""What a stream does with its values, one stage after the other, in the task of the consumer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ B = TypeVar("B")
 
 
 def each_chunk(open_: Open[A], change: Callable[[Sequence[A]], Sequence[B]]) -> Open[B]:
-    """Give what *change* makes of each chunk; one of which nothing is left is passed over."""
+    """Give what *change* makes of each chunk; an empty result is skipped."""
 
     async def open_changed(context: Context[Any], scope: Scope) -> Pull[B]:
         pull = await open_(context, scope)
@@ -36,7 +36,7 @@ def each_chunk(open_: Open[A], change: Callable[[Sequence[A]], Sequence[B]]) -> 
 
 
 def each_value(open_: Open[A], effect_of: Callable[[A], Effect[B, Any, Any]]) -> Open[B]:
-    """Give the values of the effects, run one after the other and only when they are asked for."""
+    """Give the values of the effects, which run one after the other and only when the consumer asks for them."""
 
     async def open_changed(context: Context[Any], scope: Scope) -> Pull[B]:
         next_value = one_by_one(await open_(context, scope))
@@ -83,7 +83,7 @@ def first(open_: Open[A], count: int) -> Open[A]:
 
 
 def scanned(open_: Open[A], initial: B, function: Callable[[B, A], B]) -> Open[B]:
-    """Give *initial*, and then what *function* makes of the result so far and each value."""
+    """Give *initial*, then for each value what *function* makes of the last result and the value."""
 
     async def open_scanned(context: Context[Any], scope: Scope) -> Pull[B]:
         pull = await open_(context, scope)
@@ -133,7 +133,7 @@ def in_sequence(open_: Open[A], stream_of: Callable[[A], Open[B]]) -> Open[B]:
 
 
 def caught(open_: Open[A], handler: Callable[[Any], Open[B]]) -> Open[A | B]:
-    """Give the values, and after a failure those of the stream that *handler* makes of it."""
+    """Give the values; after a failure give those of the stream that *handler* makes from it."""
 
     async def open_caught(context: Context[Any], scope: Scope) -> Pull[A | B]:
         own_scope = scope.fork()
