@@ -13,7 +13,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from past_chats_command import HISTORIES, PROGRAM, Agent
+
+from chatmemory.programs.pastchats.program import NAME, program
+from tests.thorough import thorough
 
 COMMANDS = [
     "init",
@@ -52,16 +56,22 @@ def test_each_command_is_listed(indexed: Agent) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_explains_itself(indexed: Agent, command: str) -> None:
-    shown = indexed.answer(f"pastchats-memory {command} --help")
-    assert shown.startswith(f"Usage: pastchats-memory {command} ")
+def test_each_command_explains_itself(command: str) -> None:
+    assert explained(command).startswith(f"Usage: pastchats-memory {command} ")
 
 
 @pytest.mark.parametrize(
     "command", ["index", "search", "recall", "show", "export", "import", "forget", "watch"]
 )
-def test_help_teaches_by_example(indexed: Agent, command: str) -> None:
-    assert f"\n    pastchats-memory {command} " in indexed.answer(f"pastchats-memory {command} --help")
+def test_help_teaches_by_example(command: str) -> None:
+    assert f"\n    pastchats-memory {command} " in explained(command)
+
+
+def explained(command: str) -> str:
+    """Return what a command says of itself, asked in this process."""
+    done = CliRunner().invoke(program, [command, "--help"], prog_name=NAME)
+    assert (done.exit_code, done.stderr) == (0, "")
+    return done.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -365,6 +375,13 @@ def test_a_watch_outlives_a_locked_index(fresh: Agent) -> None:
 # --- JSON: one object, whatever the command -------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def source(indexed: Agent) -> str:
+    """Where a turn of the index is from."""
+    found: str = indexed.json("pastchats-memory search webhook")["results"][0]["source"]
+    return found
+
+
 @pytest.mark.parametrize(
     ("command", "keys"),
     [
@@ -381,8 +398,7 @@ def test_a_watch_outlives_a_locked_index(fresh: Agent) -> None:
         ("init", {"path", "prompts"}),
     ],
 )
-def test_json_is_one_object(indexed: Agent, command: str, keys: set[str]) -> None:
-    source = indexed.json("pastchats-memory search webhook")["results"][0]["source"]
+def test_json_is_one_object(indexed: Agent, source: str, command: str, keys: set[str]) -> None:
     told = indexed.json(f"pastchats-memory {command.format(source=source, histories=HISTORIES)}")
     assert keys <= set(told)
 
@@ -394,7 +410,16 @@ def test_the_index_is_for_its_owner_only(indexed: Agent) -> None:
     assert stat.S_IMODE(indexed.db.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("name", ["a b", "记忆", "q?x#y%20z", "quo'te", '"', "new\nline", "-n"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "-n a b 记忆 q?x#y%20z quo'te \" new\nline",
+        *(
+            pytest.param(name, marks=thorough)
+            for name in ("a b", "记忆", "q?x#y%20z", "quo'te", '"', "new\nline", "-n")
+        ),
+    ],
+)
 def test_an_index_may_lie_anywhere(tmp_path: Path, name: str) -> None:
     agent = Agent(tmp_path / name)
     assert agent.run(f"pastchats-memory index {HISTORIES}/aider").returncode == 0
