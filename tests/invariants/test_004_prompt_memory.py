@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from past_chats_command import HISTORIES, PROGRAM, Agent
 
+from tests.thorough import thorough
+
 ROOT = Path(__file__).parents[2]
 DRIVERS = {"sqlite3", "aiosqlite", "pysqlite3", "sqlite_vec"}
 
@@ -115,7 +117,13 @@ def test_i_mem_002_words_and_vectors_both_decide_the_rank(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["build webhook retries", "try it again later", "全文检索怎么分词", "database locked"]
+    "query",
+    [
+        "try it again later",
+        "全文检索怎么分词",
+        pytest.param("build webhook retries", marks=thorough),
+        pytest.param("database locked", marks=thorough),
+    ],
 )
 def test_i_mem_003_without_sqlite_vec_the_answers_are_the_same(
     agent: Agent, tmp_path: Path, query: str

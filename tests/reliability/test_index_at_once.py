@@ -16,6 +16,7 @@ from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.mixed_histories import held, write_histories
+from tests.thorough import thorough
 
 UNUSABLE = 5  # the exit code of an index that cannot be used
 DISK_BYTES = 2_000_000
@@ -46,7 +47,7 @@ def ends(runs: "Sequence[subprocess.Popen[str]]") -> list[int]:
     return [run.returncode for run in runs]
 
 
-@pytest.mark.parametrize("runs", [2, 4])
+@pytest.mark.parametrize("runs", [2, pytest.param(4, marks=thorough)])
 def test_runs_over_the_same_files_make_together_what_one_makes(
     histories: Path, undisturbed: Sequence[object], tmp_path: Path, runs: int
 ) -> None:

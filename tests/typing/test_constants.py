@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MODULES = [module for folder in ("chatmemory", "layers") for module in (ROOT / folder).rglob("*.py")]
+PACKAGES = [ROOT / "chatmemory", ROOT / "layers/chatmemory_layers"]
 
 
 def _is_written(text: object) -> bool:
@@ -16,7 +16,8 @@ def test_no_constant_holds_half_a_character() -> None:
     # in the checks of everybody who imports us.
     constants = [
         (module.name, node.lineno, node.value.value)
-        for module in MODULES
+        for package in PACKAGES
+        for module in package.rglob("*.py")
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
     ]
