@@ -63,7 +63,10 @@ ServiceError: TypeAlias = (
 
 
 def memory_error(error: E | RepositoryError) -> E | GenericMemoryError:
-    """Lift an error of a repository to the service: what a caller can act on stays, the rest becomes a reason."""
+    """Return *error* as an error of the service.
+
+    A ``RepositoryError`` becomes the reason of a ``GenericMemoryError``; any other error stays as it is.
+    """
     return GenericMemoryError(error) if isinstance(error, RepositoryError) else error
 
 

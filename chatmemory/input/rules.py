@@ -180,7 +180,7 @@ def _is_storable(text: str) -> bool:
 
 
 def is_encodable(text: str) -> bool:
-    """Tell whether *text* has an encoding in UTF-8, which lone surrogates have not; quick for what is nearly always so."""
+    """Return whether *text* can be encoded in UTF-8; lone surrogates cannot.  It is fast for valid text."""
     if text.isascii():
         return True
     try:

@@ -11,7 +11,7 @@ from chatmemory.errors import ConversationNotFoundError, ReadError
 def stored_messages(
     conversation_id: str, *, limit: int | None = None, view: View = "model"
 ) -> Effect[Sequence[ChatMessage], ReadError, ChatMemoryService]:
-    """Read as ``ChatMemory.get_messages`` does; nothing of a conversation that is not there."""
+    """Return the messages as ``ChatMemory.get_messages`` does; none for a conversation that does not exist."""
     reading = ChatMemoryService.use(
         lambda memory: memory.get_messages(conversation_id, limit=limit, view=view)
     )

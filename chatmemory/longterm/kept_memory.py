@@ -141,7 +141,7 @@ class KeptMemory:
         )
 
     def embedded(self, space: EmbeddingSpace | None, vector: Vector | None) -> KeptMemory:
-        """Return it with this vector, or none."""
+        """Return the same memory with this vector, or without one."""
         # A copy: the caller's may change, or be one row of a large matrix that it would keep alive.
         copied = None if vector is None else vector.copy()
         return evolve(self, memory=evolve(self.memory, embedding=space), vector=copied)

@@ -168,9 +168,9 @@ def text_to_embed(memory: NewMemory | Memory) -> str:
 
 
 def dedup_key(memory: NewMemory, policy: DedupPolicy) -> bytes | None:
-    """Return 32 bytes that are the same for duplicates under *policy*; None: it has none.
+    """Return 32 bytes that are equal for memories that are duplicates under *policy*; None: the policy knows no duplicates.
 
-    The user and the app are no part of it: a repository compares keys within them.
+    The user and the app are not part of the key: a repository compares keys of one user and app only.
     """
     parts: tuple[Json, ...]
     match policy:

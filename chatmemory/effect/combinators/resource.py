@@ -69,7 +69,7 @@ async def acquire_use_release(
     release: Callable[[A, Exit[B, E2]], Runs[Any, Never, R3]],
     context: Context[R | R2 | R3],
 ) -> Outcome[B, E | E2]:
-    """Acquire without interruption, use, release without interruption."""
+    """Acquire a resource, use it, and release it; acquiring and releasing cannot be interrupted."""
     acquired = await run_shielded(acquire, context)
     if type(acquired) is not Success:
         return acquired

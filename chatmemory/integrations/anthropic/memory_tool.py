@@ -76,7 +76,7 @@ class ChatMemoryTool(BetaAsyncAbstractMemoryTool):
         return await to_its_end(self._run(_asked(self._files, command)))
 
     async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that is in a file once."""
+        """Replace a text that occurs exactly once in a file."""
         return await to_its_end(self._run(_asked(self._files, command)))
 
     async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:

@@ -68,7 +68,7 @@ class ItemLifetimeLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_e3_sweep(self) -> None:
-        """E3 sweep: sweeping removes what is over, counts it once, and changes nothing that can be read."""
+        """E3 sweep: sweeping removes the items whose lifetime has ended, counts each once, and changes no answer of a read."""
         async with self.open() as witness:
             await witness.get(witness.repository.sweep(now=later(9)))
             lives = {"a": MINUTE, "b": 2 * MINUTE, "c": 3 * MINUTE, "d": None}

@@ -17,7 +17,7 @@ DAY = timedelta(days=1)
 
 
 class MemoryForgetLaws(MemoryRepositoryUnderTest):
-    """What is forgotten is gone; what was not named is as it was."""
+    """Forgotten memories are removed completely, and all others stay as they were."""
 
     @law
     async def test_l23_forget(self) -> None:

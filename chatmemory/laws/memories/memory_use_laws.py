@@ -15,7 +15,7 @@ PROMOTE_AFTER = 3  # sessions
 
 
 class MemoryUseLaws(MemoryRepositoryUnderTest):
-    """A use is counted when it happens, once, and by nothing else."""
+    """Each use is counted once, and nothing else is counted."""
 
     @law
     async def test_l17_access(self) -> None:

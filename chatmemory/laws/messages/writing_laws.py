@@ -30,7 +30,7 @@ class WritingLaws(RepositoryUnderTest):
 
     @law
     async def test_l1_append(self) -> None:
-        """L1 append: a conversation reads as before, and then the batch: role, content, metadata, instant, exactly."""
+        """L1 append: after an append a conversation has its earlier messages and then the batch, exactly as it was given."""
         drafts = [
             said(
                 f"{index} %_é🙂",

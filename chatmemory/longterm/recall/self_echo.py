@@ -30,7 +30,7 @@ _TURN: Final = re.compile(
 
 
 def is_echo(text: str, injected: Iterable[str]) -> bool:
-    """Tell whether one of the *injected* texts says all that *text* says, in the same order.
+    """Return whether one of the *injected* texts contains everything that *text* says, in the same order.
 
     >>> is_echo("You live in Berlin.", ["I live in Berlin, near the lake."])
     True

@@ -70,7 +70,7 @@ class FileReader:
         return size
 
     def sibling(self, relative: str, /) -> "FileReader | None":
-        """Return the reader of a file near it, None when there is none; either is noted."""
+        """Return the reader of a file near this one, None when there is none; both answers are recorded."""
         real = self._near(relative)
         if self._is_left_out(real):
             return None

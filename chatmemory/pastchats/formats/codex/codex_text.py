@@ -58,7 +58,7 @@ def _text(item: Json) -> str:
 
 
 def text_of_output(output: Json) -> str:
-    """Return what a tool gave back; its own report on that (exit code, duration) is left out."""
+    """Return the output of a tool, without the tool's report about the run (exit code, duration)."""
     if isinstance(output, str):
         if output.startswith("{"):
             try:

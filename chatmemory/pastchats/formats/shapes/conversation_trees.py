@@ -50,7 +50,7 @@ class Outline:
     is_wrapper: bool = False
 
     def get(self, *path: str | int) -> Json:
-        """Return the plain member at *path*."""
+        """Return the value at *path* that is neither an object nor an array."""
         return self.fields.get(path)
 
     def native_id(self, path: str, *names: Place) -> str:
