@@ -16,7 +16,7 @@
 
 Errors are compared by value, say in their text what to do next, keep the exception that caused them, and answer
 ``retry_is_safe``: whether the same call may be made again, unchanged, without harm and with hope.
-Configuration has an error of its own, ``chatmemory.effect.config.config.ConfigError``, because it fails before any memory exists.
+Configuration has an error of its own, ``chatmemory.effect.config.config_error.ConfigError``, because it fails before any memory exists.
 Each name loads its module when it is first used.
 """
 
