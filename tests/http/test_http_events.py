@@ -169,13 +169,14 @@ async def test_where_nothing_is_said_a_comment_keeps_the_connection(monkeypatch:
 
 
 @pytest.mark.parametrize("number", [-1, 10**18 - 1])
+@pytest.mark.parametrize("headers", [{}, {"Last-Event-ID": "1"}])
 async def test_a_number_that_no_message_can_have_is_no_beginning(
-    client: httpx.AsyncClient, number: int
+    client: httpx.AsyncClient, number: int, headers: dict[str, str]
 ) -> None:
     await say(client, "one")
-    answer = await client.get("/events", params={"newerThan": number})  # a stream would end, again and again
-    assert answer.status_code == 422
-    assert [problem["path"] for problem in answer.json()["problems"]] == ["$.newer_than"]
+    answer = await client.get("/events", params={"newerThan": number}, headers=headers)
+    assert answer.status_code == 422  # a stream would end, again and again
+    assert [problem["path"] for problem in answer.json()["problems"]] == ["$.query.newerThan"]
 
 
 async def test_the_head_of_a_stream_ends(client: httpx.AsyncClient) -> None:

@@ -3,11 +3,11 @@
 from typing import Final
 
 from chatmemory.input.json_value import JsonObject
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS, MAX_LIMIT
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.longterm.memory_rules import MAX_CONTAINED_CHARACTERS
 from chatmemory.programs.http.operation import InApp
 from chatmemory.programs.http.operations.context import ContextRequest
-from chatmemory.programs.http.operations.conversations import ConversationList, Following, MessageList
+from chatmemory.programs.http.operations.conversations import ConversationList
 from chatmemory.programs.http.operations.memories import MemoryList, Question, Said, Turn
 from chatmemory.programs.http.operations.past_chats import PastConversationList
 from chatmemory.programs.schemas.json_schema import AN_ID, RULES, TAGS
@@ -15,7 +15,6 @@ from chatmemory.programs.schemas.json_schema import AN_ID, RULES, TAGS
 A_CURSOR: Final[JsonObject] = {"format": "cursor"}
 """What only a page before can name."""
 
-_A_NUMBER: Final[JsonObject] = {"minimum": 0, "maximum": MAX_LIMIT}
 _AN_APP: Final[JsonObject] = {"maxLength": MAX_ID_CHARACTERS}
 _TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
 
@@ -23,9 +22,6 @@ RULES_OF_REQUESTS: Final = {
     **RULES,
     (InApp, "app"): _AN_APP,
     (ConversationList, "after"): A_CURSOR,
-    (MessageList, "older_than"): _A_NUMBER,
-    (MessageList, "newer_than"): _A_NUMBER,
-    (Following, "newer_than"): _A_NUMBER,
     (MemoryList, "app"): _AN_APP,
     (MemoryList, "after"): A_CURSOR,
     (MemoryList, "session_id"): AN_ID,

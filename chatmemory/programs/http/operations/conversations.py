@@ -19,6 +19,7 @@ from chatmemory.conversation.messages import (
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect
 from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
+from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.programs.http.made_ids import with_made_ids
 from chatmemory.programs.http.operation import Call, EventStream, NoParameters, Operation
 from chatmemory.programs.http.operations.events import followed
@@ -34,6 +35,8 @@ OPENING_CHARACTERS: Final = 120
 OPENING_MESSAGES: Final = 3
 """Among which the first of the user is looked for: a system message may stand before it."""
 OPENINGS_AT_ONCE: Final = 8
+
+_A_NUMBER: Final = validators.optional([validators.ge(0), validators.le(MAX_LIMIT)])
 
 
 @final
@@ -84,8 +87,8 @@ class MessageList:
 
     view: View = "model"
     limit: int = field(default=100, validator=[validators.ge(0), validators.le(MOST_MESSAGES)])
-    older_than: int | None = None
-    newer_than: int | None = None
+    older_than: int | None = field(default=None, validator=_A_NUMBER)
+    newer_than: int | None = field(default=None, validator=_A_NUMBER)
 
 
 @final
@@ -97,7 +100,7 @@ class Following:
         newer_than: the number of the last message that you know; without it, only new messages are sent.
     """
 
-    newer_than: int | None = None
+    newer_than: int | None = field(default=None, validator=_A_NUMBER)
 
 
 @final
