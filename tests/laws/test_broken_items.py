@@ -70,6 +70,7 @@ CAUGHT_BY_PROGRAMS = [
     (WritesValuesAnew, "L1 put"),
     (PutsTheFirstOfABatch, "L1 put"),
     (KeepsNothing, "L5 reopen"),
+    (FiltersAPage, "L10 window"),
     (SweepsWhatWillEnd, "E3 sweep"),
 ]
 
