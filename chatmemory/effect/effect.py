@@ -34,7 +34,7 @@ from chatmemory.effect.checks.arguments import (
     require_plain,
     require_seconds,
 )
-from chatmemory.effect.checks.mistakes import no_context, no_effect, no_function, no_schedule, shown
+from chatmemory.effect.checks.mistakes import no_context, no_effect, no_function, no_schedule, no_scope, shown
 from chatmemory.effect.combinators import concurrent, resource
 from chatmemory.effect.context import Context
 from chatmemory.effect.do import Do, place_of_do, run_do
@@ -453,28 +453,38 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def map(self, function: Callable[[A_co], B]) -> Effect[B, E_co, R_co]:
         """Replace the value by the result of *function*."""
+        if not callable(function):
+            raise no_function(function, where="effect.map", example="lambda value: ...")
         return Effect(self, _MAP, function)
 
     def bind(  # type: ignore[override]  # that of returns cannot join errors and services
         self, function: Callable[[A_co], Effect[B, E2, R2]]
     ) -> Effect[B, E_co | E2, R_co | R2]:
         """Continue with the effect that *function* makes from the value."""
+        if not callable(function):
+            raise no_function(function, where="effect.bind", example="lambda value: effect")
         return Effect(self, _BIND, function)
 
     def alt(self, function: Callable[[E_co], E2]) -> Effect[A_co, E2, R_co]:
         """Replace the error by the result of *function*."""
+        if not callable(function):
+            raise no_function(function, where="effect.alt", example="lambda error: ...")
         return Effect(self, _ALT, function)
 
     def lash(  # type: ignore[override]  # that of returns cannot join values and services
         self, function: Callable[[E_co], Effect[B, E2, R2]]
     ) -> Effect[A_co | B, E2, R_co | R2]:
         """Recover from a failure with the effect that *function* makes from the error."""
+        if not callable(function):
+            raise no_function(function, where="effect.lash", example="lambda error: effect")
         return Effect(self, _LASH, function)
 
     def catch_cause(
         self: Effect[A, E, R], function: Callable[[Cause[E]], Effect[B, E2, R2]]
     ) -> Effect[A | B, E2, R | R2]:
         """Recover from a failure or a defect with the effect that *function* makes from the cause."""
+        if not callable(function):
+            raise no_function(function, where="effect.catch_cause", example="lambda cause: effect")
 
         def recover(exit_: Exit[A, E]) -> Effect[A | B, E2, R2]:
             return Effect.succeed(exit_.unwrap()) if type(exit_) is Success else function(exit_.failure())
@@ -483,6 +493,8 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def tap(self: Effect[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Effect[A, E | E2, R | R2]:
         """Run the effect that *function* makes from the value, and keep the value."""
+        if not callable(function):
+            raise no_function(function, where="effect.tap", example="lambda value: effect")
 
         def run(value: A) -> Effect[A, E2, R2]:
             effect = function(value)
@@ -496,6 +508,8 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         self: Effect[A, E, R], function: Callable[[E], Effect[Any, E2, R2]]
     ) -> Effect[A, E | E2, R | R2]:
         """Run the effect that *function* makes from the error, and keep the error."""
+        if not callable(function):
+            raise no_function(function, where="effect.tap_error", example="lambda error: effect")
 
         def run(error: E) -> Effect[Never, E | E2, R2]:
             effect = function(error)
@@ -654,6 +668,9 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def fork_in(self: Effect[A, E, R], scope: Scope) -> Effect[Fiber[A, E], Never, R]:
         """Start this effect in a task of its own, which is interrupted and waited for when *scope* is closed."""
         from chatmemory.effect.fibers.forked import fork_in
+
+        if not hasattr(scope, "fork"):
+            raise no_scope(scope)
 
         async def start(context: Context[R]) -> Outcome[Fiber[A, E], Never]:
             return Success(Fiber(await fork_in(self, scope, context)))

@@ -116,6 +116,24 @@ GOING_ON = [
     Wrong("bind, an effect", lambda: made.bind(one), TypeError, "awaited and not called", HANDED_OVER),
     Wrong("bind, a value", lambda: made.bind(str), TypeError, "str has returned '1'", "or use map"),
     Wrong("bind, a coroutine", lambda: made.bind(lambda _: answer()), TypeError, "answer", "Effect.promise("),
+    Wrong("bind, no function", lambda: made.bind(5), TypeError, "not 5", "lambda value: effect"),
+    Wrong("map, no function", lambda: made.map(5), TypeError, "effect.map takes a function", "lambda value:"),
+    Wrong(
+        "alt, no function", lambda: failed.alt(5), TypeError, "effect.alt takes a function", "lambda error"
+    ),
+    Wrong("lash, no function", lambda: failed.lash(5), TypeError, "not 5", "lambda error: effect"),
+    Wrong("tap, no function", lambda: made.tap(5), TypeError, "not 5", "lambda value: effect"),
+    Wrong("tap_error, no function", lambda: failed.tap_error(5), TypeError, "not 5", "lambda error: effect"),
+    Wrong(
+        "catch_cause, no function", lambda: failed.catch_cause(5), TypeError, "not 5", "lambda cause: effect"
+    ),
+    Wrong("fork_in, a number", lambda: made.fork_in(5), TypeError, "not 5", "async with Scope() as scope"),
+    Wrong(
+        "while_input, a truth", lambda: plan.recurs(2).while_input(True), TypeError, "True", "lambda error:"
+    ),
+    Wrong(
+        "until_input, a truth", lambda: plan.recurs(2).until_input(True), TypeError, "True", "lambda error:"
+    ),
     Wrong("tap, nothing", lambda: made.tap(lambda _: None), TypeError, "has returned None", "or use map"),
     Wrong("tap_error, nothing", lambda: failed.tap_error(repr), TypeError, "repr has returned", "or use map"),
     Wrong(

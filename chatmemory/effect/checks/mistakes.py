@@ -27,6 +27,7 @@ __all__ = [
     "no_manager",
     "no_member",
     "no_schedule",
+    "no_scope",
     "no_seconds",
     "no_tag",
     "require_tag",
@@ -201,6 +202,14 @@ def no_schedule(found: object, *, where: str) -> TypeError:
     else:
         cure = "Schedule.exponential(0.1) & Schedule.recurs(3) for example"
     return TypeError(f"{where} takes a Schedule, not {shown(found)}: {cure}")
+
+
+def no_scope(found: object) -> TypeError:
+    """Say that *found* is no scope."""
+    return TypeError(
+        f"effect.fork_in takes a Scope, not {shown(found)}: async with Scope() as scope opens one, "
+        "and effect.fork_scoped() uses that of the `scoped` effect around it"
+    )
 
 
 def no_seconds(found: object) -> TypeError:

@@ -15,7 +15,7 @@ from attrs import frozen
 from typing_extensions import TypeVar
 
 from chatmemory.effect.checks.arguments import require_count, require_seconds
-from chatmemory.effect.checks.mistakes import no_schedule
+from chatmemory.effect.checks.mistakes import no_function, no_schedule
 from chatmemory.effect.services.driver import Driver, Moment, Run
 
 if TYPE_CHECKING:
@@ -197,6 +197,8 @@ class Schedule(Generic[In_contra, Out_co]):
     def while_input(self: Schedule[In, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
     def while_input(self: Schedule[Any, Any], condition: Callable[[Any], bool]) -> Schedule[Any, Any]:
         """Stop at the first input for which *condition* is false."""
+        if not callable(condition):
+            raise no_function(condition, where="schedule.while_input", example="lambda error: ...")
         return self._bounded(lambda _: lambda moment: condition(moment.input))
 
     @overload
@@ -205,6 +207,8 @@ class Schedule(Generic[In_contra, Out_co]):
     def until_input(self: Schedule[In, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
     def until_input(self: Schedule[Any, Any], condition: Callable[[Any], bool]) -> Schedule[Any, Any]:
         """Stop at the first input for which *condition* is true."""
+        if not callable(condition):
+            raise no_function(condition, where="schedule.until_input", example="lambda error: ...")
         return self._bounded(lambda _: lambda moment: not condition(moment.input))
 
     def up_to(self, *, times: int | None = None, seconds: float | None = None) -> Schedule[In_contra, Out_co]:
