@@ -129,6 +129,7 @@ def _warn(text: str, spot: Spot | None) -> None:
 # --- effects ---
 
 _made_at: Final[dict[int, Spot | None]] = {}
+_newest: Final[list[Spot | None]] = [None]  # where the last effect of all was made, which may be gone by now
 _waiting: Final = set[int]()  # those that nothing has used yet
 
 
@@ -155,8 +156,8 @@ class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # pyright: ig
         return super().__repr__().replace("<Effect", f"<Effect made at {_made_at.get(id(self))}", 1)
 
     def __del__(self) -> None:
-        is_newest = next(reversed(_made_at), None) == id(self)
         spot = _made_at.pop(id(self), None)
+        is_newest = spot is _newest[0]
         if id(self) not in _waiting:
             return
         _use(self)
@@ -190,7 +191,7 @@ def _make(
     if source is not None:
         _use(source)
     _adopt(function)
-    _made_at[id(self)] = _spot()
+    _made_at[id(self)] = _newest[0] = _spot()
     _waiting.add(id(self))
 
 

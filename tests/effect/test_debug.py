@@ -162,6 +162,17 @@ async def test_garbage_of_a_line_is_not_told_while_the_line_runs_again() -> None
     assert await warned(collects) == []
 
 
+async def test_garbage_of_a_line_is_not_told_though_every_effect_that_was_made_later_is_gone() -> None:
+    async def collects() -> None:
+        for is_second in (False, True):
+            circle: list[Any] = [gc.collect() if is_second else None, Effect.succeed(is_second)]
+            circle.append(circle)
+            del circle
+            await Effect.succeed("later, and gone")
+
+    assert await warned(collects) == []
+
+
 async def test_what_is_handed_on_is_not_told_though_it_never_runs() -> None:
     async def hands_on() -> None:
         async def keep(*_: object) -> Outcome[int, str]:
