@@ -26,7 +26,7 @@ TOO_WIDE: Final = """() => [...document.querySelectorAll("main *")]
 INTRUDERS: Final = """() => [...document.querySelectorAll("*")]
     .filter(({localName, attributes}) =>
         ["script", "iframe", "object", "embed", "base", "video", "math", "style"].includes(localName)
-            && !(localName === "script" && attributes.src?.value === "/page/app.js")
+            && !(localName === "script" && /^\\/page\\/[0-9a-f]{16}\\.js$/.test(attributes.src?.value))
         || [...attributes].some(({name, value}) => name.startsWith("on") || /^\\s*(javascript|data):/i.test(value)
             && ["href", "src", "action"].includes(name)))
     .map(({outerHTML}) => outerHTML.slice(0, 200))"""

@@ -79,6 +79,7 @@ async def following(
     async with asyncio.timeout(PATIENCE_SECONDS), stream as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/event-stream")
+        assert "content-encoding" not in answer.headers  # which would keep an event until more come
         events = read_events(answer.aiter_lines())
         yield events
         await events.aclose()

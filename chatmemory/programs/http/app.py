@@ -20,6 +20,7 @@ from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.answering import Answering
+from chatmemory.programs.http.guards.compression import compressed
 from chatmemory.programs.http.guards.door import MethodRoute, RawPaths, behind_the_door
 from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, GivingWay, Places, Room
 from chatmemory.programs.http.openapi import OPENAPI
@@ -87,10 +88,15 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
         app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, room=room)
         if not operation.is_open:
             app = TokenGuard(app, access, changes=operation.changes)
+        if not operation.is_stream:
+            app = compressed(app)
         return MethodRoute(operation.path, operation.method, app, methods_here=methods[operation.path])
 
     routes = [route(operation) for operation in OPERATIONS]
-    routes += [MethodRoute(path, "GET", file, methods_here=["GET"]) for path, file in page_files().items()]
+    routes += [
+        MethodRoute(path, "GET", compressed(file), methods_here=["GET"])
+        for path, file in page_files().items()
+    ]
     return RawPaths(behind_the_door(Router(routes, redirect_slashes=False, default=_nothing_there), settings))
 
 

@@ -1,5 +1,10 @@
-"""``page_files``: the files of the page, read once; what is asked for is looked up, so no path leads anywhere else."""
+"""``page_files``: the files of the page, read once; what is asked for is looked up, so no path leads anywhere else.
 
+``page/index.html`` names modules and stylesheets one by one.  It is served with one of each, which hold all of them and
+have their content in their address: a browser keeps them, and a reload asks for ``index.html`` alone.
+"""
+
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from importlib.resources import files
@@ -10,7 +15,11 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from chatmemory.programs.http.linked_modules import linked
+
 INDEX: Final = "/page/index.html"
+STYLESHEETS: Final = re.compile(r'(?:<link rel="stylesheet" href="[^"]+">\s*)+')
+SCRIPT: Final = re.compile(r'(?<=<script type="module" src=")[^"]+')
 MEDIA_TYPES: Final = {
     "html": "text/html",
     "js": "text/javascript",
@@ -19,19 +28,21 @@ MEDIA_TYPES: Final = {
     "txt": "text/plain",
 }
 
+ASKED_AGAIN: Final = "no-cache"
+"""A browser may keep the file as long as it asks whether it has changed."""
+KEPT: Final = "max-age=31536000, immutable"
+"""For a year, which is as long as one can say: another content has another address."""
+
 
 @final
 class PageFile:
-    """Answers with one file, which a browser may keep as long as it asks whether it has changed."""
+    """Answers with one file."""
 
-    def __init__(self, name: str, content: bytes) -> None:
-        """Serve *content*."""
+    def __init__(self, name: str, content: bytes, *, caching: str = ASKED_AGAIN) -> None:
+        """Serve *content* as the media type that the ending of *name* says, to be kept as *caching* says."""
         self._content = content
         self._media_type = MEDIA_TYPES[name.rpartition(".")[2]]
-        self._headers = {
-            "ETag": f'"{sha256(content).hexdigest()[:16]}"',
-            "Cache-Control": "no-cache",
-        }
+        self._headers = {"ETag": f'"{_digest(content)}"', "Cache-Control": caching}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the file, or that it has not changed."""
@@ -42,15 +53,33 @@ class PageFile:
 
 
 def page_files() -> Mapping[str, PageFile]:
-    """Return the files by their paths: ``index.html`` at ``/``, the others below ``/page/``."""
-    below = _below(files("chatmemory.programs.http") / "page", "/page/")
-    return {"/" if path == INDEX else path: PageFile(path, file.read_bytes()) for path, file in below}
+    """Return the files by their paths: the page at ``/``, and below ``/page/`` what it is made of."""
+    texts = dict(_below(files("chatmemory.programs.http") / "page", "/page/"))
+    index = texts.pop(INDEX).decode()
+    modules = {path: text.decode() for path, text in texts.items() if path.endswith(".js")}
+    script = linked(modules, SCRIPT.findall(index)[0]).encode()
+    links = STYLESHEETS.findall(index)[0]
+    style = b"".join(texts[path] for path in re.findall(r'href="([^"]+)"', links))
+    script_path, style_path = f"/page/{_digest(script)}.js", f"/page/{_digest(style)}.css"
+    index = SCRIPT.sub(
+        script_path, STYLESHEETS.sub(f'<link rel="stylesheet" href="{style_path}">\n    ', index)
+    )
+    return {
+        "/": PageFile(INDEX, index.encode()),
+        script_path: PageFile(script_path, script, caching=KEPT),
+        style_path: PageFile(style_path, style, caching=KEPT),
+        **{path: PageFile(path, text) for path, text in texts.items()},
+    }
 
 
-def _below(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]
+
+
+def _below(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
     for entry in folder.iterdir():
         name = f"{path}{entry.name}"
         if entry.is_dir():
             yield from _below(entry, f"{name}/")
         else:
-            yield name, entry
+            yield name, entry.read_bytes()

@@ -1,10 +1,11 @@
 /**
  * Hooks that ask the API: `useAnswer` for one answer, `usePages` for a list that comes in pages.
  *
- * An answer that comes after its component has gone, or after the question has changed, is thrown away.
+ * An answer that comes after its component has gone, or after the question has changed, is thrown away.  They ask before
+ * the browser draws the view (`useLayoutEffect`), not after it: the answer is what takes long.
  */
 
-import { useEffect, useRef, useState } from "./vendor/preact-htm.js";
+import { useLayoutEffect, useRef, useState } from "./vendor/preact-htm.js";
 
 /**
  * Ask once, and again whenever *questions* change.  *ask* takes `{signal}`.
@@ -16,7 +17,7 @@ export function useAnswer(ask, questions) {
   const [state, setState] = useState({ isLoading: true });
   const [round, setRound] = useState(0);
   const asked = useRef(round);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const isAgain = asked.current !== round;
     asked.current = round;
     setState((before) => ({ value: isAgain ? before.value : undefined, isLoading: true }));
@@ -52,7 +53,7 @@ export function usePages(ask, questions) {
       fail: (problem) => setState((before) => ({ ...before, problem, isLoading: false })),
     });
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     load(null, []);
     return () => stop.current();
   }, [...questions, round]);

@@ -1,0 +1,21 @@
+"""``compressed``: answers in fewer bytes for those who take gzip, which browsers and HTTP clients do.
+
+Compression can give a secret away (BREACH) where somebody else's page makes a browser ask with the credentials of its
+user, has words of its own repeated beside the secret, and sees how long the answer is.  Here no answer holds a token; a
+token stands in a header that no browser adds by itself; and a page of another origin is refused, whatever it asks.
+"""
+
+from typing import Final
+
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.types import ASGIApp
+
+LEAST_BYTES: Final = 1_400
+"""What fits one packet takes as long uncompressed."""
+LEVEL: Final = 5
+"""Of 1 to 9: 200 KB of the page become 60 KB in 12 ms; 9 takes half as long again, for 2 % less."""
+
+
+def compressed(app: ASGIApp) -> ASGIApp:
+    """Return *app* with its answers compressed; not for streams, whose beginning would wait for what follows."""
+    return GZipMiddleware(app, minimum_size=LEAST_BYTES, compresslevel=LEVEL)
