@@ -2,7 +2,7 @@
 
 ``sys.setprofile`` sees each function of chatmemory that one warm call on SQLite enters, on any thread, in order.  A reader
 who follows it opens so many *files*, meets so many *calls*, and comes *back* so often to a file that was left before; a
-return to the caller is no step.  What makes a plain value does not count: the constructors of attrs classes lie in no file,
+return to the caller is no step, and neither is a coroutine that goes on after it has waited.  What makes a plain value does not count: the constructors of attrs classes lie in no file,
 and those of ``Success`` and ``Failure`` are like them.
 """
 
@@ -75,6 +75,7 @@ class Tracer:
 
     def __init__(self) -> None:
         self._steps: list[Step] | None = None
+        self._entered: set[FrameType] = set()  # a coroutine that goes on has the frame that it began with
         threading.setprofile(self._see)  # of threads that start from now on
         sys.setprofile(self._see)
 
@@ -85,13 +86,15 @@ class Tracer:
         self._steps = steps = []
         await call()
         self._steps = None
+        self._entered.clear()
         return tuple(steps)
 
     def _see(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         if self._steps is None or event != "call" or not code.co_filename.startswith(FOLDERS):
             return
-        if code.co_qualname not in NO_STEPS:
+        if code.co_qualname not in NO_STEPS and frame not in self._entered:
+            self._entered.add(frame)
             self._steps.append((code.co_filename, code.co_qualname))
 
 

@@ -73,20 +73,13 @@ class ChatMemoryLive:
     clock: Clock
     ids: Ids
 
-    def add_messages(
+    # Plain coroutines add and read messages: do-notation and alt would double what the service adds to their price.
+
+    @Effect.coroutine
+    async def add_messages(
         self, conversation_id: str, messages: Sequence[NewMessage], *, expected_version: int | None = None
-    ) -> Effect[AddReport, AddError]:
-        """See ``ChatMemory``."""
-
-        async def add() -> Outcome[AddReport, AddError]:
-            return await self._add(conversation_id, messages, expected_version)
-
-        return Effect.from_outcome(add)
-
-    async def _add(
-        self, conversation_id: str, messages: Sequence[NewMessage], expected_version: int | None
     ) -> Outcome[AddReport, AddError]:
-        # A plain coroutine: do-notation and alt would double what the service adds to the price of a message.
+        """See ``ChatMemory``."""
         problems = id_problems("$.conversation_id", conversation_id) + message_problems(messages)
         if expected_version is not None:
             problems += limit_problems("$.expected_version", expected_version)
@@ -111,23 +104,21 @@ class ChatMemoryLive:
         found = await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
         return AddReport((), (), 0 if found is None else found.version, IDLE)
 
-    def get_messages(
+    @Effect.coroutine
+    async def get_messages(
         self,
         conversation_id: str,
         *,
         limit: int | None = None,
         before: datetime | None = None,
         view: View = "model",
-    ) -> Effect[Sequence[ChatMessage], ReadError]:
+    ) -> Outcome[Sequence[ChatMessage], ReadError]:
         """See ``ChatMemory``."""
+        page = await self._page(PageQuery(conversation_id, view, limit, before))
+        return page if isinstance(page, Failure) else Success(page.messages)
 
-        async def read() -> Outcome[Sequence[ChatMessage], ReadError]:
-            page = await self._page(PageQuery(conversation_id, view, limit, before))
-            return page if isinstance(page, Failure) else Success(page.messages)
-
-        return Effect.from_outcome(read)
-
-    def get_page(
+    @Effect.coroutine
+    async def get_page(
         self,
         conversation_id: str,
         *,
@@ -135,14 +126,10 @@ class ChatMemoryLive:
         older_than: int | None = None,
         newer_than: int | None = None,
         view: View = "model",
-    ) -> Effect[MessagePage, ReadError]:
+    ) -> Outcome[MessagePage, ReadError]:
         """See ``ChatMemory``."""
-
-        async def read() -> Outcome[MessagePage, ReadError]:
-            page = await self._page(PageQuery(conversation_id, view, limit, None, older_than, newer_than))
-            return page if isinstance(page, Failure) else Success(page)
-
-        return Effect.from_outcome(read)
+        page = await self._page(PageQuery(conversation_id, view, limit, None, older_than, newer_than))
+        return page if isinstance(page, Failure) else Success(page)
 
     async def pages(
         self, conversation_id: str, *, size: int = 200, view: View = "full"
@@ -258,7 +245,6 @@ class ChatMemoryLive:
         )
 
     async def _page(self, query: PageQuery) -> MessagePage | Failure[ReadError]:
-        # Plain coroutines, see _add.
         problems = _query_problems(query)
         if problems:
             return Failure(DataValidationError(tuple(problems)))

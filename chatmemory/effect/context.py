@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, Never, cast, final
 
+from attrs import define, field
 from typing_extensions import TypeVar
 
 from chatmemory.effect.checks.mistakes import no_tag, require_tag
@@ -24,6 +25,7 @@ R_contra = TypeVar("R_contra", contravariant=True)
 
 
 @final
+@define(repr=False)
 class Context(Generic[R_contra]):
     """An immutable map from tag to service, in order of insertion; ``services`` is keyed by the tags' keys.
 
@@ -31,11 +33,8 @@ class Context(Generic[R_contra]):
     every context that is made from this one keeps it.
     """
 
-    __slots__ = ("family", "services")
-
-    def __init__(self, services: Mapping[str, Any] | None = None, family: Family | None = None) -> None:
-        self.services: Mapping[str, Any] = {} if services is None else services
-        self.family = family
+    services: Mapping[str, Any] = field(factory=dict[str, Any])
+    family: Family | None = field(default=None, eq=False)
 
     @staticmethod
     def empty() -> Context[Never]:
@@ -105,11 +104,6 @@ class Context(Generic[R_contra]):
 
     def __len__(self) -> int:
         return len(self.services)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Context) and self.services == other.services
-
-    __hash__ = None  # type: ignore[assignment]  # services need not be hashable
 
     def __repr__(self) -> str:
         return f"Context({', '.join(map(short_name, self.services))})"

@@ -100,16 +100,25 @@ _ASYNC_GENERATOR: Final = 0x200
 _NAMES_OF_DO: Final = {("do",), ("_do",), ("_",)}  # with an underscore where it is not used
 
 
-async def run_do(body: Callable[[Do[Any, Any]], Awaitable[A]], context: Context[Any]) -> Outcome[A, Any]:
-    """Run *body* with a ``Do`` of its own, and return its outcome.
+async def run_do(
+    function: Callable[..., Awaitable[A]],
+    before: tuple[Any, ...],
+    after: tuple[Any, ...],
+    named: dict[str, Any],
+    context: Context[Any],
+) -> Outcome[A, Any]:
+    """Run *function* with a ``Do`` of its own, and return its outcome.
 
     Args:
-        body: the coroutine function.
+        function: the coroutine function.
+        before: its arguments before ``do``: none, or ``self``.
+        after: those after ``do``.
+        named: its keyword arguments.
         context: the services.
     """
     do: Do[Any, Any] = Do(context)
     try:
-        return Success(await body(do))
+        return Success(await function(*before, do, *after, **named))
     except _ShortCircuit as stop:
         # An effect may be run inside the steps of another one: only the scope's own failure ends it.
         if stop.scope is not do:

@@ -1,11 +1,13 @@
 """``Family``: the fibers that an effect has forked, which end with it.
 
-Who runs an effect with a family of its own is defined in ``supervised.py``, the fibers themselves in ``fibers/forked.py``.
+``Effect.run_supervised`` runs an effect with a family of its own; the fibers themselves are defined in ``fibers/forked.py``.
 """
 
 from __future__ import annotations
 
 from typing import Protocol, final
+
+from attrs import define
 
 __all__ = ["Family", "Member"]
 
@@ -23,17 +25,15 @@ class Member(Protocol):
 
 
 @final
+@define(eq=False)
 class Family:
     """The members that have not ended yet, or have ended with a defect that no caller has seen.
 
     Most effects fork nothing, so the set is made by the first fork.
     """
 
-    __slots__ = ("is_over", "members")
-
-    def __init__(self) -> None:
-        self.is_over = False
-        self.members: set[Member] | None = None
+    is_over: bool = False
+    members: set[Member] | None = None
 
     def add(self, member: Member) -> None:
         """Add *member*, which then ends with this family."""

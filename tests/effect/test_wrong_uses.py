@@ -96,6 +96,10 @@ MAKING = [
         "write OSError",
     ),
     Wrong("from_outcome, a value", lambda: fx.from_outcome(answer), TypeError, "42", "return Success(value)"),
+    Wrong("coroutine, a plain one", lambda: fx.coroutine(read), TypeError, "read", "above an `async def`"),
+    Wrong(
+        "coroutine, a value", lambda: fx.coroutine(answer)().run(), TypeError, "42", "return Success(value)"
+    ),
     Wrong("from_result, a value", lambda: fx.from_result(1).run(), TypeError, "1", "Effect.succeed(value)"),
     Wrong("all, arguments", lambda: fx.all(one, one), TypeError, "one tuple or list", "all((one, another))"),
     Wrong("all, one effect", lambda: fx.all(one), TypeError, "not an effect", "Effect.all([...])"),

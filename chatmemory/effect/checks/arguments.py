@@ -14,6 +14,7 @@ __all__ = [
     "ATTEMPT",
     "COROUTINE",
     "awaitable_of",
+    "require_coroutine",
     "require_count",
     "require_exceptions",
     "require_plain",
@@ -42,6 +43,14 @@ def require_plain(function: object, where: str, *, instead: str) -> None:
         msg = (
             f"{where} takes a plain function, and {shown(function)} is a coroutine function: write {instead}"
         )
+        raise TypeError(msg)
+
+
+def require_coroutine(function: object, where: str) -> None:
+    """Check that *function* is a coroutine function, as *where*, the decorator, expects."""
+    code: CodeType | None = getattr(function, "__code__", None)
+    if code is None or not code.co_flags & COROUTINE:
+        msg = f"{where} takes a coroutine function, not {shown(function)}: write it above an `async def`"
         raise TypeError(msg)
 
 

@@ -10,17 +10,11 @@ from typing_extensions import TypeVar
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.runs import Runs
-from chatmemory.effect.supervised import run_supervised
 from chatmemory.effect.suspended import has_event_loop
 
 A = TypeVar("A")
 E = TypeVar("E")
 R = TypeVar("R")
-
-
-async def run_inline(effect: Runs[A, E, R], context: Context[R]) -> Outcome[A, E]:
-    """Run *effect* as a part of the effect that is running: its forked fibers end with that one."""
-    return await effect.run_in(context)
 
 
 async def run_all(
@@ -32,10 +26,10 @@ async def run_all(
     failures: list[Failure[E]] = []
     defects: list[Exception] = []
 
-    async def work_off(run: Callable[[Runs[A, E, R], Context[R]], Awaitable[Outcome[A, E]]]) -> None:
+    async def work_off(run: Callable[[Runs[A, E, R]], Awaitable[Outcome[A, E]]]) -> None:
         # The workers share one iterator: whoever is free takes the next effect.
         for place, effect in waiting:
-            outcome = await run(effect, context)
+            outcome = await run(effect)
             if type(outcome) is not Success:
                 failures.append(outcome)
                 return
@@ -43,7 +37,7 @@ async def run_all(
 
     workers = len(effects) if concurrency is None else min(concurrency, len(effects))
     if workers <= 1 or not has_event_loop():
-        await work_off(run_inline)
+        await work_off(lambda effect: effect.run_in(context))
         return failures[0] if failures else Success(values)
 
     import anyio
@@ -52,7 +46,7 @@ async def run_all(
 
         async def work_until_trouble() -> None:
             try:
-                await work_off(run_supervised)
+                await work_off(lambda effect: effect.run_supervised(context))
             except Exception as defect:  # noqa: BLE001  raised below, bare: a task group would wrap it in a group
                 defects.append(defect)
             if failures or defects:

@@ -12,7 +12,6 @@ from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.services.clock import ClockTag, SystemClock
-from chatmemory.effect.supervised import run_supervised
 from chatmemory.effect.suspended import SuspendedError, has_event_loop, new_event
 
 A = TypeVar("A")
@@ -43,7 +42,7 @@ async def run_for(
     # The event loop goes by this clock as well, and needs no task to ring: 17 µs, not 73.
     if isinstance(clock, SystemClock):
         with anyio.move_on_after(seconds):
-            return await run_supervised(effect, context)
+            return await effect.run_supervised(context)
         return Failure(on_timeout())
     outcome: Outcome[A, E] | None = None
     defect: Exception | None = None
@@ -55,7 +54,7 @@ async def run_for(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ring)
         try:
-            outcome = await run_supervised(effect, context)
+            outcome = await effect.run_supervised(context)
         except Exception as raised:  # noqa: BLE001  raised below, bare: a task group would wrap it in a group
             defect = raised
         tasks.cancel_scope.cancel()

@@ -25,7 +25,6 @@ from chatmemory.effect.outcome import (
 )
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.scope import Scope
-from chatmemory.effect.supervised import run_supervised
 from chatmemory.effect.suspended import (
     SuspendedError,
     has_event_loop,
@@ -78,7 +77,7 @@ class Forked(Generic[A, E]):
             self._task = start_task(lambda: self._run(effect, context, cancel_scope))
             return
         try:
-            self._end(exit_from_outcome(run_without_waiting(run_supervised(effect, context))))
+            self._end(exit_from_outcome(run_without_waiting(effect.run_supervised(context))))
         except SuspendedError:
             raise
         except Exception as defect:  # noqa: BLE001  whoever joins is told
@@ -89,7 +88,7 @@ class Forked(Generic[A, E]):
         try:
             with cancel_scope:
                 if not cancel_scope.cancel_called:  # interrupted before it could begin
-                    exit_ = exit_from_outcome(await run_supervised(effect, context))
+                    exit_ = exit_from_outcome(await effect.run_supervised(context))
         except Exception as defect:  # noqa: BLE001  whoever joins is told
             exit_ = exit_from_exception(defect)
         finally:

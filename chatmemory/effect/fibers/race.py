@@ -18,7 +18,6 @@ from chatmemory.effect.outcome import (
     outcome_from_exit,
 )
 from chatmemory.effect.runs import Runs
-from chatmemory.effect.supervised import run_supervised
 from chatmemory.effect.suspended import has_event_loop
 
 __all__ = ["run_race"]
@@ -47,7 +46,7 @@ async def run_race(
     async def run(place: int) -> None:
         nonlocal winner
         try:
-            exit_ = exit_from_outcome(await run_supervised(effects[place], context))
+            exit_ = exit_from_outcome(await effects[place].run_supervised(context))
         except Exception as defect:  # noqa: BLE001  it may be that another one succeeds
             exit_ = exit_from_exception(defect)
         exits.append(exit_)
