@@ -14,9 +14,9 @@ from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.legacy import legacy_rows
 from chatmemory_layers.sqlite.memories import (
-    memory_filters,
     memory_reads,
     memory_removal,
+    memory_row,
     memory_search,
     memory_store,
     memory_writes,
@@ -30,9 +30,9 @@ MODULES = (
     message_summaries,
     history_work,
     legacy_rows,
-    memory_filters,
     memory_reads,
     memory_removal,
+    memory_row,
     memory_search,
     memory_store,
     memory_writes,

@@ -15,10 +15,14 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_repository import Attachment, Candidates, Forgetting, MemorySearch
-from chatmemory_layers.sqlite.memories import vector_partition
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
-from chatmemory_layers.sqlite.memories.vector_partition import VectorPartition
-from chatmemory_layers.sqlite.memories.vector_search import COMPARED, Space, VectorSearch
+from chatmemory_layers.sqlite.memories.vector_search import (
+    COMPARED,
+    SETTLED_COUNT,
+    Space,
+    VectorPartition,
+    VectorSearch,
+)
 from tests.unit.sqlite.stores import open_memories
 
 MING = Namespace("小明")
@@ -121,6 +125,7 @@ async def test_those_of_removed_memories_are_let_go(tmp_path: Path) -> None:
     async with open_memories(tmp_path / "m.db") as memories:
         await fill(memories, vectors(50))
         await nearest(memories, vectors(1)[0])
+        assert memories.searcher.vectors is not None
         (partition,) = memories.searcher.vectors._partitions.values()
         assert partition.count == 50
         for number in range(10):
@@ -184,8 +189,8 @@ def test_a_mean_of_few_vectors_is_made_anew_until_there_are_enough() -> None:
     partition.add(rows_of(vectors(10)))
     assert partition.is_outgrown
     settled = VectorPartition(DIM)
-    settled.add(rows_of(vectors(vector_partition.SETTLED_COUNT)))
-    settled.add(rows_of(vectors(3 * vector_partition.SETTLED_COUNT)))
+    settled.add(rows_of(vectors(SETTLED_COUNT)))
+    settled.add(rows_of(vectors(3 * SETTLED_COUNT)))
     assert not settled.is_outgrown
 
 

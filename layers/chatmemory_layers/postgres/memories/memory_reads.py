@@ -10,12 +10,11 @@ from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory.longterm.memory_rules import folded
 from chatmemory_layers.postgres.engine.connection import Connection
-from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, TRUE, seen_by, true_at
 from chatmemory_layers.postgres.memories.memory_requests import Keyed, Named, Unembedded
-from chatmemory_layers.postgres.memories.memory_row import memory_of
+from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, TRUE, memory_of, seen_by, true_at
 from chatmemory_layers.sql.columns import END_US, to_us
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+# ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 SELECT_MEMORY: Final = f"""
 SELECT * FROM memory_record WHERE {SEEN} AND memory_id = $3

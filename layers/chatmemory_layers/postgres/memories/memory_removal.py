@@ -13,11 +13,11 @@ from chatmemory.effect import Success
 from chatmemory.longterm.memories import ForgetReceipt, Namespace
 from chatmemory.longterm.memory_repository import Forgetting
 from chatmemory_layers.postgres.engine.connection import Connection, Row
-from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, seen_by
 from chatmemory_layers.postgres.memories.memory_requests import Expiry
+from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
 from chatmemory_layers.sql.columns import to_us
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+# ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 _FORGOTTEN: Final = f"""
 SELECT memory_key, memory_id, session_id, message_ids FROM {{source}}

@@ -1,11 +1,13 @@
-"""``MemoryRow``: a memory on its way into ``atomic_memory``, how rows come back as memories, and the keys of their spaces.
+"""Rows of memories: conditions on them, a memory on its way into ``atomic_memory``, how rows come back, the keys of spaces.
 
 Which rows are read and written is the business of ``memory_reads.py``, ``memory_search.py``, ``memory_store.py`` and
-``memory_writes.py``.
+``memory_writes.py``.  A condition is SQL for a WHERE clause over ``atomic_memory`` or its view ``memory_record``; its
+parameters have one place in every statement: ``$1`` the user, ``$2`` the app, ``$3`` the instant.
 """
 
 import json
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Final, Self, final
 
 from attrs import astuple, frozen
@@ -17,6 +19,15 @@ from chatmemory.longterm.memories import Memory, Namespace, Provenance
 from chatmemory.longterm.memory_repository import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.sql.columns import from_us, to_us
+
+# A key that is looked up once, instead of a join: what follows comes out of an index of the user in its order.
+OWNED: Final = "user_key = (SELECT user_key FROM memory_user WHERE user_id = $1)"
+# See Namespace.sees.
+SEEN: Final = f"{OWNED} AND ($2 = '' OR app_type IN ('', $2))"
+# Now, unless there is an instant.
+TRUE: Final = """
+($3::bigint IS NULL OR created_at_us <= $3) AND (superseded_at_us IS NULL OR superseded_at_us > $3)
+"""
 
 SELECT_SPACES: Final = """
 SELECT space_key, model, dim
@@ -66,6 +77,16 @@ SELECT memory_key, space_key, vector::real[]
 FROM added JOIN draft USING (memory_id)
 WHERE vector IS NOT NULL
 """
+
+
+def seen_by(namespace: Namespace) -> tuple[str, str]:
+    """Return the parameters of ``SEEN``."""
+    return namespace.user, namespace.app
+
+
+def true_at(namespace: Namespace, as_of: datetime | None) -> tuple[str, str, int | None]:
+    """Return the parameters of ``SEEN`` and ``TRUE``."""
+    return namespace.user, namespace.app, None if as_of is None else to_us(as_of)
 
 
 @final

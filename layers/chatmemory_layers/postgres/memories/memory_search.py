@@ -13,10 +13,9 @@ from chatmemory.longterm.memory_repository import Candidate, Candidates, MemoryS
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes
-from chatmemory_layers.postgres.memories.memory_filters import SEEN, TRUE, true_at
-from chatmemory_layers.postgres.memories.memory_row import memory_of, vector_literal
+from chatmemory_layers.postgres.memories.memory_row import SEEN, TRUE, memory_of, true_at, vector_literal
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+# ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 EXACT_VECTORS: Final = 10_000
 """So many are compared one by one: 30 ms for 768 dimensions."""

@@ -12,12 +12,18 @@ from chatmemory.input.json_value import to_json
 from chatmemory.longterm.memories import Memory, Namespace, UseReport
 from chatmemory.longterm.memory_repository import Attachment
 from chatmemory_layers.postgres.engine.connection import Connection
-from chatmemory_layers.postgres.memories.memory_filters import OWNED, SEEN, seen_by
 from chatmemory_layers.postgres.memories.memory_requests import Attaching, Marks, Retirement, Rewriting, Use
-from chatmemory_layers.postgres.memories.memory_row import memory_of, space_keys, vector_literal
+from chatmemory_layers.postgres.memories.memory_row import (
+    OWNED,
+    SEEN,
+    memory_of,
+    seen_by,
+    space_keys,
+    vector_literal,
+)
 from chatmemory_layers.sql.columns import to_us
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+# ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 END_KEY: Final = f"""
 UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $4)

@@ -11,20 +11,20 @@ from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import Memory, Namespace
 from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory_layers.sql.columns import END_US, to_us
-from chatmemory_layers.sqlite.memories.memory_filters import (
+from chatmemory_layers.sqlite.memories.memory_row import (
     CONTAINS,
     HAS_TAGS,
     SEEN,
     TRUE,
     Parameters,
     containing,
+    memory_of,
     seen_by,
     tagged,
     true_at,
 )
-from chatmemory_layers.sqlite.memories.memory_row import memory_of
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+# ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 SELECT_MEMORY = f"SELECT * FROM memory_record WHERE memory_id = :memory_id AND {SEEN}"
 # +: by the index of keys, or of sessions; SQLite would rather walk through all of the user's, for they come in order.

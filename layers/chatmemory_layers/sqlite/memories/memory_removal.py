@@ -17,10 +17,10 @@ from chatmemory.longterm.memories import ForgetReceipt, Namespace
 from chatmemory.longterm.memory_repository import Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
-from chatmemory_layers.sqlite.memories.memory_filters import SEEN, seen_by
+from chatmemory_layers.sqlite.memories.memory_row import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+# ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 _FORGOTTEN = f"""
 SELECT id, session_id, provenance FROM {{source}}

@@ -1,24 +1,95 @@
-"""How a memory becomes columns of ``atomic_memory`` and comes back from the view ``memory_record``.
+"""Rows of memories: conditions on them with their parameters, and how a memory becomes columns and comes back.
 
-What the columns are is said in ``memory_tables.py``; which rows are read and written, in ``memory_reads.py``,
-``memory_search.py``, ``memory_store.py`` and ``memory_writes.py``.
+What the columns of ``atomic_memory`` and of its view ``memory_record`` are is said in ``memory_tables.py``; which rows are
+read and written, in ``memory_reads.py``, ``memory_search.py``, ``memory_store.py`` and ``memory_writes.py``.  A condition
+is SQL for a WHERE clause over either.
 """
 
 import json
+import sqlite3
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from datetime import datetime
+from typing import Any, Final, TypeAlias, cast
 
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.memories import Memory, Namespace, Provenance
 from chatmemory.longterm.memory_repository import MemoryDraft
-from chatmemory_layers.sql.columns import from_us
+from chatmemory.longterm.memory_rules import folded
+from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, to_us
+
+Parameters: TypeAlias = dict[str, object]
+
+Row: TypeAlias = tuple[Any, ...]
+"""A row of the view ``memory_record``; the last column is its key."""
 
 _NO_PROVENANCE: Final = Provenance()
 
+# See Namespace.sees.
+SEEN = """
+user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND (:app = '' OR app_type IN ('', :app))
+"""
+# Now, unless there is an instant.
+TRUE = """
+(:as_of_us IS NULL OR created_at_us <= :as_of_us) AND (superseded_at_us IS NULL OR superseded_at_us > :as_of_us)
+"""
+# What is no JSON array is read as ``tags_of`` reads it: separated by commas.
+HAS_TAGS = """
+(:tags = '[]' OR NOT EXISTS (
+    SELECT 1 FROM json_each(:tags) AS wanted
+    WHERE wanted.value NOT IN (
+        SELECT value FROM json_each(CASE
+            WHEN tags IS NULL THEN '[]'
+            WHEN json_valid(tags) AND json_type(tags) = 'array' THEN tags
+            ELSE '[' || replace(replace(json_quote(tags), ', ', ','), ',', '","') || ']'
+        END)
+    )
+))
+"""
+# contained is folded already.  lower() knows ASCII alone, unless somebody has built SQLite with ICU.
+CONTAINS = """
+(:contained IS NULL OR instr(lower(content), :contained) OR instr(lower(key), :contained)
+    OR instr(lower(CASE WHEN substr(value, 1, 1) = '"' THEN json_extract(value, '$') ELSE value END), :contained))
+"""
+# What a search may find.
+RECALLABLE = f"""
+memory_type = 'long_term' AND {SEEN} AND {TRUE} AND (:category IS NULL OR category = :category) AND {HAS_TAGS}
+"""
 
-def memory_of(row: Sequence[Any], namespace: Namespace) -> Memory:
+# CROSS: in the order of the keys, and no further than the limit; SQLite would rather walk through all of the user's.
+SELECT_PASSING = f"""
+SELECT memory_record.* FROM json_each(:keys) AS wanted CROSS JOIN memory_record ON memory_key = wanted.value
+WHERE {RECALLABLE} LIMIT :limit
+"""  # noqa: S608  conditions, no values
+
+
+def seen_by(namespace: Namespace) -> Parameters:
+    """Return the parameters of ``SEEN``."""
+    return {"user": namespace.user, "app": namespace.app}
+
+
+def true_at(as_of: datetime | None) -> Parameters:
+    """Return the parameters of ``TRUE``."""
+    return {"as_of_us": None if as_of is None else to_us(as_of)}
+
+
+def tagged(tags: Sequence[str]) -> Parameters:
+    """Return the parameters of ``HAS_TAGS``."""
+    return {"tags": json.dumps(tags)}
+
+
+def containing(text: str | None) -> Parameters:
+    """Return the parameters of ``CONTAINS``."""
+    return {"contained": None if text is None else folded(text)}
+
+
+def passing(connection: sqlite3.Connection, keys: Sequence[int], parameters: Parameters) -> list[Row]:
+    """Return the rows of the first ``limit`` of *keys* that are recallable; *parameters* are those of ``RECALLABLE``."""
+    return connection.execute(SELECT_PASSING, {**parameters, "keys": json.dumps(keys)}).fetchall()
+
+
+def memory_of(row: Row, namespace: Namespace) -> Memory:
     """Make a memory of a row of the view ``memory_record`` that a reader in *namespace* sees."""
     (
         memory_id,
@@ -60,11 +131,11 @@ def memory_of(row: Sequence[Any], namespace: Namespace) -> Memory:
         memory_type,
         bool(pinned),
         _NO_PROVENANCE if provenance is None else _provenance_of(provenance),
-        from_us(created_at_us),
-        None if last_used_at_us is None else from_us(last_used_at_us),
+        EPOCH + created_at_us * MICROSECOND,
+        None if last_used_at_us is None else EPOCH + last_used_at_us * MICROSECOND,
         use_count,
         None if model is None else EmbeddingSpace(model, dim),
-        None if superseded_at_us is None else from_us(superseded_at_us),
+        None if superseded_at_us is None else EPOCH + superseded_at_us * MICROSECOND,
         superseded_by,
         version,
     )
@@ -94,7 +165,7 @@ def vector_blob(vector: Vector) -> bytes:
 def tags_of(text: str) -> tuple[str, ...]:
     """Read tags: ours are a JSON array; the desktop application's may be any text, separated by commas.
 
-    ``memory_filters.HAS_TAGS`` reads them alike.
+    ``HAS_TAGS`` reads them alike.
     """
     try:
         found: object = json.loads(text)

@@ -6,31 +6,35 @@ three common words among 100,000 memories.  Here each word tells its newest memo
 all of them, count for more.
 """
 
+from __future__ import annotations
+
 import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from attrs import define, field
 
 from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Coverage
-from chatmemory_layers.sqlite.memories.memory_filters import (
+from chatmemory_layers.sqlite.memories.memory_row import (
     RECALLABLE,
     SEEN,
     TRUE,
     Parameters,
     Row,
+    memory_of,
     passing,
     seen_by,
     tagged,
     true_at,
 )
-from chatmemory_layers.sqlite.memories.memory_row import memory_of
-from chatmemory_layers.sqlite.memories.vector_search import Space, VectorSearch
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+if TYPE_CHECKING:
+    from chatmemory_layers.sqlite.memories.vector_search import VectorSearch
+
+# ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 SELECT_PLACE = """
 SELECT memory_user.user_key, next_seq, space_key FROM memory_user LEFT JOIN memory_space
@@ -69,7 +73,7 @@ _NOTHING: Final = Candidates((), matched_text=False, coverage=Coverage(0, 0))
 class MemorySearcher:
     """Searches on the reading connection, and keeps beside it what the next search can use."""
 
-    vectors: VectorSearch = field(factory=VectorSearch)
+    vectors: VectorSearch | None = None
     data_version: int = 0
     coverages: dict[tuple[Namespace, int | None], Coverage] = field(
         factory=dict[tuple[Namespace, int | None], Coverage]
@@ -104,13 +108,12 @@ class MemorySearcher:
         found = {row[-1]: row for row in rows}
         similarity: dict[int, float] = {}
         if search.vector is not None and space_key is not None:
+            from chatmemory_layers.sqlite.memories.vector_search import Space, VectorSearch
+
+            self.vectors = self.vectors or VectorSearch()
+            space_now = Space(space_key, next_seq)
             nearest, similarity = self.vectors.search(
-                connection,
-                Space(space_key, next_seq),
-                search.vector,
-                parameters,
-                limit=search.limit,
-                also=found,
+                connection, space_now, search.vector, parameters, limit=search.limit, also=found
             )
             found |= {row[-1]: row for row in nearest}
         return Candidates(

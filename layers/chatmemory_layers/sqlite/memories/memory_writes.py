@@ -16,11 +16,10 @@ from chatmemory.longterm.memories import Memory, MemoryType, Namespace, UseRepor
 from chatmemory.longterm.memory_repository import Attachment, MemoryDraft
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
-from chatmemory_layers.sqlite.memories.memory_filters import SEEN, seen_by
-from chatmemory_layers.sqlite.memories.memory_row import memory_of, said_columns, vector_blob
+from chatmemory_layers.sqlite.memories.memory_row import SEEN, memory_of, said_columns, seen_by, vector_blob
 from chatmemory_layers.sqlite.memories.memory_store import SELECT_TWIN, user_row
 
-# ruff: noqa: S608  conditions of memory_filters.py are put into statements, never values
+# ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 # Like a memory that is replaced, none ends before it became true.
 END_KEY = """

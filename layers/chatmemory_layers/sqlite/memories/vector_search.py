@@ -1,9 +1,16 @@
 """``VectorSearch``: the memories most similar to a vector, exactly compared, from codes that are kept in memory.
 
-It lives beside the reading connection and is used on its thread only.  A partition of codes holds every long-term
+It lives beside the reading connection and is used on its thread only.  ``VectorPartition`` is the codes of every long-term
 vector of one space of one user, superseded ones too; what a reader may see of them is decided by SQL, at the very
 snapshot that it reads.  So codes can be out of date without harm: those of removed memories are let go when they are
 met, and a vector that became searchable has a new number, behind all that the partition has seen.
+
+A code has a bit per dimension.  It says on which side of the mean a vector lies, seen from a random direction, so that
+100,000 vectors of 768 dimensions are compared in a millisecond; the real vectors of those that come first are compared
+exactly.  Of the 10 nearest among 30,000 lines of English by the bundled embedder, 99 % are among the first 400; seen along
+the axes it would be 94 %, for its hashed dimensions are mostly zero.
+
+``memory_search.py`` imports this module, and numpy with it, when the first vector is looked for.
 """
 
 from __future__ import annotations
@@ -11,17 +18,21 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import nlargest
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
+import numpy as np
 from attrs import frozen
 
-from chatmemory.embedding.embedder import Vector
-from chatmemory_layers.sqlite.memories.memory_filters import Parameters, Row, passing
+from chatmemory.embedding.embedder import Matrix, Vector
+from chatmemory_layers.sqlite.memories.memory_row import Parameters, Row, passing
 
 if TYPE_CHECKING:
-    from chatmemory_layers.sqlite.memories.vector_partition import VectorPartition
+    from numpy.typing import NDArray
+
+    Integers: TypeAlias = NDArray[np.int64]
+    Words: TypeAlias = NDArray[np.uint64]
 
 SELECT_NEW = """
 SELECT memory_key, vector FROM memory_embedding WHERE space_key = :space_key AND seq >= :next_seq ORDER BY seq
@@ -33,15 +44,26 @@ WHERE memory_key IN (SELECT value FROM json_each(:keys)) AND space_key = :space_
 """
 
 COMPARED: Final = 400
-"""Vectors that are compared exactly at least; how many of the nearest are among them, ``vector_partition.py`` says."""
+"""Vectors that are compared exactly at least; how many of the nearest are among them is said above."""
 
 MAX_BYTES: Final = 128 * 1024 * 1024
 """Of codes in memory, besides the partition in use: a million memories of 768 dimensions."""
 
 READ_AT_ONCE: Final = 4096
-"""Vectors, 12 MB of 768 dimensions; and enough for a mean that stays good, see ``vector_partition.SETTLED_COUNT``."""
+"""Vectors, 12 MB of 768 dimensions; and enough for a mean that stays good, see ``SETTLED_COUNT``."""
 
 _COMPARED_PER_HIT: Final = 2
+
+SETTLED_COUNT: Final = 4096
+"""So many vectors have a mean that stays good, however many follow."""
+
+_GROWTH_OF_MEAN: Final = 2  # a mean of fewer is made anew when there are twice as many
+_GROWTH_OF_PORTION: Final = 4
+_FIRST_CAPACITY: Final = 256  # vectors; it doubles
+_BITS_PER_WORD: Final = 64
+
+# For numpy before 2.0, which cannot count bits.
+_BIT_COUNTS: Final = np.array([number.bit_count() for number in range(2**16)], np.uint8)
 
 
 @final
@@ -58,7 +80,7 @@ class VectorSearch:
     """The partitions that were used last."""
 
     def __init__(self, *, max_bytes: int = MAX_BYTES) -> None:
-        """Have none; numpy is not loaded before one is needed."""
+        """Have none."""
         self._partitions: OrderedDict[int, VectorPartition] = OrderedDict()
         self._max_bytes = max_bytes
 
@@ -103,8 +125,6 @@ class VectorSearch:
         """Return the partition of *space* with all that the snapshot holds; others go when memory is short."""
         partition = self._partitions.pop(space.key, None)
         if partition is None or partition.is_outgrown:
-            from chatmemory_layers.sqlite.memories.vector_partition import VectorPartition
-
             partition = VectorPartition(dim)
         if partition.next_seq < space.next_seq:
             new = {"space_key": space.key, "next_seq": partition.next_seq}
@@ -119,3 +139,120 @@ class VectorSearch:
 
     def _size_bytes(self) -> int:
         return sum(partition.size_bytes for partition in self._partitions.values())
+
+
+@final
+class VectorPartition:
+    """The codes of one space of one user.
+
+    A key that is added again is there twice, once with its former vector; who looks at the real one loses nothing.
+
+    Attributes:
+        next_seq: the number of the first vector that it has not met.
+        count: how many vectors it holds.
+    """
+
+    def __init__(self, dim: int) -> None:
+        """Be empty, for vectors of *dim* dimensions."""
+        self.next_seq = 0
+        self.count = 0
+        self._mean = np.zeros(dim, np.float32)
+        self._mean_count = 0
+        words = -(-dim // _BITS_PER_WORD)
+        random = np.random.default_rng(0)
+        self._order = random.permutation(words * _BITS_PER_WORD)
+        rotation, _ = np.linalg.qr(random.standard_normal((_BITS_PER_WORD, _BITS_PER_WORD)))
+        self._rotation: Matrix = rotation.astype(np.float32)
+        self._keys: Integers = np.zeros(_FIRST_CAPACITY, np.int64)
+        # One vector per column: numpy adds up rows of words many times as quickly as words within a row.
+        self._codes: Words = np.zeros((words, _FIRST_CAPACITY), np.uint64)
+
+    @property
+    def size_bytes(self) -> int:
+        """The memory that it occupies."""
+        return self._keys.nbytes + self._codes.nbytes
+
+    @property
+    def is_outgrown(self) -> bool:
+        """Whether its mean stems from too few vectors, so that it had better be made anew."""
+        return self._mean_count < SETTLED_COUNT and self.count >= _GROWTH_OF_MEAN * self._mean_count > 0
+
+    def add(self, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Take in keys with their vectors, float32, little endian; the mean is that of the first ones."""
+        keys = [key for key, _ in rows]
+        vectors = self._matrix([blob for _, blob in rows])
+        # A page of the file that is damaged would spoil the mean, and by it the codes of all the others.
+        with np.errstate(invalid="ignore", over="ignore"):
+            is_sound = np.isfinite(vectors.sum())
+        if not is_sound:
+            vectors = np.where(np.isfinite(vectors), vectors, 0)
+        if self._mean_count == 0:
+            self._mean = vectors.mean(axis=0)
+            self._mean_count = len(keys)
+        end = self.count + len(keys)
+        if end > self._keys.size:
+            missing = max(end, 2 * self._keys.size) - self._keys.size
+            self._keys = np.pad(self._keys, (0, missing))
+            self._codes = np.pad(self._codes, ((0, 0), (0, missing)))
+        self._keys[self.count : end] = keys
+        self._codes[:, self.count : end] = self._encode(vectors).T
+        self.count = end
+
+    def evict(self, keys: Sequence[int]) -> None:
+        """Remove the vectors of *keys* from memory."""
+        stays = np.isin(self._keys[: self.count], keys, invert=True)
+        count = int(stays.sum())
+        self._keys[:count] = self._keys[: self.count][stays]
+        self._codes[:, :count] = self._codes[:, : self.count][:, stays]
+        self.count = count
+
+    def nearest_first(self, vector: Vector, *, portion: int) -> Iterator[list[int]]:
+        """Yield all keys in portions: those of at least *portion* nearest vectors first, then ever larger ones."""
+        distances = self._distances(vector)
+        within = np.bincount(distances).cumsum()  # how many lie at that distance, or nearer
+        start = 0
+        while start < within.size:
+            end = 1 + int(np.searchsorted(within, min(portion, self.count)))
+            yield self._keys[np.flatnonzero((distances >= start) & (distances < end))].tolist()
+            start = end
+            portion *= _GROWTH_OF_PORTION
+
+    def cosines(self, blobs: Mapping[int, bytes], vector: Vector) -> dict[int, float]:
+        """Return the cosine of *vector*, of length 1 as all are, and each stored one, by their keys; 0 for a damaged one."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = self._matrix(blobs.values()) @ vector
+            is_sound = np.isfinite(found.sum())
+        similarities: list[float] = (
+            found if is_sound else np.nan_to_num(found, nan=0, posinf=0, neginf=0)
+        ).tolist()
+        return dict(zip(blobs, similarities, strict=True))
+
+    def _matrix(self, blobs: Collection[bytes]) -> Matrix:
+        return np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), self._mean.size)
+
+    def _distances(self, vector: Vector) -> NDArray[np.uint16]:
+        """Return the number of bits in which each code differs from that of *vector*."""
+        query = self._encode(vector[np.newaxis])[0]
+        distances = np.zeros(self.count, np.uint16)
+        for words, word in zip(self._codes[:, : self.count], query, strict=True):
+            distances += _count_bits(words ^ word)
+        return distances
+
+    def _encode(self, vectors: Matrix) -> Words:
+        """Return a code per row, shape ``(count, words)``; each word turns 64 dimensions that chance has put together."""
+        spare = self._order.size - self._mean.size
+        padded = np.pad(vectors - self._mean, ((0, 0), (0, spare)))
+        # Row by row: indexing would leave columns, and everything takes four times as long.
+        mixed = np.take(padded, self._order, axis=1)
+        turned = mixed.reshape(len(vectors), -1, _BITS_PER_WORD) @ self._rotation
+        return np.packbits(turned > 0, axis=-1).reshape(len(vectors), -1).view(np.uint64)
+
+
+def _count_bits(words: Words) -> NDArray[np.uint8]:
+    counts: NDArray[np.uint8]
+    if hasattr(np, "bitwise_count"):
+        counts = np.bitwise_count(words)
+    else:
+        halves = _BIT_COUNTS[words.view(np.uint16)]
+        counts = halves.reshape(words.size, -1).sum(axis=1, dtype=np.uint8)
+    return counts
