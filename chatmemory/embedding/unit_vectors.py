@@ -1,15 +1,19 @@
 """Vectors of length 1, made from what an embedder returns or a caller gives; no others are stored or compared.
 
+``embed_texts`` asks an embedder, and says why a text has no vector; the rest makes rows of what is given.
+
 The first call imports numpy, so a program that never embeds never loads it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, final
 
-from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.embedding.embedder import Matrix, Vector
-from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding
+from attrs import field, frozen
+
+from chatmemory.effect import Effect, Failure, Outcome, Success
+from chatmemory.embedding.embedder import Embedder, Matrix, Vector
+from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding, EmbeddingSpace
 from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
 
 if TYPE_CHECKING:
@@ -17,6 +21,48 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+
+NO_FEATURES: Final = "the text has nothing that the embedder knows"
+
+
+@final
+@frozen
+class Placed:
+    """A vector and its space."""
+
+    space: EmbeddingSpace
+    vector: Vector = field(eq=False, repr=False)
+
+
+@final
+@frozen
+class Embedded:
+    """What became of texts: each *placed*, or None; *reason* says why any has no vector."""
+
+    placed: tuple[Placed | None, ...]
+    reason: str | None = None
+
+
+def embed_texts(embedder: Embedder, texts: Sequence[str]) -> Effect[Embedded]:
+    """Embed *texts*; never fail, and say why a text has no vector.
+
+    Args:
+        embedder: a guarded one, so that one that fails costs no time again.
+        texts: what to embed; no texts ask nobody.
+    """
+    if not texts:
+        return Effect.succeed(Embedded(()))
+
+    def place(rows: Matrix) -> Embedded:
+        space = EmbeddingSpace(embedder.model, rows.shape[1])
+        placed = [None if row is None else Placed(space, row) for row in usable_rows(rows)]
+        return Embedded(tuple(placed), NO_FEATURES if None in placed else None)
+
+    def do_without(error: EmbeddingError) -> Effect[Embedded]:
+        return Effect.succeed(Embedded((None,) * len(texts), str(error)))
+
+    return embedder.embed(texts).map(place).lash(do_without)
 
 
 def read_rows(

@@ -12,13 +12,10 @@ from typing import Final
 from attrs import frozen
 
 from chatmemory.items.item_repository import ItemSearch
-from chatmemory.text.bm25 import bm25
+from chatmemory.text.search_terms import LEAST_SHARE, lexical_scores
 
 LEXICAL_SHARE: Final = 0.5
 """How much of the score the words have, as ``memory.retrieval.lexicalShare`` has it for memories."""
-
-LEAST_SHARE: Final = 0.05
-"""Of the weight of a query's words, see ``recall_ranking.LEAST_SHARE``."""
 
 
 @frozen(slots=False)  # made for every item that is looked at
@@ -52,10 +49,7 @@ def _lexical(search: ItemSearch, items: Sequence[Rankable]) -> list[float]:
     if not search.terms:
         return [0.0] * len(items)
     least = 0.0 if search.vector is None else LEAST_SHARE
-    matches = bm25(search.terms, [(item.terms or "").split() for item in items])
-    scores = [match.score if match.share >= least else 0.0 for match in matches]
-    best = max(scores, default=0.0)
-    return [score / best for score in scores] if best else scores
+    return lexical_scores(search.terms, [item.terms or "" for item in items], least_share=least)
 
 
 def _score(search: ItemSearch, item: Rankable, lexical: float) -> float | None:

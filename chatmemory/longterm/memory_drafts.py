@@ -10,44 +10,25 @@ from hashlib import sha256
 from json import JSONEncoder
 from typing import Final, assert_never, final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import Clock
 from chatmemory.effect.services.ids import Ids
-from chatmemory.embedding.embedder import Embedder, Matrix, Vector
+from chatmemory.embedding.embedder import Embedder
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.embedding.unit_vectors import unit_vector, usable_rows
-from chatmemory.errors import DataValidationError, EmbeddingError, Problem
+from chatmemory.embedding.unit_vectors import Placed, embed_texts, unit_vector
+from chatmemory.errors import DataValidationError, Problem
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import refuse
 from chatmemory.longterm.memories import DedupPolicy, Memory, MemoryType, Namespace, NewMemory
 from chatmemory.longterm.memory_repository import MemoryDraft
 from chatmemory.text.search_terms import memory_terms
 
-NO_FEATURES = "the text has nothing that the embedder knows"
 PREFIX_CHARACTERS: Final = 50  # spec 000, "Deduplication by session and role"
 
 # One encoder for all: making it takes as long as what it encodes.
 _canonical: Final = JSONEncoder(sort_keys=True, default=dict).encode
-
-
-@final
-@frozen
-class Placed:
-    """A vector and its space."""
-
-    space: EmbeddingSpace
-    vector: Vector = field(eq=False, repr=False)
-
-
-@final
-@frozen
-class Embedded:
-    """What became of texts: each *placed*, or None; *reason* says why any has no vector."""
-
-    placed: tuple[Placed | None, ...]
-    reason: str | None = None
 
 
 @final
@@ -90,7 +71,7 @@ class MemoryDrafts:
         """
         placed = _given(do, memories, path)
         missing = [index for index, given in enumerate(placed) if given is None] if embed else []
-        made = await do(self.embed([text_to_embed(memories[index]) for index in missing]))
+        made = await do(embed_texts(self.embedder, [text_to_embed(memories[index]) for index in missing]))
         for index, one in zip(missing, made.placed, strict=True):
             placed[index] = one
         return Drafted(
@@ -99,17 +80,6 @@ class MemoryDrafts:
             ),
             made.reason,
         )
-
-    def embed(self, texts: Sequence[str]) -> Effect[Embedded]:
-        """Embed *texts*; it never fails, and says why a text has no vector."""
-        if not texts:
-            return Effect.succeed(Embedded(()))
-        return self.embedder.embed(texts).map(self._placed).lash(lambda error: _not_embedded(texts, error))
-
-    def _placed(self, matrix: Matrix) -> Embedded:
-        space = EmbeddingSpace(self.embedder.model, matrix.shape[1])
-        rows = [None if row is None else Placed(space, row) for row in usable_rows(matrix)]
-        return Embedded(tuple(rows), NO_FEATURES if None in rows else None)
 
     def _draft(
         self, namespace: Namespace, memory: NewMemory, placed: Placed | None, *, dedup: DedupPolicy
@@ -152,10 +122,6 @@ def _given(do: Do[DataValidationError], memories: Sequence[NewMemory], path: str
             placed.append(Placed(EmbeddingSpace(memory.embedding.model, vector.size), vector))
     refuse(do, problems)
     return placed
-
-
-def _not_embedded(texts: Sequence[str], error: EmbeddingError) -> Effect[Embedded]:
-    return Effect.succeed(Embedded((None,) * len(texts), str(error)))
 
 
 def text_to_embed(memory: NewMemory | Memory) -> str:

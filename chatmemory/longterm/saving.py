@@ -23,7 +23,6 @@ from chatmemory.longterm.memories import (
     RememberReport,
     Skipped,
 )
-from chatmemory.longterm.memory_repository import MemorySearch
 from chatmemory.longterm.memory_rules import memories_problems, namespace_problems, update_problems
 from chatmemory.longterm.recall.recalling import Recalling
 from chatmemory.longterm.recall.self_echo import is_echo
@@ -126,12 +125,12 @@ class Saving(Recalling):
 
     @Effect.gen
     async def _unless_echo(
-        self, do: Do[GenericMemoryError], namespace: Namespace, found: NewMemory | Skipped
+        self, do: Do[RecallError], namespace: Namespace, found: NewMemory | Skipped
     ) -> NewMemory | Skipped:
         """Skip what repeats a memory: it is there already, and a model may just have been shown it."""
         if isinstance(found, Skipped):
             return found
-        recalled = await do(self._recall(MemorySearch(namespace, found.content, ()), self.retrieval.limit))
+        recalled = await do(self.recall(namespace, found.content))
         echoed = (hit.memory.id for hit in recalled.hits if is_echo(found.content, [hit.memory.content]))
         return next((Skipped("echo", of) for of in echoed), found)
 

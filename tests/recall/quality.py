@@ -18,6 +18,7 @@ from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.ids import IdsTag
 from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.embedding.unit_vectors import embed_texts
 from chatmemory.errors import DataValidationError, MemoryStoreError, RepositoryError
 from chatmemory.longterm.memories import Namespace, NewMemory
 from chatmemory.longterm.memory_drafts import MemoryDrafts
@@ -104,7 +105,7 @@ async def search_all(
     drafts = MemoryDrafts(do.service(EmbedderTag), do.service(ClockTag), do.service(IdsTag))
     drafted = await do(drafts.draft(USER, memories))
     await do(repository.store(drafted.drafts))
-    placed = (await do(drafts.embed([question.text for question in questions]))).placed
+    placed = (await do(embed_texts(drafts.embedder, [question.text for question in questions]))).placed
     found: list[Searched] = []
     for question, vector in zip(questions, placed, strict=True):
         search = MemorySearch(USER, question.text, query_terms(question.text), limit=limit)

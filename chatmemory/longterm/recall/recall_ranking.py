@@ -21,16 +21,10 @@ from chatmemory.longterm.memory_repository import Candidate, Candidates, MemoryS
 from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
-from chatmemory.text.bm25 import bm25
+from chatmemory.text.search_terms import LEAST_SHARE, lexical_scores
 
 DAY: Final = timedelta(days=1)
 DECAY_PER_DAY: Final = 0.01  # halves a memory's weight after 100 days; spec 001, D2
-LEAST_SHARE: Final = 0.05
-"""Of the weight of a query's words: with less, a memory shares no more than a character that everybody says.
-
-It halves what idle Chinese questions bring up, and loses no answer; 0.08 loses one in twelve (``tests/recall``).  Where
-vectors have no say it is not asked for: words are all there is.
-"""
 
 
 @final
@@ -115,18 +109,13 @@ class WeightedRanking:
 
 
 def _lexical(search: MemorySearch, candidates: Candidates) -> list[float]:
-    """Return the lexical signal of each candidate.
-
-    The statistics of words are those of the candidates, not of the store: the same on every backend, without a query
-    of their own, and silent about what other users say.
-    """
+    """Return the lexical signal of each candidate."""
     if candidates.matched_text:
         return [float(search.text in candidate.memory.content) for candidate in candidates.found]
-    least = 0.0 if search.space is None else LEAST_SHARE
-    matches = bm25(search.terms, [candidate.terms.split() for candidate in candidates.found])
-    scores = [match.score if match.share >= least else 0.0 for match in matches]
-    best = max(scores, default=0.0)
-    return [score / best for score in scores] if best else scores
+    least = 0.0 if search.space is None else LEAST_SHARE  # without vectors, words are all there is
+    return lexical_scores(
+        search.terms, [candidate.terms for candidate in candidates.found], least_share=least
+    )
 
 
 def _age_days(memory: Memory, now: datetime) -> float:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from attrs import evolve
-
 from chatmemory.effect import Do, Effect
+from chatmemory.embedding.unit_vectors import embed_texts
 from chatmemory.errors import GenericMemoryError, RecallError
 from chatmemory.input.rules import (
     choice_problems,
@@ -58,8 +57,22 @@ class Recalling(MemoryParts):
             tags_problems("$.tags", tags),
             instant_problems("$.as_of", as_of),
         )
-        search = MemorySearch(namespace, query, (), category=category, tags=tuple(tags), as_of=as_of)
-        return await do(self._recall(search, most))
+        embedded = await do(embed_texts(self.drafts.embedder, [query]))
+        (placed,) = embedded.placed
+        search = MemorySearch(
+            namespace,
+            query,
+            query_terms(query),
+            space=None if placed is None else placed.space,
+            vector=None if placed is None else placed.vector,
+            category=category,
+            tags=tuple(tags),
+            as_of=as_of,
+            limit=CANDIDATES if most <= CANDIDATES else MOST_RECALLED,
+        )
+        candidates = await do(self.repository.search(search).alt(GenericMemoryError))
+        now = self.clock.now() if as_of is None else as_of
+        return self.ranker.rank(search, candidates, now=now, limit=most, unembedded=embedded.reason)
 
     @Effect.gen
     async def record_use(
@@ -88,21 +101,4 @@ class Recalling(MemoryParts):
                 now=self.clock.now(),
                 promote_after=self.promotion.after_sessions or None,
             ).alt(GenericMemoryError)
-        )
-
-    @Effect.gen
-    async def _recall(self, do: Do[GenericMemoryError], search: MemorySearch, limit: int) -> Recall:
-        """Find by words and, where the embedder lets it, by vector."""
-        embedded = await do(self.drafts.embed([search.text]))
-        (placed,) = embedded.placed
-        search = evolve(
-            search,
-            terms=query_terms(search.text),
-            space=None if placed is None else placed.space,
-            vector=None if placed is None else placed.vector,
-            limit=CANDIDATES if limit <= CANDIDATES else MOST_RECALLED,
-        )
-        candidates = await do(self.repository.search(search).alt(GenericMemoryError))
-        return self.ranker.rank(
-            search, candidates, now=search.as_of or self.clock.now(), limit=limit, unembedded=embedded.reason
         )

@@ -1,13 +1,11 @@
 """The bundled rows as files: their name, where they lie, and the words that they stand for.
 
 How the rows were made is said in ``benchmarks/make_static_rows.py``, where they come from in
-``static_minilm_l6_v2/NOTICE``; ``static_rows.py`` and ``plain_rows.py`` read them, with numpy and without.
+``static_minilm_l6_v2/NOTICE``; ``composite.py`` and ``plain_rows.py`` read them, with numpy and without.
 """
 
 import os
 from typing import Final
-
-from chatmemory_layers.embedding.word_piece import WordPiece
 
 MODEL: Final = "chatmemory-static-1"
 """Vectors of other rows, features or shares get another number."""
@@ -17,11 +15,6 @@ _FOLDER: Final = os.path.join(os.path.dirname(__file__), "static_minilm_l6_v2")
 ROWS: Final = os.path.join(_FOLDER, "rows.npy")
 SCALES: Final = os.path.join(_FOLDER, "scales.npy")
 VOCABULARY: Final = os.path.join(_FOLDER, "vocabulary.txt")
-
-
-def bundled_pieces() -> WordPiece:
-    """Return what cuts texts into the pieces that there are rows of, in the order of the rows."""
-    return WordPiece(vocabulary())
 
 
 def vocabulary() -> list[str]:

@@ -1,21 +1,26 @@
 """Vectors of two halves: static rows, which know what English words mean, beside hashed features, which know any script.
 
-Which half knows how much of a text is said in ``text_features.py``.
+The rows come from a sentence embedding model, so that words of like meaning have like rows; the bundled ones are named
+in ``bundled.py``.  What is read of a text, and which half knows how much of it, is said in ``text_features.py``.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from functools import cache
+from typing import Final, final
 
 import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
 
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.embedding.unit_vectors import unit_rows
-from chatmemory_layers.embedding.static_rows import bundled_rows
+from chatmemory_layers.embedding.bundled import ROWS, SCALES, vocabulary
 from chatmemory_layers.embedding.text_features import (
     DIM,
     IS_LIGHT,
     LIGHT,
     LONGEST_READ,
+    WordPiece,
     hashed_share,
     static_part,
     text_features,
@@ -24,6 +29,45 @@ from chatmemory_layers.embedding.text_features import (
 BATCH: Final = 32  # texts that numpy works on at once: twice as fast as each by itself, and bounded
 _OWNER_BITS: Final = 33
 _WEIGHTS: Final = np.array([-1.0, 1.0, -LIGHT, LIGHT])  # by lightness and by sign, the lowest bit of the hash
+
+
+@final
+@frozen(eq=False)
+class StaticRows:
+    """Rows of small numbers, each with the scale that it was divided by.
+
+    Attributes:
+        rows: shape ``(pieces, dim)``.
+        scales: shape ``(pieces,)``.
+    """
+
+    pieces: WordPiece
+    rows: NDArray[np.int8]
+    scales: NDArray[np.float32]
+
+    @property
+    def dim(self) -> int:
+        """How long a vector is."""
+        return int(self.rows.shape[1])
+
+    def of(self, texts: Sequence[str]) -> Matrix:
+        """Return a row of length 1 for each text, shape ``(count, dim)``; all zero for one without known pieces."""
+        sums = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for row, text in zip(sums, texts, strict=True):
+            places = self.pieces.places(text)
+            if places:
+                row[:] = self.scales[places] @ self.rows[places].astype(np.float32)
+        return unit_rows(sums)
+
+
+@cache
+def bundled_rows() -> StaticRows:
+    """Return the rows that ship with the package, read once.
+
+    The numbers stay in the file: they are mapped, so that processes share them and only what is used is read.
+    """
+    rows: NDArray[np.int8] = np.load(ROWS, mmap_mode="r")
+    return StaticRows(WordPiece(vocabulary()), np.asarray(rows), np.load(SCALES))
 
 
 def hashed_rows(texts: Sequence[str]) -> Matrix:

@@ -16,17 +16,17 @@ from typing import Final, final
 
 from chatmemory.effect import Effect, Layer
 from chatmemory.embedding.query_embedder import QueryEmbedderTag
-from chatmemory_layers.embedding.bundled import MODEL, ROWS, SCALES, bundled_pieces
+from chatmemory_layers.embedding.bundled import MODEL, ROWS, SCALES, vocabulary
 from chatmemory_layers.embedding.text_features import (
     DIM,
     IS_LIGHT,
     LIGHT,
     LONGEST_READ,
+    WordPiece,
     hashed_share,
     static_part,
     text_features,
 )
-from chatmemory_layers.embedding.word_piece import WordPiece
 
 _HEADER: Final = struct.Struct(
     "<6sBBH"
@@ -80,7 +80,7 @@ class _PlainRows:
 
 @cache
 def _bundled() -> _PlainRows:
-    return _PlainRows(bundled_pieces(), _numbers(ROWS).cast("b"), _numbers(SCALES).cast("f"))
+    return _PlainRows(WordPiece(vocabulary()), _numbers(ROWS).cast("b"), _numbers(SCALES).cast("f"))
 
 
 def _numbers(path: str) -> memoryview[int]:

@@ -12,8 +12,7 @@ THRESHOLD: Final = 0.2
 
 
 def _load() -> Vectors:
-    from chatmemory_layers.embedding.composite import composite_rows
-    from chatmemory_layers.embedding.static_rows import bundled_rows
+    from chatmemory_layers.embedding.composite import bundled_rows, composite_rows
 
     bundled_rows()
     return composite_rows

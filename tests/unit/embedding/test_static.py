@@ -11,10 +11,9 @@ import pytest
 from chatmemory.effect import ManagedRuntime, Success
 from chatmemory.embedding.embedder import EmbedderTag, Matrix
 from chatmemory_layers.embedding.bundled import MODEL
-from chatmemory_layers.embedding.composite import composite_rows, hashed_rows
+from chatmemory_layers.embedding.composite import bundled_rows, composite_rows, hashed_rows
 from chatmemory_layers.embedding.local import INLINE_CHARACTERS, INLINE_TEXTS, LocalEmbedder, Vectors
 from chatmemory_layers.embedding.static import static
-from chatmemory_layers.embedding.static_rows import bundled_rows
 
 
 def cosine(one: str, other: str) -> float:

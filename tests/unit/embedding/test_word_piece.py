@@ -3,8 +3,8 @@
 import pytest
 
 from chatmemory_layers.embedding.bundled import vocabulary
-from chatmemory_layers.embedding.static_rows import bundled_rows
-from chatmemory_layers.embedding.word_piece import WordPiece, words
+from chatmemory_layers.embedding.composite import bundled_rows
+from chatmemory_layers.embedding.text_features import WordPiece, words
 
 PIECES = vocabulary()
 

@@ -5,7 +5,7 @@ from math import log
 import pytest
 from hypothesis import given, strategies as st
 
-from chatmemory.text.bm25 import bm25
+from chatmemory.text.search_terms import bm25
 
 
 def bm25_scores(query: list[str], texts: list[list[str]]) -> list[float]:

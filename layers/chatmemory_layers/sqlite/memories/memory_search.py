@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, final
 
 from attrs import define, field
@@ -117,7 +117,12 @@ class MemorySearcher:
             )
             found |= {row[-1]: row for row in nearest}
         return Candidates(
-            tuple([_candidate(row, search.namespace, similarity) for row in found.values()]),
+            tuple(
+                [
+                    Candidate(memory_of(row, search.namespace), row[-2], similarity.get(key))
+                    for key, row in found.items()
+                ]
+            ),
             matched_text,
             self._coverage(connection, search, parameters, space_key),
         )
@@ -140,10 +145,6 @@ class MemorySearcher:
         if scope not in self.coverages:
             self.coverages[scope] = _counted(connection, COUNT_RECALLABLE, parameters)
         return self.coverages[scope]
-
-
-def _candidate(row: Row, namespace: Namespace, similarity: Mapping[int, float]) -> Candidate:
-    return Candidate(memory_of(row, namespace), row[-2], similarity.get(row[-1]))
 
 
 def _counted(connection: sqlite3.Connection, statement: str, parameters: Parameters) -> Coverage:
