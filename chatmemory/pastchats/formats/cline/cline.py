@@ -5,10 +5,10 @@ A task lies in a folder of its own: what its window showed (``ui_messages.json``
 holds what a person wrote and read.  An SDK's session is one file, ``<id>.messages.json``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final
 
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.cline.cline_display import display_turns
 from chatmemory.pastchats.formats.cline.cline_text import (
     sort_answer,
@@ -21,14 +21,16 @@ from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryRead
 from chatmemory.pastchats.formats.reading.content_blocks import content_of, content_turns, plain_text
 from chatmemory.pastchats.formats.reading.editor_folders import USER_FOLDERS
 from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_members import object_members, texts_beside, whole_object
 from chatmemory.pastchats.formats.reading.json_values import (
+    EMPTY,
     first_said,
     json_object,
     json_objects,
     json_text,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.json_walk import END, walk
+from chatmemory.pastchats.formats.reading.json_walk import walk
 
 _DISPLAY: Final = "ui_messages.json"
 _SENT: Final = "api_conversation_history.json"
@@ -130,7 +132,7 @@ def _has_display(reader: HistoryReader) -> bool:
 
 def _sent_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parsed]:
     folder = ""
-    for found in _members(reader, 1):
+    for found in object_members(reader):
         if isinstance(found, HistoryIssue):
             yield found
             continue
@@ -140,45 +142,24 @@ def _sent_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parsed]
 
 
 def _session_turns(reader: HistoryReader) -> Iterator[Parsed]:
-    session: dict[str, Json] = {}
-    for walked in walk(reader, ("messages",)):
-        if not isinstance(walked, HistoryIssue) and len(walked[0]) == 1 and isinstance(walked[1], str):
-            session[str(walked[0][0])] = walked[1]
-    native_id = json_text(session.get("sessionId")) or reader.path
+    session = texts_beside(reader, "messages")
+    native_id = session.get("sessionId") or reader.path
     folder = _session_folder(reader, native_id)
-    for found in _members(reader, 2):
+    for found in object_members(reader, "messages"):
         if isinstance(found, HistoryIssue):
             yield found
         else:
             yield from _message_turns(found, f"cline:{native_id}", folder, session)
 
 
-def _members(reader: HistoryReader, depth: int) -> Iterator[JsonObject | HistoryIssue]:
-    for found in walk(reader, ()) if depth == 1 else walk(reader, ("messages",)):
-        if isinstance(found, HistoryIssue):
-            yield found
-            continue
-        path, value = found
-        if len(path) == depth and value is not END and (depth == 1 or path[0] == "messages"):
-            if isinstance(value, dict):
-                yield json_object(value)
-            else:
-                yield HistoryIssue(
-                    "malformed_record", reader.path, f"a message that is no object, the {path[-1]}."
-                )
-
-
 def _session_folder(reader: HistoryReader, native_id: str) -> str:
     beside = reader.sibling(f"{native_id}.json") if "/" not in native_id else None
-    for found in walk(beside) if beside is not None else ():
-        if not isinstance(found, HistoryIssue) and isinstance(found[1], dict):
-            fields = json_object(found[1])
-            return first_said(fields.get("cwd"), fields.get("workspace_root"), fields.get("workspaceRoot"))
-    return ""
+    fields = EMPTY if beside is None else whole_object(beside)
+    return first_said(fields.get("cwd"), fields.get("workspace_root"), fields.get("workspaceRoot"))
 
 
 def _message_turns(
-    message: JsonObject, conversation_id: str, folder: str, session: JsonObject
+    message: JsonObject, conversation_id: str, folder: str, session: Mapping[str, str]
 ) -> Iterator[Parsed]:
     role = json_text(message.get("role"))
     if role not in {"user", "assistant"}:

@@ -13,6 +13,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptT
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import DECODER
+from chatmemory.pastchats.formats.reading.json_members import json_members, object_members
 from chatmemory.pastchats.formats.reading.json_values import (
     EMPTY,
     first_said,
@@ -20,7 +21,6 @@ from chatmemory.pastchats.formats.reading.json_values import (
     json_text,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.json_walk import END, End, walk
 from chatmemory.pastchats.prompt import TurnKind
 
 _Meaning: TypeAlias = tuple[Role, TurnKind]
@@ -108,22 +108,13 @@ def display_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parse
     """Yield the turns of the task whose window *reader* is."""
     turns = _Display(conversation_id, _folder(reader))
     held: JsonObject | None = None
-    for found in walk(reader, ()):
+    for found in object_members(reader):
         if isinstance(found, HistoryIssue):
             yield found
             continue
-        path, value = found
-        if len(path) != 1 or value is END:
-            continue
-        if not isinstance(value, dict):
-            yield HistoryIssue(
-                "malformed_record", reader.path, f"a message that is no object, the {path[-1]}."
-            )
-            continue
-        message = json_object(value)
-        if held is not None and not _continues(message, held):
+        if held is not None and not _continues(found, held):
             yield from turns.meet(held)
-        held = message
+        held = found
     if held is not None:
         yield from turns.meet(held)
     yield from turns.end()
@@ -145,15 +136,10 @@ def _continues(message: JsonObject, held: JsonObject) -> bool:
 
 def _folder(reader: HistoryReader) -> str:
     """Return the folder of the task, which stands in its first request."""
-    for found in walk(reader, ()):
-        if not isinstance(found, HistoryIssue) and not isinstance(found[1], End):
-            message = json_object(found[1])
-            folder = (
-                working_folder(json_text(message.get("text"))) if _name(message) == "api_req_started" else ""
-            )
-            if folder:
-                return folder
-    return ""
+    members = (found for found in json_members(reader, ()) if not isinstance(found, HistoryIssue))
+    messages = (json_object(value) for _, value in members)
+    requests = (message for message in messages if _name(message) == "api_req_started")
+    return next(filter(None, (working_folder(json_text(one.get("text"))) for one in requests)), "")
 
 
 @final

@@ -16,7 +16,9 @@ from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryRead
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.editor_folders import folder_of, roots_of_editors
 from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_members import object_members, texts_beside, whole_object
 from chatmemory.pastchats.formats.reading.json_values import (
+    EMPTY,
     first_said,
     json_items,
     json_object,
@@ -24,7 +26,6 @@ from chatmemory.pastchats.formats.reading.json_values import (
     json_text,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.json_walk import walk
 
 _LOG: Final = re.compile(rb'\s*\{\s*"kind"\s*:')
 _OF_SESSIONS: Final = frozenset({"version", "sessionId", "creationDate", "requests", "responderUsername"})
@@ -108,10 +109,11 @@ class CopilotChat:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of each request: what was asked, and what was answered."""
         is_log = _LOG.match(b"".join(_first_block(reader))) is not None
-        session = session_fields(reader) if is_log else _fields(reader)
+        session = session_fields(reader) if is_log else texts_beside(reader, "requests")
         project = _workspace(reader) or folder_of(json_text(session.get("workingDirectory")))
         conversation_id = ""
-        for found in logged_requests(reader) if is_log else _exported_requests(reader):
+        exported = object_members(reader, "requests", called="a request")
+        for found in logged_requests(reader) if is_log else exported:
             if isinstance(found, HistoryIssue):
                 yield found
                 continue
@@ -144,37 +146,11 @@ def _first_block(reader: HistoryReader) -> Iterator[bytes]:
             return
 
 
-def _fields(reader: HistoryReader) -> dict[str, Json]:
-    """Return the plain fields of an exported session, wherever in the file they stand."""
-    return {
-        str(found[0][0]): found[1]
-        for found in walk(reader, ("requests",))
-        if not isinstance(found, HistoryIssue) and len(found[0]) == 1 and isinstance(found[1], str)
-    }
-
-
-def _exported_requests(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
-    for found in walk(reader, ("requests",)):
-        if isinstance(found, HistoryIssue):
-            yield found
-        elif found[0][:1] == ("requests",) and len(found[0]) > 1:
-            yield json_object(found[1]) if isinstance(found[1], dict) else _no_request(reader, found[0])
-
-
-def _no_request(reader: HistoryReader, path: tuple[str | int, ...]) -> HistoryIssue:
-    return HistoryIssue("malformed_record", reader.path, f"a request that is no object, the {path[-1]}.")
-
-
 def _workspace(reader: HistoryReader) -> str:
     """Return the folder that the editor had open, which it writes beside its sessions."""
     beside = reader.sibling("../workspace.json") if "chatSessions" in reader.path else None
-    if beside is None:
-        return ""
-    for found in walk(beside):
-        if not isinstance(found, HistoryIssue):
-            opened = json_object(found[1])  # type: ignore[arg-type]  # END is no object either
-            return folder_of(first_said(opened.get("folder"), opened.get("workspace")))
-    return ""
+    opened = EMPTY if beside is None else whole_object(beside)
+    return folder_of(first_said(opened.get("folder"), opened.get("workspace")))
 
 
 def _turns(

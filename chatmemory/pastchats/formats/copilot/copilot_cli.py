@@ -16,6 +16,7 @@ from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryRead
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_members import json_members, texts_beside
 from chatmemory.pastchats.formats.reading.json_values import (
     EMPTY,
     first_text,
@@ -24,7 +25,6 @@ from chatmemory.pastchats.formats.reading.json_values import (
     json_text,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.json_walk import End, walk
 from chatmemory.pastchats.formats.reading.text_lines import text_lines
 from chatmemory.pastchats.prompt import TurnKind
 
@@ -252,20 +252,15 @@ def _workspace(reader: HistoryReader) -> dict[str, str]:
 
 def _timeline(reader: HistoryReader) -> Iterator[Parsed]:
     """Read a session of the first versions: what was shown, with the times that the messages lack."""
-    session: dict[str, Json] = {}
-    for walked in walk(reader, ("timeline",), ("chatMessages",)):
-        if not isinstance(walked, HistoryIssue) and len(walked[0]) == 1 and not isinstance(walked[1], End):
-            session[str(walked[0][0])] = walked[1]
-    conversation_id = f"copilot_cli:{first_text(session, 'sessionId') or reader.path}"
-    model = json_text(session.get("selectedModel"))
-    for walked in walk(reader, ("timeline",), ("chatMessages",)):
-        if isinstance(walked, HistoryIssue):
-            yield walked
+    session = texts_beside(reader, "timeline", "chatMessages")
+    conversation_id = f"copilot_cli:{session.get('sessionId') or reader.path}"
+    for found in json_members(reader, ("timeline",), ("chatMessages",)):
+        if isinstance(found, HistoryIssue):
+            yield found
             continue
-        path, entry = walked
-        if path[:1] != ("timeline",) or len(path) == 1 or isinstance(entry, End):
-            continue
-        record = json_object(entry)
+        if found[0][0] != "timeline":
+            continue  # the same words, without their times
+        record = json_object(found[1])
         kind = json_text(record.get("type"))
         text = first_text(record, "text", "content")
         if kind in _TIMELINE:
@@ -278,7 +273,9 @@ def _timeline(reader: HistoryReader) -> Iterator[Parsed]:
                     kind=turn_kind,
                     native_id=json_text(record.get("id")) or None,
                     timestamp=instant_of(record.get("timestamp")),
-                    metadata=without_blanks({"model": model if role == "assistant" else ""}),
+                    metadata=without_blanks(
+                        {"model": session.get("selectedModel") if role == "assistant" else ""}
+                    ),
                 )
         elif not kind.startswith(_OTHER_ENTRIES):
             yield UnknownRecord(kind or "(none)")

@@ -18,6 +18,7 @@ from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryRead
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_members import json_members
 from chatmemory.pastchats.formats.reading.json_values import (
     json_items,
     json_object,
@@ -187,10 +188,10 @@ def _document(reader: HistoryReader, head: Head) -> Iterator[Parsed]:
         key: value for key, value in known.items() if key not in {"messages", "history"}
     }
     is_list = not isinstance(head.document, Mapping) and not head.records
-    into = ((),) if is_list else (("messages",), ("history",))
+    lists = ((),) if is_list else (("messages",), ("history",))
     if "sessionId" not in session and not is_list:
         # It stands behind the messages, if anywhere.
-        for walked in walk(reader, *into):
+        for walked in walk(reader, *lists):
             if (
                 not isinstance(walked, HistoryIssue)
                 and len(walked[0]) == 1
@@ -198,12 +199,11 @@ def _document(reader: HistoryReader, head: Head) -> Iterator[Parsed]:
             ):
                 session[str(walked[0][0])] = walked[1]
     found = _Session(reader, session)
-    depth = 1 if is_list else 2
-    for walked in walk(reader, *into):
-        if isinstance(walked, HistoryIssue):
-            yield walked
-        elif len(walked[0]) == depth and not isinstance(walked[1], End):
-            yield from found.parsed(json_object(walked[1]))
+    for member in json_members(reader, *lists):
+        if isinstance(member, HistoryIssue):
+            yield member
+        else:
+            yield from found.parsed(json_object(member[1]))
 
 
 @final

@@ -12,6 +12,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, Unknown
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns
 from chatmemory.pastchats.formats.reading.editor_folders import folder_of
+from chatmemory.pastchats.formats.reading.json_members import json_members, texts_beside
 from chatmemory.pastchats.formats.reading.json_values import (
     EMPTY,
     first_said,
@@ -20,7 +21,6 @@ from chatmemory.pastchats.formats.reading.json_values import (
     json_text,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.json_walk import END, walk
 from chatmemory.pastchats.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, tuple[Role, TurnKind]]] = {
@@ -59,40 +59,31 @@ class Continue:
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session."""
-        session = _session(reader)
-        native_id = json_text(session.get("sessionId")) or reader.path
-        fields = {"title": session.get("title"), "model": session.get("chatModelTitle")}
-        for found in walk(reader, ("history",)):
+        session = texts_beside(reader, "history")
+        native_id = session.get("sessionId") or reader.path
+        about = {"title": session.get("title")}
+        for found in json_members(reader, ("history",)):
             if isinstance(found, HistoryIssue):
                 yield found
                 continue
-            path, item = found
-            if path[:1] != ("history",) or path == ("history",) or item is END:
-                continue
-            message = json_object(json_object(item).get("message"))
+            item = json_object(found[1])
+            message = json_object(item.get("message"))
             role = json_text(message.get("role"))
             if role not in _ROLES:
                 yield UnknownRecord(f"role {role}")
                 continue
             speaker, kind = _ROLES[role]
             yield from content_turns(
-                _content(json_object(item), message),
+                _content(item, message),
                 conversation_id=f"continue:{native_id}",
                 role=speaker,
                 kind=kind,
                 native_id=json_text(message.get("id")) or None,
-                project=folder_of(json_text(session.get("workspaceDirectory"))),
-                metadata=without_blanks(fields if role == "assistant" else {"title": session.get("title")}),
+                project=folder_of(session.get("workspaceDirectory", "")),
+                metadata=without_blanks(
+                    about | {"model": session.get("chatModelTitle")} if role == "assistant" else about
+                ),
             )
-
-
-def _session(reader: HistoryReader) -> JsonObject:
-    """Return what the file says of the session as a whole, wherever it says it."""
-    return {
-        str(found[0][0]): found[1]
-        for found in walk(reader, ("history",))
-        if not isinstance(found, HistoryIssue) and len(found[0]) == 1 and isinstance(found[1], str)
-    }
 
 
 def _content(item: JsonObject, message: JsonObject) -> Content:

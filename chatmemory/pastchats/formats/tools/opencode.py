@@ -17,6 +17,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, Unknown
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_members import json_members
 from chatmemory.pastchats.formats.reading.json_values import (
     first_said,
     json_object,
@@ -116,13 +117,9 @@ class _Message:
 
 
 def _exported(reader: HistoryReader) -> Iterator[_Message | HistoryIssue]:
-    for found in walk(reader, ("messages",)):
+    for found in json_members(reader, ("messages",)):
         # Damage was reported by the walk before this one.
-        if (
-            not isinstance(found, HistoryIssue)
-            and found[0][:1] == ("messages",)
-            and isinstance(found[1], Mapping)
-        ):
+        if not isinstance(found, HistoryIssue) and isinstance(found[1], Mapping):
             yield _Message(json_object(found[1].get("info")), list(json_objects(found[1].get("parts"))))
 
 
