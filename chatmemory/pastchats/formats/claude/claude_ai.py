@@ -5,15 +5,14 @@ latest message, is read, and branches that were edited away are not.  Older ones
 Memory holds the ids of one conversation, not its text.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, final
+from collections.abc import Mapping
+from typing import Final
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns
-from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.histories import UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of
 from chatmemory.pastchats.formats.reading.json_values import (
     first_said,
     json_object,
@@ -21,14 +20,9 @@ from chatmemory.pastchats.formats.reading.json_values import (
     json_text,
     without_blanks,
 )
-from chatmemory.pastchats.formats.shapes.conversation_trees import (
-    Outline,
-    PlacedMessage,
-    TreeShape,
-    conversations_in,
-    placed_messages,
-)
-from chatmemory.pastchats.formats.shapes.message_tree import NO_PARENTS, Node
+from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in
+from chatmemory.pastchats.formats.shapes.message_tree import parent_of
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
 _ROLES: Final[Mapping[str, Role]] = {"human": "user", "user": "user", "assistant": "assistant"}
 
@@ -40,77 +34,35 @@ _NO_TRANSCRIPTS: Final = (
 )
 
 
-@final
-class ClaudeAi:
-    """Reads Claude.ai's export."""
-
-    name = "claude_ai"
-    version = 1
-    has_global_ids = False
-    known_roots: Sequence[KnownRoot] = ()
-
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim documents with conversations that have a ``uuid`` and ``chat_messages``."""
-        entries = conversations_in(head)
-        for conversation in entries:
-            messages = list(json_objects(conversation.get("chat_messages")))
-            if any("sender" in message and "uuid" in message for message in messages):
-                return Claim(97, "conversations with chat_messages, each with sender and uuid")
-        for entry in entries:
-            if {"uuid", "chat_messages"} <= entry.keys():
-                return Claim(92, "conversations with uuid and chat_messages")
-            for keys, what in _NO_TRANSCRIPTS:
-                if keys <= entry.keys():
-                    return Claim(80, f"{what} of a Claude.ai export", is_transcript=False)
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of each conversation."""
-        for found in placed_messages(reader, _SHAPE):
-            if isinstance(found, HistoryIssue):
-                yield found
-            elif json_text(found.message.get("sender")) not in _ROLES:
-                yield UnknownRecord(f"sender {found.message.get('sender')}")
-            else:
-                yield from _turns(reader, found)
+def _claim(head: Head) -> Claim | None:
+    """Claim documents with conversations that have a ``uuid`` and ``chat_messages``."""
+    entries = conversations_in(head)
+    for conversation in entries:
+        messages = list(json_objects(conversation.get("chat_messages")))
+        if any("sender" in message and "uuid" in message for message in messages):
+            return Claim(97, "conversations with chat_messages, each with sender and uuid")
+    for entry in entries:
+        if {"uuid", "chat_messages"} <= entry.keys():
+            return Claim(92, "conversations with uuid and chat_messages")
+        for keys, what in _NO_TRANSCRIPTS:
+            if keys <= entry.keys():
+                return Claim(80, f"{what} of a Claude.ai export", is_transcript=False)
+    return None
 
 
-def _identify(key: str | int, message: JsonObject) -> str:
-    return json_text(message.get("uuid")) or f"#{key}"
+def _parent(message: JsonObject, before: str | None) -> str | None:
+    """Return the message that *message* is linked to; where nothing links it, the one before it in the file."""
+    link = json_text(message.get("parent_message_uuid"))
+    return parent_of(link) if link else before
 
 
-def _node(message: JsonObject, before: str | None) -> Node:
-    parent = message.get("parent_message_uuid")
-    # Where nothing links a message, it follows the one before it.
-    is_linked = isinstance(parent, str) and parent != ""
-    at = instant_of(message.get("created_at"))
-    turns = 0 if json_text(message.get("sender")) not in _ROLES else _content(message).turn_count
-    return Node(
-        before if not is_linked else None if parent in NO_PARENTS else json_text(parent),
-        at.timestamp() if at else 0.0,
-        turns,
-    )
+def _said(message: JsonObject) -> Said | UnknownRecord:
+    role = _ROLES.get(json_text(message.get("sender")))
+    return UnknownRecord(f"sender {message.get('sender')}") if role is None else Said(role, _content(message))
 
 
-def _leaf(conversation: Outline, _nodes: Mapping[str, Node]) -> str | None:
-    return json_text(conversation.get("current_leaf_message_uuid"))
-
-
-_SHAPE: Final = TreeShape((("chat_messages",),), _identify, _node, _leaf)
-
-
-def _turns(reader: HistoryReader, found: PlacedMessage) -> Iterator[PromptTurn]:
-    message, conversation = found.message, found.conversation
-    return content_turns(
-        _content(message),
-        conversation_id=f"claude_ai:{conversation.native_id(reader.path, ('uuid',))}",
-        role=_ROLES[json_text(message.get("sender"))],
-        native_id=json_text(message.get("uuid")) or None,
-        first_index=found.turn_index,
-        timestamp=instant_of(message.get("created_at")),
-        project=json_text(conversation.get("project", "name")),
-        metadata=without_blanks({"title": conversation.get("name"), "model": conversation.get("model")}),
-    )
+def _facts(_message: JsonObject, conversation: Outline, _role: Role) -> JsonObject:
+    return {"model": conversation.text(("model",))}
 
 
 def _content(message: JsonObject) -> Content:
@@ -129,4 +81,17 @@ def _content(message: JsonObject) -> Content:
     return content
 
 
-claude_ai = ClaudeAi()
+claude_ai: Final = TreeFormat(
+    name="claude_ai",
+    claim=_claim,
+    messages=(("chat_messages",),),
+    identify=lambda _key, message: json_text(message.get("uuid")),
+    parent=_parent,
+    written_at=("created_at",),
+    said=_said,
+    facts=_facts,
+    conversation_id=(("uuid",),),
+    title=(("name",),),
+    project=(("project", "name"),),
+    leaf=(("current_leaf_message_uuid",),),
+)

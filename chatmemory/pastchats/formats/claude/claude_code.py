@@ -47,12 +47,8 @@ class ClaudeCode:
             if {"sessionId", "fullPath"} <= entry.keys():
                 return Claim(90, "Claude Code's list of the sessions beside it", is_transcript=False)
             return None
-        best: Claim | None = None
-        for value in head.records:
-            claim = _claim_of_record(json_object(value))
-            if claim is not None and (best is None or claim.confidence > best.confidence):
-                best = claim
-        return best
+        claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
+        return max(claims, key=lambda claim: claim.confidence, default=None)
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session, of the subagents in it, and of the sessions that it was taken up from."""

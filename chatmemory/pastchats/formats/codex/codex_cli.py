@@ -37,12 +37,8 @@ class CodexCli:
             document = json_object(head.document)
             is_rollout = "items" in document and "instructions" in json_object(document.get("session"))
             return Claim(92, "session with instructions, and items") if is_rollout else None
-        best: Claim | None = None
-        for value in head.records:
-            claim = _claim_of_record(json_object(value))
-            if claim is not None and (best is None or claim.confidence > best.confidence):
-                best = claim
-        return best
+        claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
+        return max(claims, key=lambda claim: claim.confidence, default=None)
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session."""

@@ -25,6 +25,13 @@ def json_objects(value: Json) -> Iterator[JsonObject]:
             yield item
 
 
+def value_at(value: Json, *path: str) -> Json:
+    """Return what lies at *path* in *value*, through objects; None for nothing."""
+    for key in path:
+        value = json_object(value).get(key)
+    return value
+
+
 def json_text(value: Json) -> str:
     """Return *value* where it is a string, else an empty one."""
     return value if isinstance(value, str) else ""

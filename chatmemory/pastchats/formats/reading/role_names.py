@@ -6,6 +6,7 @@ from typing import Final
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.reading.json_values import json_object
+from chatmemory.pastchats.prompt import TurnKind
 
 PLAIN_ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
@@ -66,6 +67,11 @@ def named(value: Json) -> str:
 def role_of(name: str) -> Role | None:
     """Return the role that *name* stands for, None for the name of a person."""
     return ROLES.get(name.casefold())
+
+
+def kind_of(role: Role) -> TurnKind:
+    """Return what kind of turn a message of *role* is in a list of messages."""
+    return "harness" if role == "system" else "tool_result" if role == "tool" else "typed"
 
 
 def role_field(message: JsonObject) -> str:

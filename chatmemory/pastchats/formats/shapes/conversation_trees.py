@@ -5,7 +5,7 @@ its messages.  So they come in the order of the file, each with its place on the
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, TypeAlias, final
+from typing import Final, Protocol, TypeAlias, final
 
 from attrs import define, evolve, field, frozen
 
@@ -14,7 +14,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.history_format import Head, HistoryReader
 from chatmemory.pastchats.formats.reading.byte_lines import MAX_RECORD_BYTES, byte_lines
 from chatmemory.pastchats.formats.reading.history_head import read_head
-from chatmemory.pastchats.formats.reading.json_values import json_items, json_objects
+from chatmemory.pastchats.formats.reading.json_values import first_said, json_items, json_objects
 from chatmemory.pastchats.formats.reading.json_walk import ANY, END, End, Walked, WalkPath, walk
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from chatmemory.pastchats.formats.shapes.message_tree import Node, current_path
@@ -49,17 +49,13 @@ class Outline:
     place: WalkPath | None = None
     is_wrapper: bool = False
 
-    def get(self, *path: str | int) -> Json:
-        """Return the value at *path* that is neither an object nor an array."""
-        return self.fields.get(path)
+    def text(self, *places: Place) -> str:
+        """Return the first text at one of *places* that is not blank; "" for none."""
+        return first_said(*(self.fields.get(place) for place in places))
 
-    def native_id(self, path: str, *names: Place) -> str:
-        """Return the first id among *names*, and failing that *path*, with the number of the conversation in the file."""
-        for name in names:
-            value = self.fields.get(name)
-            if isinstance(value, str) and value.strip():
-                return value
-        return f"{path}#{self.root[-1]}" if self.root else path
+    def native_id(self, path: str, *places: Place) -> str:
+        """Return the first id at one of *places*; failing that *path*, with the number of the conversation in the file."""
+        return self.text(*places) or (f"{path}#{self.root[-1]}" if self.root else path)
 
 
 Walks: TypeAlias = Iterator[Walked | HistoryIssue]
@@ -67,33 +63,54 @@ Walks: TypeAlias = Iterator[Walked | HistoryIssue]
 
 @final
 @frozen
-class TreeShape:
-    """How a format lays its conversations out.
+class Nesting:
+    """How messages lie within messages.
 
     Attributes:
-        places: where the messages of a conversation may lie; the first one with messages counts.
-        identify: the id of a message, given its key and itself.
-        node: what the path needs to know of a message, given itself and the id of the one before it in the file.
-        leaf: where the current path ends; None or an unknown id: at the latest leaf.
-        nested: where to go in instead of *places*, for messages that lie within messages.
-        flatten: brings those to their place; it is given the path of the file.
+        is_found: whether they do in this file.
+        places: where to go in, instead of where messages lie otherwise.
+        flatten: brings them there; it is given the path of the file.
     """
 
+    is_found: Callable[[HistoryReader], bool]
     places: tuple[Place, ...]
-    identify: Callable[[str | int, JsonObject], str]
-    node: Callable[[JsonObject, str | None], Node]
-    leaf: Callable[[Outline, Mapping[str, Node]], str | None]
-    nested: tuple[Place, ...] = ()
-    flatten: Callable[[str, Walks], Walks] | None = None
+    flatten: Callable[[str, Walks], Walks]
+
+
+class TreeShape(Protocol):
+    """How a format lays its conversations out: the part of ``TreeFormat`` that the walk needs."""
+
+    @property
+    def messages(self) -> tuple[Place, ...]:
+        """Where messages may lie in a conversation; the first place with messages counts."""
+        ...
+
+    @property
+    def nesting(self) -> Nesting | None:
+        """How messages lie within messages; None: they lie side by side."""
+        ...
+
+    @property
+    def identify(self) -> Callable[[str | int, JsonObject], str]:
+        """Returns the id of a message, given its key and itself; "" for none."""
+        ...
+
+    def node(self, message: JsonObject, before: str | None) -> Node:
+        """Return what the path needs to know of *message*; *before* is the id of the one before it in the file."""
+        ...
+
+    def last(self, conversation: Outline, nodes: Mapping[str, Node]) -> str | None:
+        """Return where the current path ends; None or an unknown id: at the latest leaf."""
+        ...
 
 
 @final
 @frozen
 class PlacedMessage:
-    """A message on the current path of its conversation."""
+    """A message on the current path of its conversation; *native_id* is None where the tool gave it no id."""
 
     conversation: Outline
-    native_id: str
+    native_id: str | None
     message: JsonObject
     turn_index: int
 
@@ -121,9 +138,10 @@ def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedM
     Raises:
         UnreadableHistoryError: the file cannot be read.
     """
-    ahead = _outlines(reader, shape)
+    nesting = shape.nesting if shape.nesting is not None and shape.nesting.is_found(reader) else None
+    ahead = _outlines(_walked(reader, shape, nesting), shape)
     outline: Outline | None = None
-    for found in _walked(reader, shape):
+    for found in _walked(reader, shape, nesting):
         if isinstance(found, HistoryIssue):
             yield found
             continue
@@ -145,15 +163,16 @@ def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedM
                 yield _malformed(reader, path, "a message that is no object")
                 continue
             native_id = shape.identify(within[-1], value)
-            if native_id in outline.order:
-                yield PlacedMessage(outline, native_id, value, outline.order[native_id])
+            turn_index = outline.order.get(native_id or f"#{within[-1]}")
+            if turn_index is not None:
+                yield PlacedMessage(outline, native_id or None, value, turn_index)
 
 
-def _outlines(reader: HistoryReader, shape: TreeShape) -> Iterator[Outline]:
+def _outlines(walked: Walks, shape: TreeShape) -> Iterator[Outline]:
     """Yield the outline of each conversation when it ends."""
     document = Outline(())
     outline = document
-    for found in _walked(reader, shape):
+    for found in walked:
         if isinstance(found, HistoryIssue):
             continue
         path, value = found
@@ -165,7 +184,7 @@ def _outlines(reader: HistoryReader, shape: TreeShape) -> Iterator[Outline]:
             if isinstance(value, End):
                 yield _ordered(outline, shape)
         elif isinstance(value, End):
-            if within in shape.places:
+            if within in shape.messages:
                 outline.places.setdefault(within, {})
         elif (place := _place(shape, within[:-1])) is None:
             if not isinstance(value, str) or len(value) <= _HEADER_CHARACTERS:
@@ -173,16 +192,16 @@ def _outlines(reader: HistoryReader, shape: TreeShape) -> Iterator[Outline]:
         elif isinstance(value, Mapping):
             nodes = outline.places.setdefault(place, {})
             before = next(reversed(nodes), None)
-            nodes[shape.identify(within[-1], value)] = shape.node(value, before)
+            nodes[shape.identify(within[-1], value) or f"#{within[-1]}"] = shape.node(value, before)
 
 
 def _ordered(outline: Outline, shape: TreeShape) -> Outline:
     """Return *outline* with the order of the messages on its path, instead of all of them."""
-    outline.place = next((place for place in shape.places if outline.places.get(place)), None)
+    outline.place = next((place for place in shape.messages if outline.places.get(place)), None)
     if outline.place is not None:
         nodes = outline.places[outline.place]
         turns = 0
-        for native_id in current_path(nodes, shape.leaf(outline, nodes)):
+        for native_id in current_path(nodes, shape.last(outline, nodes)):
             outline.order[native_id] = turns
             turns += nodes[native_id].turns
     outline.places = {place: {} for place in outline.places}
@@ -191,7 +210,7 @@ def _ordered(outline: Outline, shape: TreeShape) -> Outline:
 
 def _complaint(reader: HistoryReader, shape: TreeShape, outline: Outline) -> Iterator[HistoryIssue]:
     if not outline.places and not outline.is_wrapper:
-        name = ".".join(shape.places[0])
+        name = ".".join(shape.messages[0])
         yield _malformed(reader, outline.root, f"a conversation without {name!r}")
 
 
@@ -200,14 +219,14 @@ def _malformed(reader: HistoryReader, path: WalkPath, detail: str) -> HistoryIss
     return HistoryIssue("malformed_record", reader.path, f"{detail}, at {where}" if where else detail)
 
 
-def _walked(reader: HistoryReader, shape: TreeShape) -> Walks:
+def _walked(reader: HistoryReader, shape: TreeShape, nesting: Nesting | None) -> Walks:
     roots: tuple[Place, ...] = ((), (ANY,), *((wrapper, ANY) for wrapper in WRAPPERS))
-    places = shape.nested or shape.places
+    places = shape.messages if nesting is None else nesting.places
     if _has_lines(read_head(reader)):
         walked = _walked_lines(reader, places)
     else:
         walked = walk(reader, *(root + place for root in roots for place in places))
-    return walked if shape.flatten is None else shape.flatten(reader.path, walked)
+    return walked if nesting is None else nesting.flatten(reader.path, walked)
 
 
 def _walked_lines(reader: HistoryReader, places: tuple[Place, ...]) -> Walks:
@@ -236,4 +255,4 @@ def parted(path: WalkPath) -> tuple[WalkPath, WalkPath]:
 
 
 def _place(shape: TreeShape, within: WalkPath) -> WalkPath | None:
-    return within if within in shape.places else None
+    return within if within in shape.messages else None

@@ -3,10 +3,12 @@
 Links to parents alone are followed.  Lists of children are redundant, and exports exist that leave them out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, final
 
 from attrs import frozen
+
+from chatmemory.input.json_value import JsonObject
 
 NO_PARENTS: Final = frozenset(
     {"", "00000000-0000-0000-0000-000000000000", "00000000-0000-4000-8000-000000000000"}
@@ -33,6 +35,15 @@ class Node:
 def parent_of(value: object) -> str | None:
     """Return the id in a field that names the parent."""
     return value if isinstance(value, str) and value not in NO_PARENTS else None
+
+
+def linked_by(name: str) -> Callable[[JsonObject, str | None], str | None]:
+    """Return how to find the message before one: by its field *name*; a message without it follows the one before it."""
+
+    def parent(message: JsonObject, before: str | None) -> str | None:
+        return parent_of(message[name]) if name in message else before
+
+    return parent
 
 
 def latest_leaf(nodes: Mapping[str, Node]) -> str | None:

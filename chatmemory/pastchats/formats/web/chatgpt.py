@@ -5,33 +5,26 @@ was fetched alone is read too.  Memory holds the ids of one conversation, not it
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, final
+from typing import Final
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.content_blocks import joined
-from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.histories import UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head
+from chatmemory.pastchats.formats.reading.content_blocks import Content, joined
 from chatmemory.pastchats.formats.reading.json_values import (
     first_said,
     json_items,
     json_object,
     json_objects,
     json_text,
+    value_at,
     without_blanks,
 )
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
-from chatmemory.pastchats.formats.shapes.conversation_trees import (
-    Outline,
-    PlacedMessage,
-    TreeShape,
-    conversations_in,
-    placed_messages,
-)
-from chatmemory.pastchats.formats.shapes.message_tree import Node, parent_of
-from chatmemory.pastchats.prompt import TurnKind
+from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in
+from chatmemory.pastchats.formats.shapes.message_tree import parent_of
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
 # Marks of the private use area: "\ue200cite\ue202turn0search1\ue201" is a link, "\ue200entity\ue202[...]\ue201" a name.
 _MARK: Final = re.compile("\ue200([^\ue200\ue201\ue202]*)(?:\ue202([^\ue200\ue201]*))?\ue201")
@@ -47,100 +40,36 @@ _NO_TRANSCRIPTS: Final = (
 )
 
 
-@final
-class ChatGpt:
-    """Reads ChatGPT's export."""
-
-    name = "chatgpt"
-    version = 1
-    has_global_ids = False
-    known_roots: Sequence[KnownRoot] = ()
-
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim documents with a ``mapping`` of nodes that hold messages and name their parents."""
-        for conversation in conversations_in(head):
-            nodes = list(json_objects(list(json_object(conversation.get("mapping")).values())))
-            # DeepSeek's messages hold fragments instead, and no author.
-            is_deepseek = any("fragments" in json_object(node.get("message")) for node in nodes)
-            is_linked = any("message" in node and ("parent" in node or "children" in node) for node in nodes)
-            if is_linked and not is_deepseek:
-                return Claim(97, "conversations with a mapping of nodes, each with message and parent")
-        for entry in conversations_in(head) if head.document is not None else ():
-            for keys, what in _NO_TRANSCRIPTS:
-                if keys <= entry.keys():
-                    return Claim(80, f"{what} of a ChatGPT export", is_transcript=False)
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the current path of each conversation."""
-        calls: list[JsonObject] = []
-        conversation: Outline | None = None
-        for found in placed_messages(reader, _SHAPE):
-            if isinstance(found, HistoryIssue):
-                yield found
-                continue
-            if found.conversation is not conversation:
-                conversation, calls = found.conversation, []
-            said = _said(json_object(found.message.get("message")))
-            if isinstance(said, UnknownRecord):
-                yield said
-            elif isinstance(said, str):
-                calls.append({"name": said, "id": found.native_id})
-            elif said is not None:
-                is_answer = said[0] == "assistant" and said[1] == "typed"
-                yield _turn(reader, found, said, calls if is_answer else [])
-                calls = [] if is_answer else calls
+def _claim(head: Head) -> Claim | None:
+    """Claim documents with a ``mapping`` of nodes that hold messages and name their parents."""
+    for conversation in conversations_in(head):
+        nodes = list(json_objects(list(json_object(conversation.get("mapping")).values())))
+        # DeepSeek's messages hold fragments instead, and no author.
+        is_deepseek = any("fragments" in json_object(node.get("message")) for node in nodes)
+        is_linked = any("message" in node and ("parent" in node or "children" in node) for node in nodes)
+        if is_linked and not is_deepseek:
+            return Claim(97, "conversations with a mapping of nodes, each with message and parent")
+    for entry in conversations_in(head) if head.document is not None else ():
+        for keys, what in _NO_TRANSCRIPTS:
+            if keys <= entry.keys():
+                return Claim(80, f"{what} of a ChatGPT export", is_transcript=False)
+    return None
 
 
-def _identify(key: str | int, _node: JsonObject) -> str:
-    return str(key)
-
-
-def _node(node: JsonObject, _before: str | None) -> Node:
-    message = json_object(node.get("message"))
-    at = instant_of(message.get("create_time"))
-    turns = 1 if isinstance(_said(message), tuple) else 0
-    return Node(parent_of(node.get("parent")), at.timestamp() if at else 0.0, turns)
-
-
-def _leaf(conversation: Outline, _nodes: Mapping[str, Node]) -> str | None:
-    return json_text(conversation.get("current_node"))
-
-
-_SHAPE: Final = TreeShape((("mapping",),), _identify, _node, _leaf)
-
-
-def _turn(
-    reader: HistoryReader, found: PlacedMessage, said: tuple[Role, TurnKind, str], calls: list[JsonObject]
-) -> PromptTurn:
-    message = json_object(found.message.get("message"))
-    details = json_object(message.get("metadata"))
-    role, kind, text = said
-    conversation = found.conversation
-    model = first_said(details.get("model_slug"), conversation.get("default_model_slug"))
-    return PromptTurn(
-        conversation_id=f"chatgpt:{conversation.native_id(reader.path, ('conversation_id',), ('id',))}",
-        role=role,
-        content=text,
-        kind=kind,
-        native_id=found.native_id,
-        turn_index=found.turn_index,
-        timestamp=instant_of(message.get("create_time")),
-        metadata=without_blanks(
-            {
-                "title": conversation.get("title"),
-                "model": model if role == "assistant" else "",
-                "tool": json_object(message.get("author")).get("name") if role == "tool" else "",
-                "gizmo_id": conversation.get("gizmo_id"),
-                "tool_calls": calls,
-                "attachments": _attachments(message),
-            }
-        ),
+def _facts(node: JsonObject, conversation: Outline, role: Role) -> JsonObject:
+    model = first_said(
+        value_at(node, "message", "metadata", "model_slug"), conversation.text(("default_model_slug",))
     )
+    return {
+        "model": model if role == "assistant" else "",
+        "tool": value_at(node, "message", "author", "name") if role == "tool" else "",
+        "gizmo_id": conversation.text(("gizmo_id",)),
+    }
 
 
-def _said(message: JsonObject) -> tuple[Role, TurnKind, str] | str | UnknownRecord | None:
-    """Return who said what; the name of a tool that was called; or None where nothing was said."""
+def _said(node: JsonObject) -> Said | UnknownRecord | None:
+    """Return who said what, or which tool was called; None where nothing was said."""
+    message = json_object(node.get("message"))
     content = json_object(message.get("content"))
     content_type = json_text(content.get("content_type"))
     details = json_object(message.get("metadata"))
@@ -152,14 +81,15 @@ def _said(message: JsonObject) -> tuple[Role, TurnKind, str] | str | UnknownReco
         return UnknownRecord(f"content {content_type}")
     recipient = json_text(message.get("recipient")) or "all"
     if role == "assistant" and recipient != "all":
-        return recipient
+        return Said("assistant", Content(tool_calls=[{"name": recipient, "id": json_text(node.get("id"))}]))
     if not text:
         return None
+    said = Content(texts=[text], attachments=_attachments(message))
     if details.get("is_visually_hidden_from_conversation") or role == "system" or content_type in _CONTEXT:
-        return role, "harness", text
+        return Said(role, said, "harness")
     if role == "tool" or content_type in _RESULTS:
-        return "tool", "tool_result", text
-    return role, "thinking" if content_type in _THINKING else "typed", text
+        return Said("tool", said, "tool_result")
+    return Said(role, said, "thinking" if content_type in _THINKING else "typed")
 
 
 _CONTEXT: Final = frozenset({"user_editable_context", "model_editable_context"})
@@ -222,4 +152,17 @@ def _shown(mark: re.Match[str]) -> str:
     return name[1] if name else ""
 
 
-chatgpt = ChatGpt()
+chatgpt: Final = TreeFormat(
+    name="chatgpt",
+    claim=_claim,
+    messages=(("mapping",),),
+    identify=lambda key, _node: str(key),
+    parent=lambda node, _before: parent_of(node.get("parent")),
+    written_at=("message", "create_time"),
+    said=_said,
+    facts=_facts,
+    conversation_id=(("conversation_id",), ("id",)),
+    title=(("title",),),
+    leaf=(("current_node",),),
+    has_calls_apart=True,
+)

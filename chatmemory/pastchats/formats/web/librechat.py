@@ -5,16 +5,15 @@ one conversation, not its text, however deep its messages are nested.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final
 
 from attrs import define, field
 
+from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns
-from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.histories import HistoryIssue
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of
 from chatmemory.pastchats.formats.reading.json_values import (
     first_said,
     json_objects,
@@ -22,72 +21,33 @@ from chatmemory.pastchats.formats.reading.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.reading.json_walk import ANY, END, End, WalkPath
-from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
+from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.shapes.conversation_trees import (
+    Nesting,
     Outline,
-    TreeShape,
     Walks,
     conversations_in,
     parted,
-    placed_messages,
 )
-from chatmemory.pastchats.formats.shapes.message_tree import Node, last_child_leaf, parent_of
+from chatmemory.pastchats.formats.shapes.message_tree import linked_by
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
 _MAX_DEPTH: Final = 3000  # of answers within answers; the longest chats that were seen have hundreds
 _THINKING: Final = re.compile(r":::thinking\s*\n(.*?)\n:::\s*", re.DOTALL)
 
 
-@final
-class LibreChat:
-    """Reads LibreChat's exports."""
-
-    name = "librechat"
-    version = 1
-    has_global_ids = False
-    known_roots: Sequence[KnownRoot] = ()
-
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim conversations with ``conversationId`` and messages that say ``isCreatedByUser``, or Chatbot UI's file."""
-        for entry in conversations_in(head):
-            messages = list(json_objects(entry.get("messages")))
-            if any("messageId" in message and "isCreatedByUser" in message for message in messages):
-                return Claim(97, "messages with messageId and isCreatedByUser")
-            if "conversationId" in entry and {"exportAt", "recursive"} & entry.keys():
-                return Claim(92, "a conversationId with exportAt and recursive")
-            is_chatbot_ui = {"id", "name", "messages", "folderId"} <= entry.keys()
-            if is_chatbot_ui and any("role" in message for message in messages):
-                return Claim(90, "a history of Chatbot UI: id, name, messages and folderId")
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of each conversation along its last answers."""
-        for found in placed_messages(reader, _NESTED if _is_nested(reader) else _FLAT):
-            if isinstance(found, HistoryIssue):
-                yield found
-                continue
-            conversation = found.conversation
-            native_id = conversation.native_id(reader.path, ("conversationId",), ("id",))
-            yield from _turns(
-                found.message,
-                f"librechat:{native_id}",
-                native_id=first_said(found.message.get("messageId")) or None,
-                first_index=found.turn_index,
-                title=first_said(conversation.get("title"), conversation.get("name")),
-            )
-
-
-def _identify(key: str | int, message: JsonObject) -> str:
-    return first_said(message.get("messageId")) or f"#{key}"
-
-
-def _node(message: JsonObject, before: str | None) -> Node:
-    parent = parent_of(message.get("parentMessageId")) if "parentMessageId" in message else before
-    turns = _content(message).turn_count
-    return Node(parent, turns=turns)
-
-
-def _leaf(_conversation: Outline, nodes: Mapping[str, Node]) -> str | None:
-    return last_child_leaf(nodes)
+def _claim(head: Head) -> Claim | None:
+    """Claim conversations with ``conversationId`` and messages that say ``isCreatedByUser``, or Chatbot UI's file."""
+    for entry in conversations_in(head):
+        messages = list(json_objects(entry.get("messages")))
+        if any("messageId" in message and "isCreatedByUser" in message for message in messages):
+            return Claim(97, "messages with messageId and isCreatedByUser")
+        if "conversationId" in entry and {"exportAt", "recursive"} & entry.keys():
+            return Claim(92, "a conversationId with exportAt and recursive")
+        is_chatbot_ui = {"id", "name", "messages", "folderId"} <= entry.keys()
+        if is_chatbot_ui and any("role" in message for message in messages):
+            return Claim(90, "a history of Chatbot UI: id, name, messages and folderId")
+    return None
 
 
 @final
@@ -171,44 +131,18 @@ def _is_nested(reader: HistoryReader) -> bool:
     return False
 
 
-_FLAT: Final = TreeShape((("messages",),), _identify, _node, _leaf)
-_NESTED: Final = TreeShape(
-    (("messages",),),
-    _identify,
-    _node,
-    _leaf,
-    nested=(("messages", ANY) + ("children", ANY) * _MAX_DEPTH,),
-    flatten=_flattened,
-)
-
-
-def _turns(
-    message: JsonObject,
-    conversation_id: str,
-    *,
-    native_id: str | None,
-    first_index: int,
-    title: str,
-) -> Iterator[PromptTurn]:
+def _said(message: JsonObject) -> Said:
     is_user = message.get("isCreatedByUser") or json_text(message.get("sender")).lower() == "user"
     role = PLAIN_ROLES.get(json_text(message.get("role"))) or ("user" if is_user else "assistant")
-    return content_turns(
-        _content(message),
-        conversation_id=conversation_id,
-        role=role,
-        kind="harness" if role == "system" else "tool_result" if role == "tool" else "typed",
-        native_id=native_id,
-        first_index=first_index,
-        timestamp=instant_of(message.get("createdAt")),
-        metadata=without_blanks(
-            {
-                "title": title,
-                "model": message.get("model"),
-                "sender": "" if role == "user" else message.get("sender"),
-                "is_error": True if message.get("error") else None,
-            }
-        ),
-    )
+    return Said(role, _content(message), kind_of(role))
+
+
+def _facts(message: JsonObject, _conversation: Outline, role: Role) -> JsonObject:
+    return {
+        "model": message.get("model"),
+        "sender": "" if role == "user" else message.get("sender"),
+        "is_error": True if message.get("error") else None,
+    }
 
 
 def _content(message: JsonObject) -> Content:
@@ -223,4 +157,16 @@ def _content(message: JsonObject) -> Content:
     return content
 
 
-librechat = LibreChat()
+librechat: Final = TreeFormat(
+    name="librechat",
+    claim=_claim,
+    messages=(("messages",),),
+    nesting=Nesting(_is_nested, (("messages", ANY) + ("children", ANY) * _MAX_DEPTH,), _flattened),
+    identify=lambda _key, message: first_said(message.get("messageId")),
+    parent=linked_by("parentMessageId"),
+    written_at=("createdAt",),
+    said=_said,
+    facts=_facts,
+    conversation_id=(("conversationId",), ("id",)),
+    title=(("title",), ("name",)),
+)
