@@ -20,19 +20,17 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import nlargest
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from attrs import frozen
 
 from chatmemory.embedding.embedder import Matrix, Vector
+from chatmemory_layers.embedding.code_index import BITS_PER_WORD, CodeIndex
 from chatmemory_layers.sqlite.memories.memory_row import Parameters, Row, passing
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Integers: TypeAlias = NDArray[np.int64]
-    Words: TypeAlias = NDArray[np.uint64]
+    from chatmemory_layers.embedding.code_index import Words
 
 SELECT_NEW = """
 SELECT memory_key, vector FROM memory_embedding WHERE space_key = :space_key AND seq >= :next_seq ORDER BY seq
@@ -58,12 +56,6 @@ SETTLED_COUNT: Final = 4096
 """So many vectors have a mean that stays good, however many follow."""
 
 _GROWTH_OF_MEAN: Final = 2  # a mean of fewer is made anew when there are twice as many
-_GROWTH_OF_PORTION: Final = 4
-_FIRST_CAPACITY: Final = 256  # vectors; it doubles
-_BITS_PER_WORD: Final = 64
-
-# For numpy before 2.0, which cannot count bits.
-_BIT_COUNTS: Final = np.array([number.bit_count() for number in range(2**16)], np.uint8)
 
 
 @final
@@ -149,28 +141,29 @@ class VectorPartition:
 
     Attributes:
         next_seq: the number of the first vector that it has not met.
-        count: how many vectors it holds.
     """
 
     def __init__(self, dim: int) -> None:
         """Be empty, for vectors of *dim* dimensions."""
         self.next_seq = 0
-        self.count = 0
         self._mean = np.zeros(dim, np.float32)
         self._mean_count = 0
-        words = -(-dim // _BITS_PER_WORD)
+        words = -(-dim // BITS_PER_WORD)
         random = np.random.default_rng(0)
-        self._order = random.permutation(words * _BITS_PER_WORD)
-        rotation, _ = np.linalg.qr(random.standard_normal((_BITS_PER_WORD, _BITS_PER_WORD)))
+        self._order = random.permutation(words * BITS_PER_WORD)
+        rotation, _ = np.linalg.qr(random.standard_normal((BITS_PER_WORD, BITS_PER_WORD)))
         self._rotation: Matrix = rotation.astype(np.float32)
-        self._keys: Integers = np.zeros(_FIRST_CAPACITY, np.int64)
-        # One vector per column: numpy adds up rows of words many times as quickly as words within a row.
-        self._codes: Words = np.zeros((words, _FIRST_CAPACITY), np.uint64)
+        self._index = CodeIndex(words)
+
+    @property
+    def count(self) -> int:
+        """How many vectors it holds."""
+        return self._index.count
 
     @property
     def size_bytes(self) -> int:
         """The memory that it occupies."""
-        return self._keys.nbytes + self._codes.nbytes
+        return self._index.size_bytes
 
     @property
     def is_outgrown(self) -> bool:
@@ -189,33 +182,16 @@ class VectorPartition:
         if self._mean_count == 0:
             self._mean = vectors.mean(axis=0)
             self._mean_count = len(keys)
-        end = self.count + len(keys)
-        if end > self._keys.size:
-            missing = max(end, 2 * self._keys.size) - self._keys.size
-            self._keys = np.pad(self._keys, (0, missing))
-            self._codes = np.pad(self._codes, ((0, 0), (0, missing)))
-        self._keys[self.count : end] = keys
-        self._codes[:, self.count : end] = self._encode(vectors).T
-        self.count = end
+        self._index.append(keys, self._encode(vectors))
 
     def evict(self, keys: Sequence[int]) -> None:
         """Remove the vectors of *keys* from memory."""
-        stays = np.isin(self._keys[: self.count], keys, invert=True)
-        count = int(stays.sum())
-        self._keys[:count] = self._keys[: self.count][stays]
-        self._codes[:, :count] = self._codes[:, : self.count][:, stays]
-        self.count = count
+        self._index.evict(keys)
 
     def nearest_first(self, vector: Vector, *, portion: int) -> Iterator[list[int]]:
         """Yield all keys in portions: those of at least *portion* nearest vectors first, then ever larger ones."""
-        distances = self._distances(vector)
-        within = np.bincount(distances).cumsum()  # how many lie at that distance, or nearer
-        start = 0
-        while start < within.size:
-            end = 1 + int(np.searchsorted(within, min(portion, self.count)))
-            yield self._keys[np.flatnonzero((distances >= start) & (distances < end))].tolist()
-            start = end
-            portion *= _GROWTH_OF_PORTION
+        distances = self._index.distances(self._encode(vector[np.newaxis])[0])
+        return self._index.nearest_first(distances, portion=portion, has_ties=True)
 
     def cosines(self, blobs: Mapping[int, bytes], vector: Vector) -> dict[int, float]:
         """Return the cosine of *vector*, of length 1 as all are, and each stored one, by their keys; 0 for a damaged one."""
@@ -230,29 +206,11 @@ class VectorPartition:
     def _matrix(self, blobs: Collection[bytes]) -> Matrix:
         return np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), self._mean.size)
 
-    def _distances(self, vector: Vector) -> NDArray[np.uint16]:
-        """Return the number of bits in which each code differs from that of *vector*."""
-        query = self._encode(vector[np.newaxis])[0]
-        distances = np.zeros(self.count, np.uint16)
-        for words, word in zip(self._codes[:, : self.count], query, strict=True):
-            distances += _count_bits(words ^ word)
-        return distances
-
     def _encode(self, vectors: Matrix) -> Words:
         """Return a code per row, shape ``(count, words)``; each word turns 64 dimensions that chance has put together."""
         spare = self._order.size - self._mean.size
         padded = np.pad(vectors - self._mean, ((0, 0), (0, spare)))
         # Row by row: indexing would leave columns, and everything takes four times as long.
         mixed = np.take(padded, self._order, axis=1)
-        turned = mixed.reshape(len(vectors), -1, _BITS_PER_WORD) @ self._rotation
+        turned = mixed.reshape(len(vectors), -1, BITS_PER_WORD) @ self._rotation
         return np.packbits(turned > 0, axis=-1).reshape(len(vectors), -1).view(np.uint64)
-
-
-def _count_bits(words: Words) -> NDArray[np.uint8]:
-    counts: NDArray[np.uint8]
-    if hasattr(np, "bitwise_count"):
-        counts = np.bitwise_count(words)
-    else:
-        halves = _BIT_COUNTS[words.view(np.uint16)]
-        counts = halves.reshape(words.size, -1).sum(axis=1, dtype=np.uint8)
-    return counts
