@@ -9,6 +9,7 @@ RepositoryProblem: TypeAlias = Literal[
     "unavailable",
     "busy",
     "full",
+    "no_memory",
     "read_only",
     "damaged",
     "not_a_store",
@@ -25,6 +26,7 @@ _ADVICE: dict[RepositoryProblem, str] = {
     "unavailable": "check the path or the address, then try again",
     "busy": "another writer holds the store; try again",
     "full": "free some space on the disk, then try again; what was acknowledged is safe",
+    "no_memory": "free some memory, then try again; what was acknowledged is safe",
     "read_only": "make the file and its folder writable, or open it for reading only",
     "damaged": "restore a backup, or copy what is readable with the sqlite3 shell's .recover",
     "not_a_store": "give the path of a chatmemory store, or of a file that does not exist yet",
@@ -38,7 +40,7 @@ _ADVICE: dict[RepositoryProblem, str] = {
     "unexpected": "see the cause",
 }
 _WORTH_RETRYING: frozenset[RepositoryProblem] = frozenset(
-    {"missing", "unavailable", "busy", "full", "outcome_unknown"}
+    {"missing", "unavailable", "busy", "full", "no_memory", "outcome_unknown"}
 )
 
 

@@ -28,6 +28,7 @@ from chatmemory import (
 )
 from chatmemory.errors import AddError, ReadError
 from tests.patience import PATIENCE_SECONDS
+from tests.reliability.programs.without_memory import loaded_sqlite
 from tests.reliability.store import open_store
 
 MESSAGES = 400
@@ -268,6 +269,13 @@ async def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path
     async with open_store(path) as memory:
         stored = await memory.get_messages("c").or_raise()
     assert [message.id for message in stored] == [str(number) for number in range(len(stored))]
+
+
+@pytest.mark.skipif(
+    loaded_sqlite() is None, reason="this Python has SQLite within itself: nobody limits its memory"
+)
+def test_a_write_that_finds_no_memory_fails_and_the_next_one_is_stored(tmp_path: Path) -> None:
+    assert run("without_memory", str(tmp_path / "chat.db")) == ["no_memory", "stored"]
 
 
 # --- the server is not there ---

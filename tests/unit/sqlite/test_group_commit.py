@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,33 @@ from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory_layers.sqlite.engine.database import open_database
-from chatmemory_layers.sqlite.engine.jobs import Job, Transaction, commit_group
+from chatmemory_layers.sqlite.engine.jobs import Job, Jobs, Transaction, commit_group, read_group
+from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, file_settings, open_repository, problem
+
+
+class Forgetful(sqlite3.Connection):
+    """A connection that finds no memory, as often as is said, for the statements that are named."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.forgets: list[str] = []
+
+    def execute(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
+        if statement in self.forgets:
+            self.forgets.remove(statement)
+            raise MemoryError
+        return super().execute(statement, *arguments)
+
+
+@pytest.fixture
+def forgetful(connection: sqlite3.Connection, tmp_path: Path) -> Iterator[Forgetful]:
+    """A connection to the same file."""
+    second = sqlite3.connect(tmp_path / "numbers.db", isolation_level=None, factory=Forgetful)
+    yield second
+    second.close()
 
 
 @pytest.fixture
@@ -93,6 +116,62 @@ async def test_a_commit_that_fails_is_acknowledged_to_nobody(connection: sqlite3
     assert [problem(answer) for answer in answers] == ["unexpected", "unexpected"]
     assert numbers(connection) == []
     assert commit_group(connection, [await job(2)]) == [Success(2)]
+
+
+async def test_a_begin_that_finds_no_memory_fails_its_group_and_no_other(forgetful: Forgetful) -> None:
+    forgetful.forgets = ["BEGIN IMMEDIATE"]
+    answers = commit_group(forgetful, [await job(1), await job(2)])
+    assert [problem(answer) for answer in answers] == ["no_memory", "no_memory"]
+    assert commit_group(forgetful, [await job(3)]) == [Success(3)]
+    assert numbers(forgetful) == [3]
+
+
+@pytest.mark.parametrize("forgets", [["COMMIT"], ["COMMIT", "ROLLBACK"]])
+async def test_a_commit_that_finds_no_memory_is_undone_at_the_latest_by_the_next_group(
+    forgetful: Forgetful, forgets: list[str]
+) -> None:
+    forgetful.forgets = forgets
+    assert problem(*commit_group(forgetful, [await job(1)])) == "outcome_unknown"
+    assert commit_group(forgetful, [await job(2)]) == [Success(2)]
+    assert numbers(forgetful) == [2]
+
+
+async def test_a_snapshot_that_finds_no_memory_is_over_for_the_next_group(forgetful: Forgetful) -> None:
+    def count(connection: sqlite3.Connection) -> int:
+        return len(numbers(connection))
+
+    forgetful.forgets = ["COMMIT"]
+    counting: Job = ("count", count, (), {}, asyncio.get_running_loop().create_future())
+    assert problem(*read_group(forgetful, [counting])) == "no_memory"
+    assert read_group(forgetful, [counting]) == [Success(0)]
+
+
+@pytest.mark.parametrize("escapes", [MemoryError(), SystemExit(), StopIteration(), asyncio.CancelledError()])
+async def test_whatever_leaves_a_group_is_told_to_all_of_it_and_the_next_one_is_done(
+    tmp_path: Path, escapes: BaseException
+) -> None:
+    groups: list[int] = []
+
+    def escape_once(_: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
+        groups.append(len(group))
+        if len(groups) == 1:
+            raise escapes
+        return [Success("done") for _ in group]
+
+    jobs = Jobs(await WorkerConnection.opened(lambda: sqlite3.connect(tmp_path / "numbers.db")), escape_once)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        told = [jobs.submit("insert", insert, (number,), {}) for number in range(3)]
+        answers = await asyncio.gather(*told, return_exceptions=True)
+        assert not any(future.cancelled() for future in told)
+        assert await jobs.submit("insert", insert, (3,), {}) == Success("done")
+        await jobs.close()
+    failed = [answer for answer in answers if not isinstance(answer, Success)]
+    assert len(failed) == groups[0]
+    for failure in failed:
+        if isinstance(escapes, MemoryError):
+            assert problem(failure) == "no_memory"
+        else:
+            assert isinstance(failure, type(escapes) | RuntimeError)
 
 
 async def test_adds_of_many_tasks_share_commits_and_keep_their_order(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ _PROBLEM_OF_STATE: Final[dict[str, RepositoryProblem]] = {
     "42P01": "not_a_store",  # undefined_table
     "42P07": "not_a_store",  # duplicate_table: a migration met a table of another program
     "53100": "full",  # disk_full
+    "53200": "no_memory",  # out_of_memory
     "55P03": "busy",  # lock_not_available
     "57014": "busy",  # query_canceled: the server ended what took longer than timeout_seconds
     "XX001": "damaged",  # data_corrupted

@@ -17,8 +17,8 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, Type
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
-from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection
+from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
+from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, settle, tell
 
 GONE: Final = "the file was moved, replaced or deleted while it was open: close the store and open it again"
 """What was committed then goes with the last who has the file open."""
@@ -100,19 +100,16 @@ class Jobs:
         """On the thread: do group after group until nobody waits."""
         while self._waiting:
             group = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._most))]
-            answers = self._do_group(self.connection.native, group)
-            with suppress(RuntimeError):  # a loop that is closed has nobody left to tell
-                self._loop.call_soon_threadsafe(self._settle, group, answers, not self._waiting)
+            try:
+                answers = self._do_group(self.connection.native, group)
+            except BaseException as error:  # noqa: BLE001  whatever it is, nobody may wait for ever
+                answers = [_answer_to(job, error) for job in group]
+            tell(self._loop, self._settle, group, answers, not self._waiting)
 
     def _settle(self, group: Sequence[Job], answers: Sequence[Any], is_last: bool) -> None:
         """On the loop: wake the callers that wait, one turn of the loop for the whole group."""
         for (*_, future), answer in zip(group, answers, strict=True):
-            if future.done():
-                continue
-            if isinstance(answer, BaseException):
-                future.set_exception(answer)
-            else:
-                future.set_result(answer)
+            settle(future, answer)
         if is_last:
             self._is_alone = len(group) == 1
             self._is_draining = bool(self._waiting)
@@ -215,6 +212,7 @@ def read_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any
     When one raises, each runs on a snapshot of its own, so that it fails alone.
     """
     try:
+        _roll_back(connection)  # what an end without memory has left open
         connection.execute("BEGIN")
         try:
             return [Success(work(connection, *given, **named)) for _, work, given, named, _ in group]
@@ -223,8 +221,7 @@ def read_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any
     except BaseException as error:  # noqa: BLE001  a defect belongs to the one who caused it, not to the thread
         if len(group) > 1:
             return [answer for job in group for answer in read_group(connection, [job])]
-        ((operation, *_),) = group
-        return [Failure(repository_error(operation, error)) if isinstance(error, sqlite3.Error) else error]
+        return [_answer_to(job, error) for job in group]
 
 
 def commit_group_if(
@@ -243,10 +240,11 @@ def commit_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[A
     When one raises, all are rolled back and each runs in a transaction of its own, so that it fails alone.
     """
     try:
+        _roll_back(connection)  # what an end without memory has left open
         # A deferred one meets SQLITE_BUSY at its first write, without waiting.
         connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.Error as error:
-        return _all_failed(group, error)
+    except DRIVER_ERRORS as error:
+        return [_answer_to(job, error) for job in group]
     try:
         transaction = Transaction(connection)
         answers: list[Any] = [work(transaction, *given, **named) for _, work, given, named, _ in group]
@@ -256,22 +254,26 @@ def commit_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[A
         _roll_back(connection)
         if len(group) > 1:
             return [answer for job in group for answer in commit_group(connection, [job])]
-        return _all_failed(group, error) if isinstance(error, sqlite3.Error) else [error]
+        return [_answer_to(job, error) for job in group]
     try:
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except DRIVER_ERRORS as error:
+        failures = [_answer_to(job, error, at_commit=True) for job in group]
         _roll_back(connection)
-        return _all_failed(group, error, at_commit=True)
+        return failures
     return answers
 
 
-def _all_failed(
-    group: Sequence[Job], error: sqlite3.Error, *, at_commit: bool = False
-) -> list[Failure[RepositoryError]]:
-    return [Failure(repository_error(operation, error, at_commit=at_commit)) for operation, *_ in group]
+def _answer_to(job: Job, error: BaseException, *, at_commit: bool = False) -> Any:
+    """Return the failure that *error* means for *job*, or the defect that it is."""
+    operation, *_ = job
+    if isinstance(error, DRIVER_ERRORS):
+        return Failure(repository_error(operation, error, at_commit=at_commit))
+    return error
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
-    # A full disk and the like end the transaction by themselves.
+    # A full disk and the like end the transaction by themselves; without memory it stays open until the next group.
     if connection.in_transaction:
-        connection.execute("ROLLBACK")
+        with suppress(*DRIVER_ERRORS):
+            connection.execute("ROLLBACK")

@@ -6,6 +6,9 @@ from typing import Final
 
 from chatmemory.errors import RepositoryError, RepositoryProblem
 
+DRIVER_ERRORS: Final = (sqlite3.Error, MemoryError)
+"""What a call of ``sqlite3`` may raise; a SQLite without memory raises what a Python without memory does."""
+
 _PRIMARY_CODE: Final = 0xFF  # the low byte; the rest of an extended code only refines it
 
 _PROBLEM_OF_CODE: Final[dict[int, RepositoryProblem]] = {
@@ -36,7 +39,7 @@ _PROBLEM_OF_ERRNO: Final[dict[int | None, RepositoryProblem]] = {
 
 
 def repository_error(
-    operation: str, error: sqlite3.Error | OSError, *, at_commit: bool = False
+    operation: str, error: sqlite3.Error | OSError | MemoryError, *, at_commit: bool = False
 ) -> RepositoryError:
     """Return the ``RepositoryError`` for an exception of SQLite, which is kept as the cause.
 
@@ -47,12 +50,14 @@ def repository_error(
         where = f"{error.filename}: " if error.filename else ""
         return RepositoryError(operation, problem, f"{where}{error.strerror or error}", cause=error)
     problem = _problem_of(error)
-    if at_commit and problem == "unavailable":
+    if at_commit and problem in {"unavailable", "no_memory"}:
         problem = "outcome_unknown"
     return RepositoryError(operation, problem, str(error), cause=error)
 
 
-def _problem_of(error: sqlite3.Error) -> RepositoryProblem:
+def _problem_of(error: sqlite3.Error | MemoryError) -> RepositoryProblem:
+    if isinstance(error, MemoryError):
+        return "no_memory"
     # Errors that the module raises itself have no code.
     code: int | None = getattr(error, "sqlite_errorcode", None)
     if code is None:

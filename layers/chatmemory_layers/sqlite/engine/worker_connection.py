@@ -6,11 +6,11 @@ leaves it open.  What is private in aiosqlite and needed for that is used here a
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Self, TypeAlias, TypeVar, final
+from typing import Any, Final, Self, TypeAlias, TypeVar, final
 
 import aiosqlite
 
@@ -19,6 +19,7 @@ A = TypeVar("A")
 Posted: TypeAlias = tuple[None, Callable[[], object]]
 """A job as aiosqlite queues it, without a future of its own."""
 
+_TELL_AGAIN_SECONDS: Final = 0.01
 _UNUSED_ITER_CHUNK_SIZE = 1  # rows per hop of aiosqlite's own cursors
 
 
@@ -89,24 +90,35 @@ class WorkerConnection(aiosqlite.Connection):
 
     def _answer(self, answer: asyncio.Future[A], work: Callable[[sqlite3.Connection], A]) -> None:
         try:
-            result = work(self._conn)
+            result: A | BaseException = work(self._conn)
         except BaseException as error:  # noqa: BLE001  it belongs to whoever awaits the answer
-            tell(answer.get_loop(), _reject, answer, error)
-        else:
-            tell(answer.get_loop(), _resolve, answer, result)
+            result = error
+        tell(answer.get_loop(), settle, answer, result)
 
 
 def tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: Any) -> None:
     """Call *callback* on the loop's thread; a loop that is closed has nobody left to tell."""
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(callback, *arguments)
+    while True:
+        try:
+            loop.call_soon_threadsafe(callback, *arguments)
+        except RuntimeError:
+            return
+        except MemoryError:  # others wait for these words
+            time.sleep(_TELL_AGAIN_SECONDS)
+        else:
+            return
 
 
-def _resolve(answer: asyncio.Future[A], result: A) -> None:
-    if not answer.done():
+def settle(answer: asyncio.Future[Any], result: object) -> None:
+    """Give *result* to whoever awaits *answer*: an exception is raised there, anything else is returned."""
+    if answer.done():
+        return
+    if not isinstance(result, BaseException):
         answer.set_result(result)
-
-
-def _reject(answer: asyncio.Future[Any], error: BaseException) -> None:
-    if not answer.done():
-        answer.set_exception(error)
+    elif isinstance(result, StopIteration | asyncio.CancelledError):
+        # The first one a future refuses, and of the other its caller would believe that somebody cancelled it.
+        defect = RuntimeError(f"work on the thread of a store raised {type(result).__name__}")
+        defect.__cause__ = result
+        answer.set_exception(defect)
+    else:
+        answer.set_exception(result)
