@@ -38,6 +38,7 @@ from chatmemory.effect.checks.arguments import (
 from chatmemory.effect.checks.mistakes import no_context, no_effect, no_function, no_schedule, no_scope, shown
 from chatmemory.effect.combinators import concurrent, resource
 from chatmemory.effect.context import Context
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.do import Do, place_of_do, run_do
 from chatmemory.effect.family import Family
 from chatmemory.effect.key import TagOf
@@ -622,13 +623,18 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return Effect.in_context(lambda context: run_in_span(self, name, attributes or {}, context))
 
     def exit(self) -> Effect[Exit[A_co, E_co], Never, R_co]:
-        """Succeed with how the effect ended, even when it ended with a defect; cancellation passes through."""
+        """Succeed with how the effect ended, even when it ended with a defect; cancellation passes through.
+
+        A cancellation that nobody has asked for is a defect too (``SelfCancelledError``).
+        """
 
         async def run(context: Context[R_co]) -> Outcome[Exit[A_co, E_co], Never]:
             try:
                 return Success(exit_from_outcome(await self.run_in(context)))
-            except Exception as defect:  # noqa: BLE001  showing defects is what this method is for
-                return Success(exit_from_exception(defect))
+            except BaseException as exception:
+                if defect_of(exception) is None:
+                    raise
+                return Success(exit_from_exception(exception))
 
         return Effect.in_context(run)
 

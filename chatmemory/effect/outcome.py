@@ -16,6 +16,7 @@ from returns import result
 from returns.primitives.container import BaseContainer
 from typing_extensions import TypeVar
 
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.effect_failed import EffectFailed
 
 __all__ = [
@@ -210,12 +211,14 @@ def exit_from_outcome(outcome: Outcome[A, E]) -> Exit[A, E]:
 
 
 def exit_from_exception(exception: BaseException) -> Failure[Cause[Never]]:
-    """Return *exception* as an ``Exit``: a defect, or an interruption.
+    """Return *exception* as an ``Exit``: a defect, or an interruption; to be called in the task that caught it.
 
-    Cancellation is the event loop's own exception and, like ``KeyboardInterrupt``, not a subclass of ``Exception``.
+    Cancellation is the event loop's own exception and, like ``KeyboardInterrupt``, not a subclass of ``Exception``.  One
+    that nobody has asked for is a defect.
     """
-    if isinstance(exception, Exception) and not isinstance(exception, EffectInterrupted):
-        return Failure(Cause((Die(exception),)))
+    defect = defect_of(exception)
+    if defect is not None and not isinstance(defect, EffectInterrupted):
+        return Failure(Cause((Die(defect),)))
     return Failure(Cause((Interrupt(),)))
 
 

@@ -13,6 +13,7 @@ from attrs import define, evolve, field
 
 from chatmemory.effect import Do, Effect, Failure, Layer, Outcome
 from chatmemory.effect.context import Context
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.embedding.unit_vectors import read_rows
@@ -94,8 +95,10 @@ class GuardedEmbedder:
             if isinstance(outcome, Failure):
                 return outcome
             return read_rows(self.model, outcome.unwrap(), count=len(texts), dim=self._dim)
-        except Exception as exception:  # noqa: BLE001  foreign code at the edge: not a defect of ours
-            return Failure(self._raised(exception))
+        except BaseException as exception:
+            if (defect := defect_of(exception)) is None:
+                raise
+            return Failure(self._raised(defect))  # foreign code at the edge: not a defect of ours
 
     def _open(self, rows: Matrix) -> None:
         if self._failure is not None:

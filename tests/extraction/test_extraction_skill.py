@@ -1,5 +1,6 @@
 """Extraction by a model that answers well, badly, too late, or not at all."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,7 +11,7 @@ import pytest
 
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, recalled_block
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
-from chatmemory.effect import Failure, Layer, ManagedRuntime
+from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Outcome
 from chatmemory.errors import SkillExecutionError
 from chatmemory.longterm.extraction.answer import (
     MAX_CONTENT_CHARACTERS,
@@ -210,6 +211,22 @@ async def test_a_failing_skill_fails_no_extraction_and_is_a_warning(
     assert (found.proposals, found.extractor, len(requests)) == (await by_rules(), "rules", 1)
     assert note in str(found.note)
     assert [record.getMessage() for record in caplog.records] == [found.note]
+
+
+@pytest.mark.parametrize("defect", [LookupError("my secret"), asyncio.CancelledError()])
+async def test_a_runner_that_raises_or_cancels_itself_fails_no_extraction(defect: BaseException) -> None:
+    class Runner:
+        def run(self, _skill_id: str, _request: SkillRequest) -> Effect[str, SkillExecutionError]:
+            async def fail() -> Outcome[str, SkillExecutionError]:
+                raise defect
+
+            return Effect.from_outcome(fail)
+
+    async with extractor(Layer.succeed(SkillRunnerTag, Runner())) as asked:
+        found = await asked.extract(TEXT).or_raise()
+    assert found.proposals == await by_rules()
+    assert "raised (" in str(found.note)
+    assert "my secret" not in str(found.note)
 
 
 async def test_a_hanging_skill_is_waited_for_as_long_as_configured() -> None:

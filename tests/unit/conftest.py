@@ -24,7 +24,7 @@ from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 
-Answer = str | SkillExecutionError | Exception
+Answer = str | SkillExecutionError | BaseException
 
 
 @define
@@ -43,7 +43,7 @@ class ScriptedSkills:
         while self.hangs:  # noqa: ASYNC110  a test may change its mind
             await anyio.sleep(0.01)
         answer = self.answers.pop(0) if self.answers else f"summary of {len(request.messages)}"
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         effect = Effect.succeed(answer) if isinstance(answer, str) else Effect.fail(answer)
         return await effect

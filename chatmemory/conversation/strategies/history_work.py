@@ -6,9 +6,10 @@ finished is claimed again when its lease expires.
 """
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from itertools import count
 from typing import Final, Self, TypeAlias, final
 
 import anyio
@@ -84,6 +85,7 @@ class HistoryKeeper:
     ids: Ids
     settings: StrategySettings
     _bell: _Bell = field(factory=_Bell, init=False)
+    _restarts: Iterator[int] = field(factory=lambda: count(1), init=False)
 
     async def after_append(self, appended: Appended) -> HistoryReport:
         """Do the work that an append has queued, or leave it to the background, as configured.
@@ -124,12 +126,29 @@ class HistoryKeeper:
         """
         async with anyio.create_task_group() as workers:
             for _ in range(WORKERS):
-                workers.start_soon(self._work)
+                workers.start_soon(self._keep_working)
             try:
                 yield self
             finally:
                 self._bell.close()
                 workers.cancel_scope.deadline = anyio.current_time() + self.settings.timeout_seconds
+
+    async def _keep_working(self) -> None:
+        """Work until nobody rings any more; what ends in a defect is logged, counted, and begun again after a poll."""
+        while True:
+            heard = self._bell.strokes
+            match await Effect.promise(self._work).exit().or_raise():
+                case Failure(Cause((Die(defect), *_))):
+                    # Its text may quote a conversation: the log names its class.
+                    facts = {"restarts": next(self._restarts), "defect": type(defect).__name__}
+                    log.warning(
+                        "a worker of history work ended and begins again: %(defect)s", facts, extra=facts
+                    )
+                case _:
+                    return
+            if self._bell.is_closed:
+                return
+            await self._bell.wait(self.clock, POLL_SECONDS, heard=heard)
 
     async def _work(self) -> None:
         """Do what is due; when nothing is, wait for the bell or the next poll."""

@@ -8,6 +8,7 @@ from typing import Any
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.suspended import has_event_loop
@@ -47,7 +48,9 @@ async def run_all(
         async def work_until_trouble() -> None:
             try:
                 await work_off(lambda effect: effect.run_supervised(context))
-            except Exception as defect:  # noqa: BLE001  raised below, bare: a task group would wrap it in a group
+            except BaseException as raised:  # raised below, bare: a task group would wrap it in a group
+                if (defect := defect_of(raised)) is None:
+                    raise
                 defects.append(defect)
             if failures or defects:
                 tasks.cancel_scope.cancel()

@@ -9,6 +9,7 @@ import anyio
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.services.clock import ClockTag, SystemClock
@@ -55,8 +56,9 @@ async def run_for(
         tasks.start_soon(ring)
         try:
             outcome = await effect.run_supervised(context)
-        except Exception as raised:  # noqa: BLE001  raised below, bare: a task group would wrap it in a group
-            defect = raised
+        except BaseException as raised:  # raised below, bare: a task group would wrap it in a group
+            if (defect := defect_of(raised)) is None:
+                raise
         tasks.cancel_scope.cancel()
     if defect is not None:
         raise defect

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Generic, Never, final
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.fibers.tasks import start_task
 from chatmemory.effect.outcome import (
     Cause,
@@ -89,8 +90,10 @@ class Forked(Generic[A, E]):
             with cancel_scope:
                 if not cancel_scope.cancel_called:  # interrupted before it could begin
                     exit_ = exit_from_outcome(await effect.run_supervised(context))
-        except Exception as defect:  # noqa: BLE001  whoever joins is told
-            exit_ = exit_from_exception(defect)
+        except BaseException as exception:
+            if defect_of(exception) is None:
+                raise
+            exit_ = exit_from_exception(exception)  # whoever joins is told
         finally:
             self._end(exit_)
 

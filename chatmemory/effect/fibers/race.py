@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.outcome import (
     Cause,
     Exit,
@@ -47,8 +48,10 @@ async def run_race(
         nonlocal winner
         try:
             exit_ = exit_from_outcome(await effects[place].run_supervised(context))
-        except Exception as defect:  # noqa: BLE001  it may be that another one succeeds
-            exit_ = exit_from_exception(defect)
+        except BaseException as exception:
+            if defect_of(exception) is None:
+                raise
+            exit_ = exit_from_exception(exception)  # it may be that another one succeeds
         exits.append(exit_)
         if winner is None and (first_exit_wins or type(exit_) is Success):
             winner = exit_

@@ -11,6 +11,7 @@ from typing import Any, Protocol, final
 
 import anyio
 
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.fibers.tasks import current_backend
 from chatmemory.effect.layers.hosting import Stay
 from chatmemory.effect.layers.place import Gate, Plan, Step
@@ -95,7 +96,9 @@ class Crew:
                 self._call_help()
             try:
                 await self._builder.carry_out(step)
-            except Exception as failure:  # noqa: BLE001  raised bare by work_through
+            except BaseException as exception:  # raised bare by work_through
+                if (failure := defect_of(exception)) is None:
+                    raise
                 self._fail(failure)
                 return
             self._finish(step)

@@ -16,6 +16,7 @@ from typing import Any, Protocol, final
 
 import anyio
 
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.fibers.tasks import Backend, Signal, current_backend
 from chatmemory.effect.outcome import Exit
 from chatmemory.effect.scope import Scope
@@ -131,8 +132,10 @@ class Stay:
                     self.is_entered = True
                     self._guest.settled(self)
                     await self._shall_end.wait()
-        except Exception as failure:  # noqa: BLE001  raised by those who wait for it
-            self.failure = failure
+        except BaseException as exception:  # raised by those who wait for it
+            self.failure = defect_of(exception)
+            if self.failure is None:
+                raise
         finally:
             self._is_over = True
             if self._over is not None:

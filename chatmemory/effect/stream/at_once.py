@@ -13,6 +13,7 @@ from typing_extensions import TypeVar
 from chatmemory.effect.concurrency.deferred import Deferred
 from chatmemory.effect.concurrency.queue import OnFull, Queue
 from chatmemory.effect.context import Context
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.outcome import EffectInterrupted, Outcome, Success
 from chatmemory.effect.scope import Scope
@@ -81,7 +82,9 @@ def mapped_at_once(
         async def work(value: A, slot: Deferred[B], context: Context[Any]) -> Outcome[None, Never]:
             try:
                 slot.succeed(await value_in(effect_of(value), context)).run_sync()
-            except Exception as failure:  # noqa: BLE001  raised where it is pulled
+            except BaseException as exception:  # raised where it is pulled
+                if (failure := defect_of(exception)) is None:
+                    raise
                 conveyor.fail(failure)
                 for other in unsettled:
                     other.interrupt().run_sync()

@@ -9,6 +9,7 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.concurrency.queue import Queue
 from chatmemory.effect.context import Context
+from chatmemory.effect.defects import defect_of
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.scope import Scope
@@ -57,7 +58,9 @@ class Conveyor(Generic[B]):
                             await offer.run_in(context)
                             if self.failure is not None:
                                 return Success(None)
-            except Exception as failure:  # noqa: BLE001  raised where it is pulled
+            except BaseException as exception:  # raised where it is pulled
+                if (failure := defect_of(exception)) is None:
+                    raise
                 self.fail(failure)
             finally:
                 self._loading -= 1

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar, final
 
 from attrs import define
 
+from chatmemory.effect.defects import defect_of
 from chatmemory.integrations.raising import to_its_end
 
 Q = TypeVar("Q")
@@ -112,19 +113,20 @@ class Gathering(Generic[Q, A]):
     async def _do(self, group: Sequence[_Asked[Q, A]]) -> None:
         try:
             answers = await self._run([asked.request for asked in group])
-        except Exception as failure:  # noqa: BLE001  it belongs to who has asked
+            answered = list(zip(group, answers, strict=True))
+        except BaseException as exception:
+            if (failure := defect_of(exception)) is None:
+                for asked in group:
+                    asked.answer.cancel()
+                raise
             if len(group) > 1 and self._is_of_one(failure):
                 for asked in group:
                     await self._do([asked])
                 return
             for asked in group:
                 if not asked.answer.done():
-                    asked.answer.set_exception(failure)
-        except BaseException:
-            for asked in group:
-                asked.answer.cancel()
-            raise
+                    asked.answer.set_exception(failure)  # it belongs to who has asked
         else:
-            for asked, answer in zip(group, answers, strict=True):
+            for asked, answer in answered:
                 if not asked.answer.done():
                     asked.answer.set_result(answer)

@@ -37,7 +37,7 @@ class TtlSweeper(Thread):
                 break
             try:
                 sweep()
-            except RuntimeError as error:
+            except Exception as error:  # noqa: BLE001  a thread that ended would sweep nothing any more
                 log.warning("items whose time is over could not be removed: %s", error)
             del sweep
         if self.done.set_running_or_notify_cancel():

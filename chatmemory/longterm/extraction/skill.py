@@ -10,7 +10,8 @@ from attrs import evolve, frozen
 
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner
-from chatmemory.effect import Do, Effect, Success
+from chatmemory.effect import Cause, Die, Do, Effect, Exit, Failure, Success
+from chatmemory.effect.outcome import outcome_from_exit
 from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import DataValidationError, SkillExecutionError, SkillProblem
 from chatmemory.input.choices import Role
@@ -76,10 +77,24 @@ class SkillExtractor:
     async def _run(self, do: Do[SkillExecutionError], *messages: ChatMessage) -> str:
         answer = await do(
             self.skills.run(self.settings.skill_id, SkillRequest(messages, MAX_ANSWER_CHARACTERS))
+            .exit()
+            .bind(self._answered)
         )
         if len(answer) > MAX_ANSWER_CHARACTERS:
             do.fail(self._failed("oversized", f"{len(answer)} characters, {MAX_ANSWER_CHARACTERS} allowed"))
         return answer
+
+    def _answered(self, ended: Exit[str, SkillExecutionError]) -> Effect[str, SkillExecutionError]:
+        """Return the answer; a defect of a user's runner is a failure here."""
+        match ended:
+            case Failure(Cause((Die(defect), *_))):
+                # Its text may quote what was said: it stays in the cause.
+                raised = SkillExecutionError(
+                    self.settings.skill_id, "raised", type(defect).__name__, cause=defect
+                )
+                return Effect.fail(raised)
+            case _:
+                return Effect.from_result(outcome_from_exit(ended))
 
     def _failed(self, problem: SkillProblem, detail: str) -> SkillExecutionError:
         """Say why there is no answer; *detail* quotes nothing that anybody said."""

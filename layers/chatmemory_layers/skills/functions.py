@@ -9,6 +9,7 @@ from attrs import frozen
 
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer, Outcome, Success
+from chatmemory.effect.defects import defect_of
 from chatmemory.errors import SkillExecutionError
 
 SkillFunction: TypeAlias = Callable[[SkillRequest], str | Awaitable[str] | Effect[str, Any]]
@@ -39,12 +40,11 @@ class FunctionSkills:
                 return Failure(SkillExecutionError(skill_id, "unknown_skill", f"known: {known}"))
             try:
                 answer = await _call(function, request)
-            except Exception as exception:  # noqa: BLE001  foreign code at the edge: not a defect of ours
-                failure = (
-                    cast("EffectFailed", exception).error
-                    if isinstance(exception, EffectFailed)
-                    else exception
-                )
+            except BaseException as exception:
+                if (defect := defect_of(exception)) is None:
+                    raise
+                # Foreign code at the edge: not a defect of ours.
+                failure = cast("EffectFailed", defect).error if isinstance(defect, EffectFailed) else defect
                 return Failure(_failed(skill_id, failure))
             if isinstance(answer, Failure):
                 return Failure(_failed(skill_id, cast("Failure[object]", answer).failure()))

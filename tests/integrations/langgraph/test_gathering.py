@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from chatmemory.integrations.langgraph.gathering import Gathering
+from tests.patience import PATIENCE_SECONDS
 
 
 class Doubling:
@@ -32,6 +33,10 @@ class Doubling:
             raise ValueError("13")
         if 14 in numbers:
             raise RuntimeError("14")
+        if 15 in numbers:
+            raise asyncio.CancelledError
+        if 16 in numbers:
+            return []
         return [2 * number for number in numbers]
 
 
@@ -118,3 +123,16 @@ async def test_who_leaves_before_the_group_begins_is_not_done() -> None:
         await leaves
     assert await stays == 2
     assert doubling.groups == [[1]]
+
+
+@pytest.mark.parametrize("number", [15, 16])
+async def test_nobody_waits_for_a_run_that_cancels_itself_or_answers_too_little(number: int) -> None:
+    doubling = Doubling()
+    doubling.let_all_end()
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        answers = await asyncio.gather(
+            *(doubling.gathering.ask(one) for one in (1, 2, number)), return_exceptions=True
+        )
+        assert answers[0] == 2
+        assert isinstance(answers[2], Exception)
+        assert await doubling.gathering.ask(3) == 6

@@ -1,5 +1,7 @@
 """Summaries come when they are due, and nothing that a skill does costs a message."""
 
+import asyncio
+import logging
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -11,12 +13,12 @@ from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.message_repository import Append, HistoryWork, MessageDraft, WorkThreshold
 from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryReport
 from chatmemory.conversation.new_message import NewMessage
-from chatmemory.conversation.strategies.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS
+from chatmemory.conversation.strategies.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS, WORKERS
 from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.settings.memory_settings import StrategySettings
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.conftest import Desk
+from tests.unit.conftest import Answer, Desk
 
 pytestmark = pytest.mark.anyio
 
@@ -105,10 +107,11 @@ async def test_covered_messages_go_when_they_shall(desk: Desk) -> None:
         ("a\0", "malformed"),
         (SkillExecutionError("conversation-summary", "unavailable"), "unavailable"),
         (ValueError("a bug"), "raised"),
+        (asyncio.CancelledError(), "raised"),
     ],
 )
 async def test_a_failing_skill_costs_no_message_and_is_tried_again(
-    desk: Desk, answer: str | SkillExecutionError | Exception, problem: str
+    desk: Desk, answer: Answer, problem: str
 ) -> None:
     desk.skills.answers = [answer]
     async with desk.open(EVERY_4) as memory:
@@ -182,6 +185,36 @@ async def test_in_the_background_no_add_waits(desk: Desk) -> None:
         assert await view(memory) == ["a", "b", "c", "d"]
         desk.skills.hangs = False
         await eventually(memory, ["summary of 3", "d"])
+
+
+async def test_skills_that_cancel_themselves_end_no_worker(desk: Desk) -> None:
+    desk.skills.answers = [asyncio.CancelledError() for _ in range(2 * WORKERS)]
+    async with desk.open(IN_BACKGROUND) as memory:
+        for number in range(2 * WORKERS):
+            await memory.add_messages(str(number), said(*"abcd")).or_raise()
+        await memory.add_messages("c", said(*"abcd")).or_raise()
+        await eventually(memory, ["summary of 3", "d"])
+
+
+@pytest.mark.parametrize("defect", [LookupError("my secret"), asyncio.CancelledError()])
+async def test_workers_that_end_are_started_again_told_and_counted(
+    desk: Desk, defect: BaseException, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    claim_work, defects = desk.repository.claim_work, [defect] * WORKERS
+
+    def claim(**wanted: Any) -> Effect[HistoryWork | None, RepositoryError]:
+        if defects:
+            raise defects.pop()
+        return claim_work(**wanted)
+
+    monkeypatch.setattr(desk.repository, "claim_work", claim)
+    async with desk.open(IN_BACKGROUND) as memory:
+        await anyio.wait_all_tasks_blocked()
+        await memory.add_messages("c", said(*"abcd")).or_raise()
+        await eventually(memory, ["summary of 3", "d"])
+    told = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert [vars(record)["restarts"] for record in told] == list(range(1, WORKERS + 1))
+    assert "my secret" not in caplog.text
 
 
 async def test_work_that_comes_while_a_worker_looks_for_some_is_not_left_to_the_next_poll(

@@ -1,5 +1,6 @@
 """Law L18: an embedder that fails is left alone for half an hour, tried by one, and used again once it works."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import get_args
 
@@ -306,6 +307,14 @@ async def test_an_embedder_that_raises_is_a_typed_failure_that_quotes_nothing(cl
     assert outcome == Failure(EmbeddingError("m", "raised", "KeyError"))
     assert outcome.failure().cause is bug
     assert "what the user said" not in str(outcome.failure())
+
+
+async def test_an_embedder_that_cancels_itself_has_failed_and_cancels_nobody_else(clock: TestClock) -> None:
+    def answer(_: Sequence[str]) -> object:
+        raise asyncio.CancelledError
+
+    outcome = await guard(Scripted(answer), clock).embed(TEXTS)
+    assert outcome == Failure(EmbeddingError("m", "raised", "SelfCancelledError"))
 
 
 async def test_what_is_no_embedder_at_all_is_a_typed_failure(clock: TestClock) -> None:

@@ -1,5 +1,6 @@
 """Skills that are the user's own functions: what they may be, and what becomes of their faults."""
 
+import asyncio
 import threading
 from collections.abc import Awaitable
 from datetime import UTC, datetime
@@ -91,6 +92,14 @@ async def test_an_exception_is_a_typed_failure_that_keeps_it_and_does_not_quote_
     assert isinstance(outcome, Failure)
     assert isinstance(outcome.failure().cause, DatabaseError)
     assert "secret" not in f"{outcome.failure()} {outcome.failure()!r}"
+
+
+async def cancels_itself(_: SkillRequest) -> str:
+    raise asyncio.CancelledError
+
+
+async def test_a_skill_that_cancels_itself_has_failed_and_cancels_nobody_else() -> None:
+    assert await run(cancels_itself) == Failure(SkillExecutionError("mine", "raised", "SelfCancelledError"))
 
 
 RATE_LIMITED = SkillExecutionError("mine", "rate_limited", retry_after_seconds=3)
