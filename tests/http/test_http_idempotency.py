@@ -8,7 +8,7 @@ import pytest
 
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.longterm.memories import NewMemory
-from chatmemory.programs.http.made_ids import with_made_ids
+from chatmemory.programs.operations.made_ids import with_made_ids
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
 from tests.http_api import api

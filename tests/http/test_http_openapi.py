@@ -11,7 +11,8 @@ from jsonschema import Draft202012Validator
 from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.openapi import openapi_document, openapi_text
 from chatmemory.programs.http.operation import Operation
-from chatmemory.programs.http.problems import KINDS, RefusalTag
+from chatmemory.programs.http.problems import KINDS
+from chatmemory.programs.operations.refusal import RefusalTag
 
 COMMITTED = Path(__file__).parents[2] / "schemas" / "openapi.json"
 DOCUMENT: Any = openapi_document(OPERATIONS)

@@ -7,14 +7,8 @@ import httpx
 import pytest
 
 from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
-from chatmemory.programs.http.problems import (
-    KINDS,
-    ApiError,
-    Refusal,
-    RefusalTag,
-    problem_document,
-    problem_response,
-)
+from chatmemory.programs.http.problems import KINDS, problem_document, problem_response
+from chatmemory.programs.operations.refusal import ApiError, Refusal, RefusalTag
 from chatmemory_layers import stacks
 from tests.http_api import api
 from tests.service_errors import SERVICE_ERRORS

@@ -4,13 +4,12 @@ import hmac
 from collections.abc import Mapping, Sequence
 from typing import Final, final
 
-from attrs import frozen
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from chatmemory.effect import Effect
-from chatmemory.longterm.memories import Namespace
-from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings
 
 CHALLENGE: Final[Mapping[str, str]] = {"WWW-Authenticate": 'Bearer realm="chatmemory"'}
@@ -22,42 +21,10 @@ WRONG_TOKEN: Final = Refusal(
     "no such token: see [server] and [server.tokens] in the configuration",
     dict(CHALLENGE),
 )
-NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token is not for past chats")
 ONLY_LOOKS: Final = Refusal("ForbiddenError", "this token may only look")
 
 GRANT: Final = "chatmemory.grant"
 """Where the scope of a request holds its grant."""
-
-
-@final
-@frozen(kw_only=True)
-class Grant:
-    """What a client may do; see ``TokenSettings``."""
-
-    user: str
-    app: str = ""
-    conversations: str = ""
-    past_chats: bool = True
-    read_only: bool = False
-
-    def namespace(self, app: str | None) -> Effect[Namespace, Refusal]:
-        """Return the namespace in which the client asks, narrowed to *app*; its user is never the client's to choose."""
-        if app is None or app == self.app:
-            return Effect.succeed(Namespace(self.user, self.app))
-        if self.app:
-            return Effect.fail(Refusal("ForbiddenError", f"this token is for the app {self.app!r} only"))
-        return Effect.succeed(Namespace(self.user, app))
-
-    def conversation(self, conversation_id: str) -> Effect[str, Refusal]:
-        """Return *conversation_id* if the client may see it."""
-        if conversation_id.startswith(self.conversations):
-            return Effect.succeed(conversation_id)
-        return Effect.fail(
-            Refusal(
-                "ForbiddenError",
-                f"this token is for conversations whose ids begin with {self.conversations!r}",
-            )
-        )
 
 
 NOBODY: Final = Grant(user="", past_chats=False, read_only=True)

@@ -22,10 +22,12 @@ from chatmemory.effect import Failure, Outcome, Runner, Success
 from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
 from chatmemory.input.structure import read_json, structure_parameters, write_json
 from chatmemory.longterm.memories import Memory
-from chatmemory.programs.http.access import NOBODY, Grant, grant_of
+from chatmemory.programs.http.access import NOBODY, grant_of
 from chatmemory.programs.http.guards.answers import log, route_of
 from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
-from chatmemory.programs.http.problems import ApiError, problem_response
+from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.refusal import ApiError
 
 VERSIONED: Final = (Conversation, MessagePage, Memory)
 """What has a version, by which a later write says what it has seen."""

@@ -34,7 +34,8 @@ from chatmemory.programs.http.operations.health import HEALTH
 from chatmemory.programs.http.operations.memories import MEMORIES
 from chatmemory.programs.http.operations.past_chats import PAST_CHATS
 from chatmemory.programs.http.page_files import page_files
-from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings
 
 Services: TypeAlias = (

@@ -27,8 +27,9 @@ from chatmemory.programs.http.answering import (
     VERSIONED,
 )
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
-from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument, Refusal
+from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument
 from chatmemory.programs.http.request_rules import RULES_OF_REQUESTS
+from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.programs.schemas.json_schema import AN_ID, Description
 
 API_VERSION: Final = "1"

@@ -27,8 +27,8 @@ from attrs import define, frozen
 
 from chatmemory.effect import Effect
 from chatmemory.longterm.memories import Namespace
-from chatmemory.programs.http.access import Grant
-from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.refusal import Refusal
 
 Q = TypeVar("Q")
 B = TypeVar("B")

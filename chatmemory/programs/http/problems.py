@@ -5,9 +5,8 @@ has one in ``REFUSALS``.
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias, TypedDict, assert_never, final, get_args
+from typing import Final, NamedTuple, TypedDict, assert_never, get_args
 
-from attrs import field, frozen
 from starlette.responses import Response
 
 from chatmemory.errors import (
@@ -24,58 +23,10 @@ from chatmemory.errors import (
     VersionConflictError,
 )
 from chatmemory.input.structure import write_json
+from chatmemory.programs.operations.refusal import ApiError, Refusal
 
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_SECONDS: Final = 1
-
-RefusalTag: TypeAlias = Literal[
-    "UnauthorizedError",
-    "ForbiddenError",
-    "HostRefusedError",
-    "OriginRefusedError",
-    "NotFoundError",
-    "MethodNotAllowedError",
-    "RequestTimeoutError",
-    "ContentTooLargeError",
-    "UnsupportedMediaTypeError",
-    "MalformedRequestError",
-    "PastChatsNotIndexedError",
-    "SummaryNotFoundError",
-    "OverloadedError",
-    "NotReadyError",
-    "InternalError",
-]
-
-
-@final
-@frozen
-class Refusal:
-    """What the door of the server fails with, before or beside the services.
-
-    Attributes:
-        detail: what to do about it, for the client's developer.
-        headers: that belong to the answer, ``WWW-Authenticate`` for example.
-    """
-
-    tag: RefusalTag
-    detail: str
-    headers: Mapping[str, str] = field(factory=dict[str, str])
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """True when the same request may well be answered later."""
-        return self.tag in {
-            "RequestTimeoutError",
-            "OverloadedError",
-            "NotReadyError",
-            "PastChatsNotIndexedError",
-        }
-
-    def __str__(self) -> str:
-        return self.detail
-
-
-ApiError: TypeAlias = ServiceError | Refusal
 
 
 class ProblemDocument(TypedDict):

@@ -10,9 +10,9 @@ from chatmemory.context.contract import ChatContextService
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import RecallError
-from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.fenced import memories_block, said_block
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.operations.refusal import Refusal
 
 
 @final

@@ -17,9 +17,9 @@ from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import PastChatsError, ReadError
 from chatmemory.pastchats.contract import PastChatsService
-from chatmemory.programs.http.access import NO_PAST_CHATS, Grant
-from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.fenced import CONVERSATION_NOTICE, messages_block, turns_block
+from chatmemory.programs.operations.grant import NO_PAST_CHATS, Grant
+from chatmemory.programs.operations.refusal import Refusal
 
 CONVERSATIONS: Final = "chatmemory://conversations/"
 PAST_CHATS: Final = "chatmemory://past-chats/"

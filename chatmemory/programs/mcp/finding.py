@@ -27,10 +27,10 @@ from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
 from chatmemory.pastchats.contract import PastChatsService, SearchMode
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptHit, PromptSearchResult, PromptSignals
 from chatmemory.pastchats.prompt import PromptFilter, source_of
-from chatmemory.programs.http.access import NO_PAST_CHATS
-from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.fenced import memories_block, turns_block
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.operations.grant import NO_PAST_CHATS
+from chatmemory.programs.operations.refusal import Refusal
 
 Where: TypeAlias = Literal["everywhere", "memories", "past_chats"]
 Asks: TypeAlias = LongTermMemoryService | PastChatsService

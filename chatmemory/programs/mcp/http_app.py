@@ -13,11 +13,13 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.effect import Runner
-from chatmemory.programs.http.access import Access, Grant, TokenGuard, grant_of
+from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.guards.door import MethodRoute, behind_the_door
 from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places
-from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.mcp.server import RequestContext, Services, memory_server
+from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings
 
 PATH: Final = "/mcp"

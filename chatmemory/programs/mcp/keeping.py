@@ -23,9 +23,9 @@ from chatmemory.longterm.memories import (
     Skipped,
     Stored,
 )
-from chatmemory.programs.http.made_ids import with_made_ids
-from chatmemory.programs.http.problems import Refusal
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.operations.made_ids import with_made_ids
+from chatmemory.programs.operations.refusal import Refusal
 
 TurnServices: TypeAlias = ChatMemoryService | LongTermMemoryService
 

@@ -24,9 +24,8 @@ from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
 from chatmemory.input.structure import structure, unstructure
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
-from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.guards.answers import UNFORESEEN, described
-from chatmemory.programs.http.problems import ApiError, Refusal, problem_document
+from chatmemory.programs.http.problems import problem_document
 from chatmemory.programs.mcp.context import CONTEXT
 from chatmemory.programs.mcp.conversations import (
     MEDIA_TYPE,
@@ -39,6 +38,8 @@ from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
 from chatmemory.programs.mcp.telling import telling
 from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
+from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.refusal import ApiError, Refusal
 
 A = TypeVar("A")
 

@@ -16,8 +16,8 @@ from attrs import define, frozen
 from chatmemory.effect import Effect
 from chatmemory.input.json_value import JsonObject
 from chatmemory.longterm.memories import Namespace
-from chatmemory.programs.http.access import Grant
-from chatmemory.programs.http.problems import ApiError
+from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.refusal import ApiError
 from chatmemory.programs.schemas.json_schema import json_schema
 
 A = TypeVar("A")

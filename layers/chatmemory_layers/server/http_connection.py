@@ -16,7 +16,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from chatmemory.programs.http.guards.answers import HEADERS
-from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.operations.refusal import Refusal
 from chatmemory_layers.server.whole_answer import WholeAnswer
 
 log = logging.getLogger("chatmemory.http")

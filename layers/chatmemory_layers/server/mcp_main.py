@@ -18,8 +18,8 @@ from mcp.server.stdio import stdio_server
 from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Success
 from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
-from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.server import memory_server
+from chatmemory.programs.operations.grant import Grant
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers.server.mcp_stack import mcp_stack
 from chatmemory_layers.server.stdin_lines import StdinLines

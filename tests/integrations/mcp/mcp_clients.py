@@ -16,8 +16,8 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult
 
 from chatmemory.effect import ManagedRuntime
-from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.server import memory_server
+from chatmemory.programs.operations.grant import Grant
 from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.mcp_stack import mcp_stack

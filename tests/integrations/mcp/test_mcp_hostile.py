@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
 
-from chatmemory.programs.http.access import Grant
+from chatmemory.programs.operations.grant import Grant
 from chatmemory_layers.files.file_reader import FileReader
 from chatmemory_layers.files.paths import Confinement
 from tests.injections import injections

@@ -17,9 +17,9 @@ from chatmemory.effect import Effect, Layer, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.pastchats.contract import PastChatsIndexService
 from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
-from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.indexing import LONGEST_SECONDS
 from chatmemory.programs.mcp.server import memory_server
+from chatmemory.programs.operations.grant import Grant
 from tests.http.served import started
 from tests.integrations.mcp.mcp_clients import (
     command,

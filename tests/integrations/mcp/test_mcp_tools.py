@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from mcp import MCPError
 from mcp.types import INVALID_PARAMS, CallToolResult
 
-from chatmemory.programs.http.access import Grant
 from chatmemory.programs.mcp.conversations import MOST_LISTED
+from chatmemory.programs.operations.grant import Grant
 from tests.integrations.mcp.mcp_clients import (
     called,
     in_process,

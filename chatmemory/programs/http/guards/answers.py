@@ -11,7 +11,8 @@ from typing import Final, cast, final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.operations.refusal import Refusal
 
 NO_ROUTE: Final = "(no route)"
 

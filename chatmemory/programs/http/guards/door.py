@@ -19,7 +19,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.programs.http.guards.answers import HeaderGuard, RequestLog, UnforeseenGuard
-from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings
 
 WELL_FORMED: Final = re.compile(rb"(?:[^%]|%[0-9A-Fa-f]{2})*", re.DOTALL)

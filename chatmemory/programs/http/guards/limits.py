@@ -13,7 +13,8 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from chatmemory.programs.http.problems import Refusal, problem_response
+from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.operations.refusal import Refusal
 
 WRITING_METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
 JSON: Final = re.compile(r'application/json(\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)

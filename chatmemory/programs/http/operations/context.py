@@ -10,7 +10,7 @@ from chatmemory.context.contract import ChatContextService
 from chatmemory.effect import Effect
 from chatmemory.errors import RecallError
 from chatmemory.programs.http.operation import Call, InApp, Operation
-from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.operations.refusal import Refusal
 
 
 @final

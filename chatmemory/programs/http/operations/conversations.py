@@ -20,10 +20,10 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect
 from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
 from chatmemory.input.rules import MAX_LIMIT
-from chatmemory.programs.http.made_ids import with_made_ids
 from chatmemory.programs.http.operation import Call, EventStream, NoParameters, Operation
 from chatmemory.programs.http.operations.events import followed
-from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.operations.made_ids import with_made_ids
+from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.text.shown_text import one_line
 
 A = TypeVar("A")

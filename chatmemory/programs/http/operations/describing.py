@@ -7,7 +7,6 @@ from chatmemory.effect import Do, Effect, Failure, Success
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
 from chatmemory.pastchats.contract import PastChatsService
-from chatmemory.programs.http.access import Grant
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.operations.description import (
     AskedNamespace,
@@ -20,6 +19,7 @@ from chatmemory.programs.http.operations.description import (
     ServerWarning,
     SkillsDescription,
 )
+from chatmemory.programs.operations.grant import Grant
 
 LONGEST_WAIT_SECONDS: Final = 2.0
 """For each part: a person waits for the answer."""

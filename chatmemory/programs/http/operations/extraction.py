@@ -13,7 +13,7 @@ from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory,
 from chatmemory.longterm.memories import Category
 from chatmemory.longterm.save_form import DEFAULT_CATEGORY
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
-from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.operations.refusal import Refusal
 
 
 @final

@@ -10,7 +10,7 @@ from chatmemory.effect import Effect
 from chatmemory.errors import GenericMemoryError, ReadError, RepositoryError
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.operations.description import ServerFactsTag
-from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.operations.refusal import Refusal
 
 LONGEST_WAIT_SECONDS: Final = 2.0
 

@@ -29,9 +29,9 @@ from chatmemory.longterm.memories import (
     Stored,
 )
 from chatmemory.longterm.recall.recall import Recall
-from chatmemory.programs.http.made_ids import with_made_ids
 from chatmemory.programs.http.operation import Call, Empty, InApp, Operation
-from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.operations.made_ids import with_made_ids
+from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.memory_settings import MOST_RECALLED
 
 A = TypeVar("A")

@@ -15,9 +15,9 @@ from chatmemory.pastchats.finding.past_chats_live import MOST_CONVERSATIONS, MOS
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory.pastchats.past_chats import PastChatsStatistics, PastConversationPage, PastTurnPage
 from chatmemory.pastchats.prompt import PromptFilter
-from chatmemory.programs.http.access import NO_PAST_CHATS
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
-from chatmemory.programs.http.problems import Refusal
+from chatmemory.programs.operations.grant import NO_PAST_CHATS
+from chatmemory.programs.operations.refusal import Refusal
 
 A = TypeVar("A")
 
