@@ -6,10 +6,10 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.longterm.memory_rules import MAX_CONTAINED_CHARACTERS
 from chatmemory.programs.http.operation import InApp
-from chatmemory.programs.http.operations.context import ContextRequest
 from chatmemory.programs.http.operations.conversations import ConversationList
 from chatmemory.programs.http.operations.memories import MemoryList, Question, Said, Turn
 from chatmemory.programs.http.operations.past_chats import PastConversationList
+from chatmemory.programs.operations.context import ContextRequest
 from chatmemory.programs.schemas.json_schema import AN_ID, RULES, TAGS
 
 A_CURSOR: Final[JsonObject] = {"format": "cursor"}

@@ -5,32 +5,15 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.context.chat_context import ChatContext, LeftOut
+from chatmemory.context.chat_context import LeftOut
 from chatmemory.context.contract import ChatContextService
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import RecallError
 from chatmemory.programs.mcp.fenced import memories_block, said_block
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.operations.context import ContextRequest, built_context
 from chatmemory.programs.operations.refusal import Refusal
-
-
-@final
-@frozen(kw_only=True)
-class ContextRequest:
-    """The message that needs context.
-
-    Attributes:
-        conversation_id: the id of the conversation; it also counts as the session that uses the memories.
-        user_message: the new message of the user.
-        message_id: the id of this message if it is already stored, so that it does not appear twice.
-        peek: true to read without counting the use of memories.
-    """
-
-    conversation_id: str
-    user_message: str
-    message_id: str | None = None
-    peek: bool = False
 
 
 @final
@@ -57,19 +40,7 @@ class ContextTold:
 async def _context(
     do: Do[RecallError | Refusal, ChatContextService], asked: Asked[ContextRequest]
 ) -> Told[ContextTold]:
-    request = asked.arguments
-    conversation_id = await do(asked.grant.conversation(request.conversation_id))
-    context: ChatContext = await do(
-        ChatContextService.use(
-            lambda contexts: contexts.build(
-                asked.namespace,
-                conversation_id,
-                request.user_message,
-                message_id=request.message_id,
-                peek=request.peek or asked.grant.read_only,
-            )
-        )
-    )
+    context = await do(built_context(asked.grant, asked.arguments))
     hits = () if context.recall is None else context.recall.hits
     remembered = [hit.memory for hit in hits if hit.memory.id in context.memory_ids]
     # The caller knows what the user says now, and system messages are between an application and its model.

@@ -18,7 +18,8 @@ from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import PastChatsError, ReadError
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.mcp.fenced import CONVERSATION_NOTICE, messages_block, turns_block
-from chatmemory.programs.operations.grant import NO_PAST_CHATS, Grant
+from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.past_chats import past_chats_for
 from chatmemory.programs.operations.refusal import Refusal
 
 CONVERSATIONS: Final = "chatmemory://conversations/"
@@ -93,9 +94,7 @@ async def read_conversation(do: Do[ResourceError, Reads], grant: Grant, uri: str
         page = await do(ChatMemoryService.use(lambda chat: chat.get_page(allowed, limit=MOST_READ)))
         return messages_block(page.messages, chance)
     if conversation_id := _named(uri, PAST_CHATS):
-        if not grant.past_chats:
-            do.fail(NO_PAST_CHATS)
-        turns = await do(PastChatsService.use(lambda chats: chats.turns(conversation_id, limit=MOST_READ)))
+        turns = await do(past_chats_for(grant, lambda chats: chats.turns(conversation_id, limit=MOST_READ)))
         return turns_block(turns.turns, chance, notice=CONVERSATION_NOTICE)
     return do.fail(
         Refusal("NotFoundError", f"resources are {' and '.join(one.uri_template for one in TEMPLATES)}")

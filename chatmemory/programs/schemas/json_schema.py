@@ -288,12 +288,17 @@ def _members_of_attrs(kind: type[Any], rules: Rules) -> Sequence[_Member]:
         _Member(
             field.name,
             field.type,
-            {**_rule(field), **rules.get((kind, field.name), {}), **_default(field)},
+            {**_rule(field), **_kept_rule(kind, field.name, rules), **_default(field)},
             is_required=field.default is attrs.NOTHING or _is_tag(field),
         )
         for field in attrs.fields(kind)
         if field.type not in STAYS_INSIDE
     ]
+
+
+def _kept_rule(kind: type[Any], name: str, rules: Rules) -> JsonObject:
+    """Return the rule of a field, which a class has of the nearest class that it is made of."""
+    return next((rules[base, name] for base in kind.__mro__ if (base, name) in rules), {})
 
 
 def _members_of_typed_dict(kind: type[Any]) -> Sequence[_Member]:
@@ -339,10 +344,15 @@ def _is_tag(field: "attrs.Attribute[Any]") -> bool:
 
 def _docstring(kind: type[Any]) -> tuple[str, Mapping[str, str]]:
     """Return the first paragraph of a class's docstring, and the words of its ``Attributes`` section by name."""
-    text = (inspect.getdoc(kind) or "").replace("``", "`")
-    prose, _, attributes = text.partition("\nAttributes:\n")
-    notes = re.findall(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", attributes, re.MULTILINE)
-    return _one_line(prose.partition("\n\n")[0]), {name: _one_line(note) for name, note in notes}
+    prose = ""
+    notes: dict[str, str] = {}
+    for base in reversed(
+        kind.__mro__[:-1]
+    ):  # a field that is not described again keeps the words of where it comes from
+        prose, _, attributes = (inspect.getdoc(base) or "").replace("``", "`").partition("\nAttributes:\n")
+        said = re.findall(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", attributes, re.MULTILINE)
+        notes |= {name: _one_line(note) for name, note in said}
+    return _one_line(prose.partition("\n\n")[0]), notes
 
 
 def _one_line(text: str) -> str:

@@ -10,50 +10,28 @@ from chatmemory.context.contract import ChatContextService
 from chatmemory.effect import Effect
 from chatmemory.errors import RecallError
 from chatmemory.programs.http.operation import Call, InApp, Operation
+from chatmemory.programs.operations.context import ContextRequest, built_context
 from chatmemory.programs.operations.refusal import Refusal
 
 
 @final
 @frozen(kw_only=True)
-class ContextRequest:
-    """The message that needs context.
+class InstructedRequest(ContextRequest):
+    """The message that needs context, and what the application tells the model.
 
     Attributes:
-        conversation_id: the id of the conversation; it also counts as the session that uses the memories.
-        user_message: the new message of the user, the last one in the context.
         instructions: the instructions of the application.
-        message_id: the id of the user's message if it is already stored, so that it does not appear twice.
-        peek: true to read without counting the use of memories.
     """
 
-    conversation_id: str
-    user_message: str
     instructions: Instructions = NO_INSTRUCTIONS
-    message_id: str | None = None
-    peek: bool = False
 
 
 def build_context(
-    call: Call[InApp, ContextRequest],
+    call: Call[InApp, InstructedRequest],
 ) -> Effect[ChatContext, RecallError | Refusal, ChatContextService]:
     """Build the context for a model: instructions, related memories, the conversation and the user's message."""
     asked = call.body
-
-    def build(conversation_id: str) -> Effect[ChatContext, RecallError | Refusal, ChatContextService]:
-        return call.namespace().bind(
-            lambda namespace: ChatContextService.use(
-                lambda contexts: contexts.build(
-                    namespace,
-                    conversation_id,
-                    asked.user_message,
-                    instructions=asked.instructions,
-                    message_id=asked.message_id,
-                    peek=asked.peek or call.grant.read_only,
-                )
-            )
-        )
-
-    return call.grant.conversation(asked.conversation_id).bind(build)
+    return built_context(call.grant, asked, app=call.query.app, instructions=asked.instructions)
 
 
 CONTEXT: Final[Sequence[Operation]] = (

@@ -1,27 +1,27 @@
 """Past chats over HTTP: conversations of other tools, to be read and searched, never to be changed."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import Any, Final, TypeVar, final
+from collections.abc import Sequence
+from typing import Final, final
 
 from attrs import field, frozen, validators
 
 from chatmemory.effect import Effect
-from chatmemory.errors import GenericMemoryError, PastChatsError, RepositoryError
-from chatmemory.input.choices import Role
+from chatmemory.errors import PastChatsError
 from chatmemory.input.rules import MAX_LIMIT
-from chatmemory.pastchats.contract import PastChats, PastChatsService, SearchMode
-from chatmemory.pastchats.finding.past_chats_live import MOST_CONVERSATIONS, MOST_HITS, MOST_TURNS
+from chatmemory.pastchats.contract import PastChatsService
+from chatmemory.pastchats.finding.past_chats_live import MOST_CONVERSATIONS, MOST_TURNS
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory.pastchats.past_chats import PastChatsStatistics, PastConversationPage, PastTurnPage
 from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
-from chatmemory.programs.operations.grant import NO_PAST_CHATS
+from chatmemory.programs.operations.past_chats import (
+    PastQuestion,
+    PastTask,
+    past_chats_for,
+    recalled_past_chats,
+    searched_past_chats,
+)
 from chatmemory.programs.operations.refusal import Refusal
-
-A = TypeVar("A")
-
-MOST_EXCHANGES: Final = 50
 
 
 @final
@@ -54,50 +54,11 @@ class PastTurnList:
     newer_than: int = field(default=-1, validator=[validators.ge(-1), validators.le(MAX_LIMIT)])
 
 
-@final
-@frozen(kw_only=True)
-class PastQuestion:
-    """A search in past chats.
-
-    Attributes:
-        mode: `hybrid` searches by words and meaning, `lexical` by words alone.
-        projects: only turns of these projects; an empty list for all projects.
-        roles: only turns that these roles said; an empty list for all roles.
-        formats: only turns from histories of these formats; an empty list for all formats.
-        since: only turns said at this time or later; null for no limit.
-        until: only turns said before this time; null for no limit.
-    """
-
-    query: str
-    limit: int = field(default=10, validator=[validators.ge(1), validators.le(MOST_HITS)])
-    mode: SearchMode = "hybrid"
-    projects: tuple[str, ...] = ()
-    roles: tuple[Role, ...] = ()
-    formats: tuple[str, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
-
-
-@final
-@frozen(kw_only=True)
-class PastTask:
-    """The task to recall for.
-
-    Attributes:
-        limit: the most exchanges to return.
-        tokens: the most tokens of the text; null for the configured number.
-    """
-
-    query: str
-    limit: int = field(default=5, validator=[validators.ge(1), validators.le(MOST_EXCHANGES)])
-    tokens: int | None = field(default=None, validator=validators.optional(validators.ge(1)))
-
-
 def count_past_chats(
     call: Call[NoParameters, None],
 ) -> Effect[PastChatsStatistics, PastChatsError | Refusal, PastChatsService]:
     """Count the indexed past chats by format, role and project."""
-    return _past_chats(call, lambda chats: chats.statistics())
+    return past_chats_for(call.grant, lambda chats: chats.statistics())
 
 
 def list_past_conversations(
@@ -106,7 +67,9 @@ def list_past_conversations(
     """List past conversations, the latest first."""
     asked = call.query
     which = PromptFilter(projects=_named(asked.project), formats=_named(asked.format))
-    return _past_chats(call, lambda chats: chats.conversations(which, limit=asked.limit, after=asked.after))
+    return past_chats_for(
+        call.grant, lambda chats: chats.conversations(which, limit=asked.limit, after=asked.after)
+    )
 
 
 def read_past_conversation(
@@ -114,8 +77,8 @@ def read_past_conversation(
 ) -> Effect[PastTurnPage, PastChatsError | Refusal, PastChatsService]:
     """Return a page of a past conversation, from its start; turns with the same number stay on one page."""
     asked, conversation_id = call.query, call.path["conversationId"]
-    return _past_chats(
-        call, lambda chats: chats.turns(conversation_id, newer_than=asked.newer_than, limit=asked.limit)
+    return past_chats_for(
+        call.grant, lambda chats: chats.turns(conversation_id, newer_than=asked.newer_than, limit=asked.limit)
     )
 
 
@@ -123,43 +86,14 @@ def search_past_chats(
     call: Call[NoParameters, PastQuestion],
 ) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
     """Return the turns that match a query by words and meaning, best first, with the signals of each score."""
-    asked = call.body
-    which = PromptFilter(
-        projects=asked.projects,
-        roles=asked.roles,
-        formats=asked.formats,
-        since=asked.since,
-        until=asked.until,
-    )
-    return _past_chats(
-        call, lambda chats: chats.search(asked.query, which=which, limit=asked.limit, mode=asked.mode)
-    )
+    return searched_past_chats(call.grant, call.body)
 
 
 def recall_past_chats(
     call: Call[NoParameters, PastTask],
 ) -> Effect[PastRecall, PastChatsError | Refusal, PastChatsService]:
     """Return what worked and what failed before, as one block of text for a model."""
-    asked = call.body
-    return _past_chats(call, lambda chats: chats.recall(asked.query, limit=asked.limit, tokens=asked.tokens))
-
-
-def _past_chats(
-    call: Call[Any, Any], ask: Callable[[PastChats], Effect[A, PastChatsError]]
-) -> Effect[A, PastChatsError | Refusal, PastChatsService]:
-    """Ask the service, if the client may."""
-    if not call.grant.past_chats:
-        return Effect.fail(NO_PAST_CHATS)
-    return PastChatsService.use(ask).alt(_told)
-
-
-def _told(error: PastChatsError) -> PastChatsError | Refusal:
-    """Tell an index that nobody has made yet from one that fails."""
-    match error:
-        case GenericMemoryError(RepositoryError(problem="missing", detail=detail)):
-            return Refusal("PastChatsNotIndexedError", detail)
-        case _:
-            return error
+    return recalled_past_chats(call.grant, call.body)
 
 
 def _named(name: str | None) -> tuple[str, ...]:

@@ -1,0 +1,103 @@
+"""Past chats, searched and recalled for a client that may see them."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, TypeVar
+
+from attrs import field, frozen, validators
+
+from chatmemory.effect import Effect
+from chatmemory.errors import GenericMemoryError, PastChatsError, RepositoryError
+from chatmemory.input.choices import Role
+from chatmemory.pastchats.contract import PastChats, PastChatsService, SearchMode
+from chatmemory.pastchats.finding.past_chats_live import MOST_HITS
+from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
+from chatmemory.pastchats.prompt import PromptFilter
+from chatmemory.programs.operations.grant import NO_PAST_CHATS, Grant
+from chatmemory.programs.operations.refusal import Refusal
+
+A = TypeVar("A")
+
+MOST_EXCHANGES: Final = 50
+
+
+@frozen(kw_only=True)
+class PastQuestion:
+    """A search in past chats.
+
+    Attributes:
+        query: the words or the meaning to find, in any language, for example `database is locked`.
+        limit: the most hits to return.
+        mode: `hybrid` finds turns by words and meaning, `lexical` by words alone.
+        projects: only turns of these projects; an empty list for all projects.
+        roles: only turns that these roles said; an empty list for all roles.
+        formats: only turns from histories of these formats, for example `claude_code`; an empty list for all formats.
+        since: only turns said at this time or later; null for no limit.
+        until: only turns said before this time; null for no limit.
+    """
+
+    query: str
+    limit: int = field(default=10, validator=[validators.ge(1), validators.le(MOST_HITS)])
+    mode: SearchMode = "hybrid"
+    projects: tuple[str, ...] = ()
+    roles: tuple[Role, ...] = ()
+    formats: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@frozen(kw_only=True)
+class PastTask:
+    """The task to recall for.
+
+    Attributes:
+        query: the task or question in any language, for example `add retries to the webhook`.
+        limit: the most exchanges to return.
+        tokens: the most tokens of the text from past chats; null for the configured number.
+    """
+
+    query: str
+    limit: int = field(default=5, validator=[validators.ge(1), validators.le(MOST_EXCHANGES)])
+    tokens: int | None = field(default=None, validator=validators.optional(validators.ge(1)))
+
+
+def searched_past_chats(
+    grant: Grant, asked: PastQuestion
+) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
+    """Return the turns that match a query, best first."""
+    which = PromptFilter(
+        projects=asked.projects,
+        roles=asked.roles,
+        formats=asked.formats,
+        since=asked.since,
+        until=asked.until,
+    )
+    return past_chats_for(
+        grant, lambda chats: chats.search(asked.query, which=which, limit=asked.limit, mode=asked.mode)
+    )
+
+
+def recalled_past_chats(
+    grant: Grant, asked: PastTask
+) -> Effect[PastRecall, PastChatsError | Refusal, PastChatsService]:
+    """Return what worked and what failed before."""
+    return past_chats_for(
+        grant, lambda chats: chats.recall(asked.query, limit=asked.limit, tokens=asked.tokens)
+    )
+
+
+def past_chats_for(
+    grant: Grant, ask: Callable[[PastChats], Effect[A, PastChatsError]]
+) -> Effect[A, PastChatsError | Refusal, PastChatsService]:
+    """Ask past chats if *grant* allows it; an index that nobody has made yet is refused, unlike one that fails."""
+    if not grant.past_chats:
+        return Effect.fail(NO_PAST_CHATS)
+    return PastChatsService.use(ask).alt(_refused)
+
+
+def _refused(error: PastChatsError) -> PastChatsError | Refusal:
+    match error:
+        case GenericMemoryError(RepositoryError(problem="missing", detail=detail)):
+            return Refusal("PastChatsNotIndexedError", detail)
+        case _:
+            return error
