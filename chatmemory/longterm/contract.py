@@ -66,6 +66,7 @@ class LongTermMemory(Protocol):
         user_message_id: str | None = None,
         assistant_message_id: str | None = None,
         dedup: DedupPolicy = "first_50_characters",
+        write_id: str | None = None,
     ) -> Effect[RememberReport, RememberError]:
         """Store a turn as two short-term memories, the user's and the assistant's (spec 000).
 
@@ -77,9 +78,14 @@ class LongTermMemory(Protocol):
             user_message_id: the id of the stored user message, for provenance; None: unknown.
             assistant_message_id: the id of the stored answer, for provenance; None: unknown.
             dedup: which memories count as duplicates and are not stored again, see ``DedupPolicy``.
+            write_id: an id of this call in its session, 1 to 512 characters; when the call is repeated with it, what was
+                stored is a duplicate, whatever *dedup* says.  None: the call has none.
 
         Returns:
             two outcomes: the user's, then the assistant's.
+
+        Fails with:
+            MemoryConflictError: *write_id* belongs to another turn.
         """
         ...
 
@@ -105,6 +111,7 @@ class LongTermMemory(Protocol):
         session_id: str | None = None,
         message_id: str | None = None,
         update: MemoryUpdate | None = None,
+        write_id: str | None = None,
     ) -> Effect[RememberReport, RememberError]:
         """Store each fact in *content* as a memory of its own (spec 002).
 
@@ -120,6 +127,8 @@ class LongTermMemory(Protocol):
             message_id: the id of the stored message, for provenance; None: unknown.
             update: the facts that a model gave with its answer.  They are stored when it says ``should_store``;
                 otherwise nothing is.  None: the extractor looks for facts in *content*.
+            write_id: an id of this call in its session, 1 to 512 characters; when the call is repeated with it, what was
+                stored is a duplicate, even if the extractor words it in another way.  None: the call has none.
 
         Returns:
             an outcome for each fact, in order.

@@ -3,6 +3,8 @@
 import logging
 from collections.abc import Sequence
 
+from attrs import evolve
+
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import (
     DataValidationError,
@@ -11,11 +13,13 @@ from chatmemory.errors import (
     RecallError,
     RememberError,
 )
+from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import choice_problems, id_problems, refuse, text_problems
 from chatmemory.longterm.auto_save import Utterance, said_by_extraction, said_by_update
 from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
     DedupPolicy,
+    Duplicate,
     MemoryRole,
     Namespace,
     NewMemory,
@@ -63,6 +67,7 @@ class Saving(Recalling):
         user_message_id: str | None = None,
         assistant_message_id: str | None = None,
         dedup: DedupPolicy = "first_50_characters",
+        write_id: str | None = None,
     ) -> RememberReport:
         """See ``LongTermMemory``."""
         refuse(
@@ -74,12 +79,13 @@ class Saving(Recalling):
             text_problems("$.assistant_content", assistant_content),
             id_problems("$.user_message_id", user_message_id, or_none=True),
             id_problems("$.assistant_message_id", assistant_message_id, or_none=True),
+            id_problems("$.write_id", write_id, or_none=True),
         )
         turn = (
             _side("user", user_content, session_id, user_message_id),
             _side("assistant", assistant_content, session_id, assistant_message_id),
         )
-        report = await do(self._save(namespace, turn, dedup=dedup))
+        report = await do(self._save(namespace, _named(turn, write_id, namespace, session_id), dedup=dedup))
         await do(self._expire_old(namespace).lash(_note_late_expiry))
         return report
 
@@ -100,6 +106,7 @@ class Saving(Recalling):
         session_id: str | None = None,
         message_id: str | None = None,
         update: MemoryUpdate | None = None,
+        write_id: str | None = None,
     ) -> RememberReport:
         """See ``LongTermMemory``."""
         refuse(
@@ -109,6 +116,7 @@ class Saving(Recalling):
             choice_problems("$.role", role, Speaker),
             id_problems("$.session_id", session_id, or_none=True),
             id_problems("$.message_id", message_id, or_none=True),
+            id_problems("$.write_id", write_id, or_none=True),
             [] if update is None else update_problems(update),
         )
         said = Utterance(role, session_id, message_id)
@@ -121,7 +129,8 @@ class Saving(Recalling):
         # A model has written it, perhaps: it obeys no rules by itself.
         refuse(do, memories_problems([one for one in found if isinstance(one, NewMemory)]))
         fresh = [await do(self._unless_echo(namespace, one)) for one in found]
-        return await do(self._save(namespace, fresh, dedup="exact"))
+        save = self._save(namespace, _named(fresh, write_id, namespace, session_id or ""), dedup="exact")
+        return await do(save if write_id is None else save.lash(_saved_before))
 
     @Effect.gen
     async def _unless_echo(
@@ -149,6 +158,27 @@ class Saving(Recalling):
         stored = iter(await do(self._store(drafted.drafts)) if memories else ())
         outcomes = tuple([one if isinstance(one, Skipped) else next(stored) for one in found])
         return RememberReport(outcomes, drafted.unembedded, drafted.reason)
+
+
+def _named(
+    found: Sequence[NewMemory | Skipped], write_id: str | None, namespace: Namespace, session_id: str
+) -> Sequence[NewMemory | Skipped]:
+    """Give each memory the id that *write_id* and its place make; None: new ids are made."""
+    if write_id is None:
+        return found
+    return [
+        evolve(one, id=made_id(write_id, namespace.user, namespace.app, session_id, "said", str(place)))
+        if isinstance(one, NewMemory)
+        else one
+        for place, one in enumerate(found)
+    ]
+
+
+def _saved_before(error: RememberError) -> Effect[RememberReport, RememberError]:
+    """Report what a call before has stored: the extractor has found the same in other words."""
+    if isinstance(error, MemoryConflictError):
+        return Effect.succeed(RememberReport(tuple(map(Duplicate, error.memory_ids))))
+    return Effect.fail(error)
 
 
 def _side(role: MemoryRole, content: str, session_id: str, message_id: str | None) -> NewMemory | Skipped:

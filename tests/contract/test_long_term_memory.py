@@ -19,6 +19,7 @@ from chatmemory.errors import (
 )
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import rule_extractor
+from chatmemory.longterm.extraction.proposals import MemoryUpdate, StatedFact
 from chatmemory.longterm.long_term_memory_live import long_term_memory
 from chatmemory.longterm.memories import (
     Duplicate,
@@ -156,6 +157,27 @@ async def test_what_memory_says_again_is_never_saved_as_new(memory: LongTermMemo
         for role in ("user", "assistant"):
             await memory.auto_save(ALICE, answer, role=role, session_id=f"s{turn}").or_raise()  # type: ignore[arg-type]  one of two words
     assert len((await memory.list(ALICE).or_raise()).memories) == count
+
+
+async def test_a_turn_that_is_saved_again_under_its_id_is_there_once(memory: LongTermMemory) -> None:
+    for _ in range(2):
+        turn = memory.save_conversation_turn(
+            ALICE, "你好", "Hello!", session_id="s1", dedup="none", write_id="turn 1"
+        )
+        report = await turn.or_raise()
+    assert [outcome.outcome for outcome in report.outcomes] == ["duplicate", "duplicate"]
+    other = memory.save_conversation_turn(ALICE, "再见", "Bye!", session_id="s1", write_id="turn 1")
+    assert isinstance((await other).failure(), MemoryConflictError)
+
+
+async def test_a_fact_in_other_words_is_saved_once_when_its_call_is_repeated(memory: LongTermMemory) -> None:
+    """An extractor that is a model words the same fact in many ways."""
+    for words in ("green tea", "绿茶，每天早上"):
+        update = MemoryUpdate(should_store=True, memories=(StatedFact("drink", words),))
+        report = await memory.auto_save(ALICE, "I drink tea", update=update, write_id="w").or_raise()
+    (said,) = (await memory.list(ALICE).or_raise()).memories
+    assert said.content == "drink: green tea"
+    assert report.outcomes == (Duplicate(said.id),)
 
 
 # --- Recalling ---

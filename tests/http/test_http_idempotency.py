@@ -22,7 +22,14 @@ TOKENS = ServerSettings(
     }
 )
 SAID = {"messages": [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "hi"}]}
-SAVED = {"memories": [{"content": "我喜欢绿茶"}, {"content": "I work in Berlin"}]}
+TURN = {
+    "userContent": "今天天气好",
+    "assistantContent": "是的",
+    "sessionId": "s",
+    "dedup": "none",
+}
+FACTS = {"content": "我喜欢绿茶"}
+SAVED: dict[str, Any] = {"memories": [{"content": "我喜欢绿茶"}, {"content": "I work in Berlin"}]}
 
 
 async def write(client: httpx.AsyncClient, path: str, value: Any, headers: dict[str, str]) -> Any:
@@ -71,11 +78,50 @@ async def test_a_fact_that_is_replaced_again_was_replaced_already(every_client: 
     assert len((await every_client.get("/memories")).json()["memories"]) == 1
 
 
-async def test_one_key_means_one_content(every_client: httpx.AsyncClient) -> None:
-    await write(every_client, "/conversations/c/messages", SAID, KEY)
-    other = {"messages": [{"role": "user", "content": "something else"}]}
-    taken = await every_client.post("/conversations/c/messages", json=other, headers=KEY)
-    assert (taken.status_code, taken.json()["tag"]) == (409, "MessageConflictError")
+OTHER_BODIES: list[tuple[str, Any, Any]] = [
+    ("/conversations/c/messages", SAID, {"messages": SAID["messages"][:1]}),
+    ("/conversations/c/messages", SAID, {"messages": [{"role": "user", "content": "再见"}]}),
+    ("/memories", SAVED, {**SAVED, "memories": [*SAVED["memories"], {"content": "我有一只猫"}]}),
+    ("/memories", SAVED, {**SAVED, "dedup": "none"}),
+    ("/memories/turn", TURN, {**TURN, "sessionId": "另一个"}),
+    ("/memories/auto-save", FACTS, {"content": "我住在上海"}),
+]
+
+
+@pytest.mark.parametrize(("path", "first", "other"), OTHER_BODIES, ids=lambda part: str(part)[:40])
+async def test_one_key_means_one_body(
+    every_client: httpx.AsyncClient, path: str, first: Any, other: Any
+) -> None:
+    await write(every_client, path, first, KEY)
+    refused = await every_client.post(path, json=other, headers=KEY)
+    assert (refused.status_code, refused.json()["tag"]) == (422, "IdempotencyKeyReusedError")
+    await write(every_client, path, first, KEY)
+    await write(every_client, path, other, OTHER)
+
+
+async def test_a_turn_that_is_sent_again_with_its_key_is_not_there_twice(
+    every_client: httpx.AsyncClient,
+) -> None:
+    first = await write(every_client, "/memories/turn", TURN, KEY)
+    again = await write(every_client, "/memories/turn", TURN, KEY)
+    assert [outcome["of"] for outcome in again["outcomes"]] == [one["id"] for one in first["outcomes"]]
+    assert len((await every_client.get("/memories")).json()["memories"]) == 2
+
+
+async def test_a_request_that_was_wrong_leaves_its_key_free(every_client: httpx.AsyncClient) -> None:
+    wrong = {"messages": [{"role": "user", "content": "nul \0"}]}
+    refused = await every_client.post("/conversations/c/messages", json=wrong, headers=KEY)
+    assert (refused.status_code, refused.json()["tag"]) == (422, "DataValidationError")
+    report = await write(every_client, "/conversations/c/messages", SAID, KEY)
+    assert len(report["stored"]) == 2
+
+
+async def test_the_order_of_names_in_a_body_makes_no_other_request(client: httpx.AsyncClient) -> None:
+    said = {"role": "user", "content": "你好", "metadata": {"a": 1, "b": 2}}
+    turned = {"metadata": {"b": 2, "a": 1}, "content": "你好", "role": "user"}
+    await write(client, "/conversations/c/messages", {"messages": [said]}, KEY)
+    again = await write(client, "/conversations/c/messages", {"messages": [turned]}, KEY)
+    assert len(again["duplicates"]) == 1
 
 
 async def test_a_key_belongs_to_who_sends_it(tmp_path: Path) -> None:

@@ -18,12 +18,13 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from chatmemory.conversation.messages import Conversation, MessagePage
-from chatmemory.effect import Failure, Outcome, Runner, Success
+from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
 from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
 from chatmemory.input.structure import read_json, structure_parameters, write_json
 from chatmemory.longterm.memories import Memory
 from chatmemory.programs.http.access import NOBODY, grant_of
 from chatmemory.programs.http.guards.answers import log, route_of
+from chatmemory.programs.http.kept_keys import under_key
 from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.grant import Grant
@@ -56,13 +57,17 @@ class Answering:
         grant = NOBODY if self._operation.is_open else grant_of(scope)
         match await _read_call(self._operation, request, grant, self._closing):
             case Success(call):
-                outcome = await self._runtime.run(self._operation.handler(call))
+                outcome = await self._runtime.run(self._asked(call))
                 if isinstance(outcome, Failure):
                     _note(scope, outcome.failure())
                 response = _answer(self._operation, request, outcome)
             case Failure(error):
                 response = problem_response(error)
         await response(scope, receive, send)
+
+    def _asked(self, call: Call[Any, Any]) -> Effect[Any, ApiError, Any]:
+        asked = self._operation.handler(call)
+        return asked if call.key is None else under_key(self._operation.name, call, asked)
 
 
 def _note(scope: Scope, error: ApiError) -> None:

@@ -16,6 +16,7 @@ from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Runner
 from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
@@ -44,6 +45,7 @@ Services: TypeAlias = (
     | ChatContextService
     | EmbedderTag
     | PastChatsService
+    | ItemRepositoryTag
     | ServerFactsTag
 )
 """What the operations ask for."""

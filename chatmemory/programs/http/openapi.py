@@ -149,7 +149,10 @@ def _header_parameters(operation: Operation) -> Iterator[JsonObject]:
             "If-None-Match", "The ETag of the version that you have; the answer is 304 if it has not changed."
         )
     if operation.takes_key:
-        about = "A key of your choice; send the same key when you retry a write, and it happens once."
+        about = (
+            "A key of your choice; send the same key when you retry a write, and it happens once. Another request under the "
+            "same key is refused."
+        )
         yield _header("Idempotency-Key", about, pattern=f"^{A_KEY}$")
     if operation.is_stream:
         yield _header("Last-Event-ID", "The id of the last event that you received.", pattern=f"^{AN_EVENT}$")
@@ -174,6 +177,7 @@ def _responses(operation: Operation, description: Description) -> JsonObject:
     answer, errors = operation.signature.answer, operation.signature.errors
     door = [tag for tag in AT_THE_DOOR if not (operation.is_open and tag == "UnauthorizedError")]
     tags = [error.__name__ for error in errors if error not in {Never, Refusal}]
+    tags += ["IdempotencyKeyReusedError"] if operation.takes_key else []
     at_the_door = dict(_by_status(AT_THE_DOOR))
     problems = {
         str(status): {"$ref": f"{RESPONSES}{status}"}

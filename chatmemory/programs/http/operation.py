@@ -121,7 +121,6 @@ class Operation:
         path: with the names of its parameters in braces; each is one segment, percent-encoded.
         status: of the answer.
         takes_version: whether ``If-Match`` is heard.
-        takes_key: whether ``Idempotency-Key`` is heard.
         reads_only: whether nothing is changed, though the method is not GET.
         is_open: whether it is answered without a token.
         asks_models: whether an embedder or a skill may have to answer first.
@@ -132,7 +131,6 @@ class Operation:
     handler: Handler
     status: int = 200
     takes_version: bool = False
-    takes_key: bool = False
     reads_only: bool = False
     is_open: bool = False
     asks_models: bool = False
@@ -146,6 +144,11 @@ class Operation:
     def changes(self) -> bool:
         """Whether a grant that only reads may not have it."""
         return self.method != "GET" and not self.reads_only
+
+    @property
+    def takes_key(self) -> bool:
+        """Whether ``Idempotency-Key`` is heard: by every write but those that HTTP lets a client repeat as they are."""
+        return self.changes and self.method in {"POST", "PATCH"}
 
     @property
     def is_stream(self) -> bool:

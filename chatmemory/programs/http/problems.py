@@ -70,6 +70,7 @@ REFUSALS: Final[Mapping[str, Kind]] = {
     "ContentTooLargeError": Kind(413, "The body is too large"),
     "UnsupportedMediaTypeError": Kind(415, "The body has to be JSON"),
     "MalformedRequestError": Kind(400, "The request is no well-formed HTTP"),
+    "IdempotencyKeyReusedError": Kind(422, "The key belongs to another request"),
     "PastChatsNotIndexedError": Kind(404, "No past chats are indexed yet"),
     "SummaryNotFoundError": Kind(404, "The message is no summary"),
     "OverloadedError": Kind(503, "Too many requests at once"),

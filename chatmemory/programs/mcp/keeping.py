@@ -175,6 +175,7 @@ async def _stored_turn(
             session_id=conversation_id,
             user_message_id=user.id,
             assistant_message_id=assistant.id,
+            write_id=said.event_id,
         )
 
     # Both recognize what they have stored before, so a turn that was stored by half is made whole when it comes again.

@@ -18,6 +18,7 @@ RefusalTag: TypeAlias = Literal[
     "ContentTooLargeError",
     "UnsupportedMediaTypeError",
     "MalformedRequestError",
+    "IdempotencyKeyReusedError",
     "PastChatsNotIndexedError",
     "SummaryNotFoundError",
     "OverloadedError",

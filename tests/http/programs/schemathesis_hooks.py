@@ -1,10 +1,12 @@
 """What schemathesis cannot read out of the OpenAPI document: what a cursor is, and which parameters exclude each other."""
 
+from itertools import count
 from typing import Any
 
 import schemathesis
 from hypothesis import strategies
 
+KEYS = count()
 CURSORS = ["2025-03-14T12:00:00+00:00 x", "2025-03-14T12:00:00.123456+00:00 会议/第一"]
 
 PAST_CURSORS = ["2025-03-14T12:00:00.000000Z|claude_code:x", "|markdown:/home/mei/笔记|1.md"]
@@ -23,6 +25,8 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
     if case.operation.path.endswith("/supersede") and not isinstance(case.body, dict):
         # It sends 0 where it finds nothing that fits a pattern in time.
         case.body = {"memory": {"content": "绿茶"}}
+    if "Idempotency-Key" in case.headers:  # it sends one key with many requests
+        case.headers["Idempotency-Key"] = f"key-{next(KEYS)}"
     # The quotes of an example are taken for those of JSON.
     if (version := case.headers.get("If-Match")) and not version.startswith('"'):
         case.headers["If-Match"] = f'"{version}"'

@@ -248,7 +248,6 @@ CONVERSATIONS: Final[Sequence[Operation]] = (
         add_messages,
         status=201,
         takes_version=True,
-        takes_key=True,
         asks_models=True,
     ),
     Operation("DELETE", f"{_ONE}/messages", clear_messages),

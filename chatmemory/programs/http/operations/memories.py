@@ -206,6 +206,7 @@ def save_turn(
             user_message_id=said.user_message_id,
             assistant_message_id=said.assistant_message_id,
             dedup=said.dedup,
+            write_id=call.key,
         ),
     )
 
@@ -224,6 +225,7 @@ def auto_save(
             session_id=said.session_id,
             message_id=said.message_id,
             update=said.update,
+            write_id=call.key,
         ),
     )
 
@@ -295,7 +297,7 @@ def _memory(
 
 MEMORIES: Final[Sequence[Operation]] = (
     Operation("GET", "/memories", list_memories),
-    Operation("POST", "/memories", remember, status=201, takes_key=True, asks_models=True),
+    Operation("POST", "/memories", remember, status=201, asks_models=True),
     Operation("POST", "/memories/recall", recall, reads_only=True, asks_models=True),
     Operation("POST", "/memories/turn", save_turn, status=201, asks_models=True),
     Operation("POST", "/memories/auto-save", auto_save, status=201, asks_models=True),
@@ -307,7 +309,6 @@ MEMORIES: Final[Sequence[Operation]] = (
         "/memories/{memoryId}/supersede",
         supersede_memory,
         status=201,
-        takes_key=True,
         asks_models=True,
     ),
     Operation("POST", "/memories/{memoryId}/promote", promote_memory),
