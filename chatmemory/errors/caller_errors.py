@@ -109,7 +109,7 @@ class MemoryNotFoundError:
         return False
 
     def __str__(self) -> str:
-        return f"no memory {self.memory_id!r} in this namespace: list() shows those that are there"
+        return f"no memory {self.memory_id!r} in this namespace: list them to see those that are there"
 
 
 @final
@@ -127,7 +127,7 @@ class MemoryConflictError:
 
     def __str__(self) -> str:
         taken = ", ".join(map(repr, self.memory_ids))
-        return f"{taken} already stored with another content: update() it, or give the new memory an id of its own"
+        return f"{taken} already stored with another content: correct that memory, or give the new memory an id of its own"
 
 
 @final

@@ -44,7 +44,7 @@ def text_problem(text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) 
     if found is None:
         return None
     name = "NUL" if found.group() == "\0" else "lone surrogate"
-    return f"{name} at character {found.start()}: clean_text() replaces it"
+    return f"{name} at character {found.start()}: leave it out, or put U+FFFD in its place"
 
 
 def id_problem(text: object) -> str | None:

@@ -29,6 +29,15 @@ async def test_extract_memory_from_user_preference_message(every_client: httpx.A
     assert found["confidence"] >= 0.8
 
 
+async def test_a_role_that_is_null_is_an_absent_role(client: httpx.AsyncClient) -> None:
+    answers = [
+        await client.post("/memory/extract", json={"content": PREFERENCE, **role})
+        for role in ({}, {"role": None}, {"role": "user"})
+    ]
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert answers[0].json() == answers[1].json() == answers[2].json()
+
+
 async def test_extract_memory_from_fact_message(every_client: httpx.AsyncClient) -> None:
     found = await extracted(every_client, content=FACT)
     assert found["key"] in {"用户职业", "工作地点"}

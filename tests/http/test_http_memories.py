@@ -173,6 +173,23 @@ async def test_every_fact_of_a_text_is_saved_for_itself(every_client: httpx.Asyn
     assert all(memory["confidence"] >= 0.9 and memory["source"] == "user_stated" for memory in kept)
 
 
+@pytest.mark.parametrize("should_store", [True, False])
+async def test_a_memory_update_is_read_as_document_002_writes_it(
+    client: httpx.AsyncClient, *, should_store: bool
+) -> None:
+    update = {"should_store": should_store, "memories": [{"key": "住在", "value": "上海"}]}
+    said = {"content": "我搬家了", "memory_update": update}
+    answer = await client.post("/memories/auto-save", json=said)
+    assert answer.status_code == 201
+    assert len(answer.json()["outcomes"]) == should_store
+
+
+async def test_a_field_that_is_given_by_both_its_names_is_refused(client: httpx.AsyncClient) -> None:
+    said = {"content": "我搬家了", "update": {"shouldStore": True, "should_store": False}}
+    answer = await client.post("/memories/auto-save", json=said)
+    assert [problem["path"] for problem in answer.json()["problems"]] == ["$.body.update.should_store"]
+
+
 async def test_a_models_update_is_saved_as_it_says(every_client: httpx.AsyncClient) -> None:
     fact = {"key": "城市", "value": "上海", "category": "fact", "confidence": 0.95}
     said = {"content": "我搬家了", "update": {"shouldStore": True, "memories": [fact]}}

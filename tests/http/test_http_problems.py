@@ -26,8 +26,11 @@ def test_a_problem_says_what_it_is_and_what_to_do(error: ApiError) -> None:
     said = problem_document(error)
     assert response.headers["content-type"] == "application/problem+json"
     assert response.status_code == said["status"] == KINDS[error.tag].status
-    assert said["type"] == f"urn:chatmemory:problem:{error.tag}"
-    assert (said["title"], said["detail"]) == (KINDS[error.tag].title, str(error))
+    assert said["type"] == f"/docs/problems#{error.tag}"
+    assert said["title"] == KINDS[error.tag].title
+    assert said["detail"]
+    assert "expected_version" not in said["detail"]
+    assert "()" not in said["detail"]
     assert (said["tag"], said["retryIsSafe"]) == (error.tag, error.retry_is_safe)
 
 
@@ -62,6 +65,49 @@ async def test_everything_that_is_wrong_with_a_request_is_said_at_once(
     answer = await client.request(method, path, **sent)
     assert (answer.status_code, answer.json()["tag"]) == (422, "DataValidationError")
     assert sorted(problem["path"] for problem in answer.json()["problems"]) == sorted(paths)
+
+
+FOUND_BY_SERVICES: list[tuple[str, str, dict[str, Any], str]] = [
+    ("GET", "/conversations/c/messages?olderThan=1&newerThan=1", {}, "$.query.newerThan"),
+    ("GET", f"/conversations/{'x' * 600}", {}, "$.path.conversationId"),
+    ("POST", "/conversations/c/messages", {"json": {"messages": [{"role": "user", "content": "\0"}]}}, "$.body.messages[0].content"),
+    ("POST", "/memories", {"json": {"memories": [{"content": "x", "sessionId": ""}]}}, "$.body.memories[0].sessionId"),
+    ("POST", "/memories/turn", {"json": {"userContent": "\0", "assistantContent": "", "sessionId": "s"}}, "$.body.userContent"),
+    ("POST", "/memories/auto-save", {"json": {"content": "x", "messageId": ""}}, "$.body.messageId"),
+    ("PATCH", "/memories/m", {"json": {"content": ""}}, "$.body.content"),
+    ("POST", "/memories/m/supersede", {"json": {"memory": {"content": "x", "key": ""}}}, "$.body.memory.key"),
+    ("GET", "/memories?app=" + "x" * 600, {}, "$.query.app"),
+    ("GET", "/memories?sessionId=", {}, "$.query.sessionId"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "place"), FOUND_BY_SERVICES, ids=lambda part: str(part)[:40]
+)
+async def test_a_problem_that_a_service_finds_is_told_at_the_place_that_the_client_wrote(
+    client: httpx.AsyncClient, method: str, path: str, sent: dict[str, Any], place: str
+) -> None:
+    answer = await client.request(method, path, **sent)
+    assert (answer.status_code, answer.json()["tag"]) == (422, "DataValidationError")
+    assert [problem["path"] for problem in answer.json()["problems"]] == [place]
+    assert "_" not in answer.json()["detail"]
+
+
+async def test_a_key_of_the_clients_own_is_told_as_it_is(client: httpx.AsyncClient) -> None:
+    said = {"role": "user", "content": "x", "metadata": {"my_key": "\0"}}
+    answer = await client.post("/conversations/c/messages", json={"messages": [said]})
+    (problem,) = answer.json()["problems"]
+    assert problem["path"] == "$.body.messages[0].metadata.my_key"
+
+
+async def test_a_version_that_has_passed_is_told_as_the_header_that_carries_it(
+    client: httpx.AsyncClient,
+) -> None:
+    await client.post("/conversations/c/messages", json={"messages": [{"role": "user", "content": "a"}]})
+    said = {"messages": [{"role": "user", "content": "b"}]}
+    answer = await client.post("/conversations/c/messages", json=said, headers={"If-Match": '"7"'})
+    assert answer.status_code == 412
+    assert 'send If-Match: "1"' in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/memories/", "/memories/a/b", "/conversations/a/b"])

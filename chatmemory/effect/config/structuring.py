@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cattrs import Converter
 
 __all__ = [
+    "ALSO",
     "ConfigError",
     "ConfigProblem",
     "InvalidValue",
@@ -49,6 +50,8 @@ A_co = TypeVar("A_co", covariant=True)
 
 MOST_PROBLEMS = 50
 """That are told of one list or one table: to name each of a million would take minutes."""
+ALSO = "also"
+"""Under which the metadata of a field has another name that it is read by: ``field(metadata={ALSO: "should_store"})``."""
 _BOOLEANS = {
     "true": True,
     "yes": True,
@@ -190,11 +193,17 @@ def new_converter() -> "Converter":
             for field in attrs.fields(attrs.resolve_types(cls))
         }
         make_class = make_dict_structure_fn(cls, converter, **overrides)
+        also = {
+            field.metadata[ALSO]: key_of(field.name) for field in attrs.fields(cls) if ALSO in field.metadata
+        }
 
         def make(raw: object, type_: Any) -> object:
             if not isinstance(raw, Mapping):
                 raise _unfit("named fields", raw)
-            return make_class(cast("Mapping[str, Any]", raw), type_)
+            named = cast("Mapping[str, Any]", raw)
+            if also:  # a field that is given by both names keeps the other one, which is refused
+                named = {key if also.get(key, key) in named else also[key]: named[key] for key in named}
+            return make_class(named, type_)
 
         return make
 

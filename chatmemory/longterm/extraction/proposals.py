@@ -5,8 +5,9 @@ How they are found is the business of the other modules in ``longterm/extraction
 
 from typing import Literal, TypeAlias, final
 
-from attrs import frozen
+from attrs import field, frozen
 
+from chatmemory.effect.config.structuring import ALSO
 from chatmemory.input.json_value import Json
 from chatmemory.longterm.memories import Category
 
@@ -82,8 +83,9 @@ class StatedFact:
 class MemoryUpdate:
     """The ``memory_update`` of a model's structured answer (spec 002).
 
-    JSON: ``{"shouldStore": true, "memories": [{"key": "...", "value": "...", "category": "preference"}]}``.
+    JSON: ``{"shouldStore": true, "memories": [{"key": "...", "value": "...", "category": "preference"}]}``; ``should_store``,
+    as document 002 writes it, is read too.
     """
 
-    should_store: bool
+    should_store: bool = field(metadata={ALSO: "should_store"})
     memories: tuple[StatedFact, ...] = ()

@@ -23,6 +23,7 @@ from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
 from chatmemory.input.structure import read_json, structure_parameters, write_json
 from chatmemory.longterm.memories import Memory
 from chatmemory.programs.http.access import NOBODY, grant_of
+from chatmemory.programs.http.as_sent import as_sent
 from chatmemory.programs.http.guards.answers import log, route_of
 from chatmemory.programs.http.kept_keys import under_key
 from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
@@ -60,6 +61,7 @@ class Answering:
                 outcome = await self._runtime.run(self._asked(call))
                 if isinstance(outcome, Failure):
                     _note(scope, outcome.failure())
+                    outcome = Failure(self._as_sent(outcome.failure()))
                 response = _answer(self._operation, request, outcome)
             case Failure(error):
                 response = problem_response(error)
@@ -68,6 +70,9 @@ class Answering:
     def _asked(self, call: Call[Any, Any]) -> Effect[Any, ApiError, Any]:
         asked = self._operation.handler(call)
         return asked if call.key is None else under_key(self._operation.name, call, asked)
+
+    def _as_sent(self, error: ApiError) -> ApiError:
+        return as_sent(error, self._operation) if isinstance(error, DataValidationError) else error
 
 
 def _note(scope: Scope, error: ApiError) -> None:

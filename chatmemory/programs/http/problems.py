@@ -27,13 +27,14 @@ from chatmemory.programs.operations.refusal import ApiError, Refusal
 
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_SECONDS: Final = 1
+PROBLEMS_PAGE: Final = "/docs/problems"
 
 
 class ProblemDocument(TypedDict):
     """What went wrong.
 
     Attributes:
-        type: a name for the kind of problem, the same for every occurrence.
+        type: the kind of problem, and the page of this server that explains it, relative to the server's address.
         title: the kind in words.
         detail: what is wrong this time, and what to do about it.
         tag: the kind, as programs compare it.
@@ -119,14 +120,26 @@ def problem_document(error: ApiError) -> ProblemDocument:
     # Whether it is worth trying again decides the status of whatever lies beneath the services.
     kind = UNAVAILABLE if isinstance(error, GenericMemoryError) and error.retry_is_safe else kind_of(error)
     return {
-        "type": f"urn:chatmemory:problem:{error.tag}",
+        "type": f"{PROBLEMS_PAGE}#{error.tag}",
         "title": kind.title,
         "status": kind.status,
-        "detail": str(error),
+        "detail": _detail(error),
         "tag": error.tag,
         "retryIsSafe": error.retry_is_safe,
         "problems": error.problems if isinstance(error, DataValidationError) else (),
     }
+
+
+def _detail(error: ApiError) -> str:
+    """Say what is wrong and what to do about it over HTTP, where a version is sent as a header."""
+    match error:
+        case VersionConflictError(conversation_id, expected, actual):
+            what = f"conversation {conversation_id!r}"
+        case MemoryChangedError(memory_id, expected, actual):
+            what = f"memory {memory_id!r}"
+        case _:
+            return str(error)
+    return f'{what} is at version {actual}, not {expected}: read it again, and send If-Match: "{actual}"'
 
 
 def problem_response(error: ApiError) -> Response:

@@ -39,7 +39,7 @@ from chatmemory.conversation.messages import (
     SummarizationMetadata,
 )
 from chatmemory.conversation.new_message import NewMessage
-from chatmemory.effect.config.structuring import key_of, named_tables_of
+from chatmemory.effect.config.structuring import ALSO, key_of, named_tables_of
 from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding
 from chatmemory.errors import ServiceError
 from chatmemory.input.choices import UNCHANGED
@@ -261,15 +261,19 @@ class Description:
             "description": summary,
             "type": "object",
             "properties": {
-                key_of(member.name): {
+                name: {
                     **({"description": notes[member.name]} if member.name in notes else {}),
                     **self.of_type(member.type),
                     **member.rules,
                 }
                 for member in members
+                for name in member.names
             },
-            "required": [key_of(member.name) for member in members if member.is_required],
+            "required": [
+                name for member in members if member.is_required and not member.also for name in member.names
+            ],
             "additionalProperties": False,
+            **_either_name([member for member in members if member.also]),
             **_RULES_OF_CLASSES.get(kind, {}),
         }
 
@@ -281,6 +285,26 @@ class _Member(NamedTuple):
     type: Any
     rules: JsonObject
     is_required: bool
+    also: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that it is read by."""
+        return (key_of(self.name), *filter(None, [self.also]))
+
+
+def _either_name(members: Sequence[_Member]) -> JsonObject:
+    """Say that a field with two names is given by one of them."""
+    if not members:
+        return {}
+    either: list[Json] = []
+    for member in members:
+        one, other = member.names
+        if member.is_required:
+            either.append({"oneOf": [{"required": [one]}, {"required": [other]}]})
+        else:
+            either.append({"not": {"required": [one, other]}})
+    return {"allOf": either}
 
 
 def _members_of_attrs(kind: type[Any], rules: Rules) -> Sequence[_Member]:
@@ -290,6 +314,7 @@ def _members_of_attrs(kind: type[Any], rules: Rules) -> Sequence[_Member]:
             field.type,
             {**_rule(field), **_kept_rule(kind, field.name, rules), **_default(field)},
             is_required=field.default is attrs.NOTHING or _is_tag(field),
+            also=field.metadata.get(ALSO),
         )
         for field in attrs.fields(kind)
         if field.type not in STAYS_INSIDE

@@ -23,11 +23,11 @@ class ExtractRequest:
 
     Attributes:
         content: its text.
-        role: who says it; the extraction depends on it.
+        role: who says it, on which the extraction depends; null for `user`.
     """
 
     content: str
-    role: Speaker = "user"
+    role: Speaker | None = "user"
 
 
 @final
@@ -61,7 +61,7 @@ def extract_memory(
     """Propose a memory for a message, without saving it."""
     content = call.body.content
     return LongTermMemoryService.use(
-        lambda memory: memory.extract(content, role=call.body.role).map(
+        lambda memory: memory.extract(content, role=call.body.role or "user").map(
             lambda found: _extracted(found, content)
         )
     )

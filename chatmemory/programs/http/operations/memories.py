@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar, final
 from attrs import field, frozen, validators
 
 from chatmemory.effect import Effect
+from chatmemory.effect.config.structuring import ALSO
 from chatmemory.errors import (
     MemoryChangeError,
     MemoryReadError,
@@ -116,14 +117,14 @@ class Said:
     """A text whose facts are saved.
 
     Attributes:
-        update: the `memory_update` of a model's answer; null to let the extractor find the facts.
+        update: the `memory_update` of a model's answer, under either name; null to let the extractor find the facts.
     """
 
     content: str
     role: Speaker = "user"
     session_id: str | None = None
     message_id: str | None = None
-    update: MemoryUpdate | None = None
+    update: MemoryUpdate | None = field(default=None, metadata={ALSO: "memory_update"})
 
 
 @final

@@ -1,0 +1,66 @@
+"""``as_sent``: problems that a service finds, with the places and names that the client used.
+
+A service says ``$.older_than``, the argument of its method; the client has sent ``?olderThan=``, and reads ``$.query.olderThan``.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+from attrs import evolve
+
+from chatmemory.effect.config.structuring import key_of
+from chatmemory.errors import DataValidationError, Problem
+from chatmemory.programs.http.operation import Operation
+
+_OTHER_PLACES: Final[Mapping[str, str]] = {
+    "namespace.app": "$.query.app",
+    "expected_version": "$.headers.If-Match",
+    "write_id": "$.headers.Idempotency-Key",
+    "summary_message_id": "$.path.messageId",
+    "changes": "$.body",
+    "replacement": "$.body.memory",
+}
+"""Where a client sends what the service calls by another name."""
+
+_FIRST: Final = re.compile(r"\$\.(namespace\.app|\w+)(.*)", re.DOTALL)
+_THEIRS: Final = re.compile(r"\.(?:metadata|value)\b")
+"""Behind these a path names keys of the client's own."""
+
+
+def as_sent(error: DataValidationError, operation: Operation) -> DataValidationError:
+    """Return *error* in the words of a client of *operation*."""
+    places = _places(operation)
+    return evolve(error, problems=tuple(_as_sent(problem, places) for problem in error.problems))
+
+
+def _places(operation: Operation) -> Mapping[str, str]:
+    """Return where each argument of a service stands in a request."""
+    query, body, *_ = operation.signature
+    places = dict(_OTHER_PLACES)
+    for part, kind in (("query", query), ("body", body)):
+        if attrs.has(kind):
+            places |= {field.name: f"$.{part}.{key_of(field.name)}" for field in attrs.fields(kind)}
+    for name in operation.path_parameters:
+        places[_snake(name)] = f"$.path.{name}"
+    return places
+
+
+def _as_sent(problem: Problem, places: Mapping[str, str]) -> Problem:
+    found = _FIRST.fullmatch(problem.path)
+    if found is None or found[1] not in places:
+        return problem
+    inside = _THEIRS.search(found[2])
+    end = inside.start() if inside else len(found[2])
+    path = places[found[1]] + key_of(found[2][:end]) + found[2][end:]
+    message = re.sub(
+        r"\b[a-z]+(?:_[a-z]+)+\b",
+        lambda word: places[word[0]].rpartition(".")[2] if word[0] in places else word[0],
+        problem.message,
+    )
+    return Problem(path, message)
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
