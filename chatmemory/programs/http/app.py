@@ -21,10 +21,11 @@ from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.answering import Answering
+from chatmemory.programs.http.docs_pages import docs_pages
 from chatmemory.programs.http.guards.compression import compressed
 from chatmemory.programs.http.guards.door import MethodRoute, RawPaths, behind_the_door
 from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, GivingWay, Places, Room
-from chatmemory.programs.http.openapi import OPENAPI
+from chatmemory.programs.http.openapi import OPENAPI, openapi_document
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.http.operations.context import CONTEXT
 from chatmemory.programs.http.operations.conversations import CONVERSATIONS
@@ -96,13 +97,14 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
         return MethodRoute(operation.path, operation.method, app, methods_here=methods[operation.path])
 
     routes = [route(operation) for operation in OPERATIONS]
+    docs = docs_pages(lambda: openapi_document(OPERATIONS, needs_token=settings.needs_token))
+    files: Mapping[str, ASGIApp] = {**page_files(), **docs}
     routes += [
-        MethodRoute(path, "GET", compressed(file), methods_here=["GET"])
-        for path, file in page_files().items()
+        MethodRoute(path, "GET", compressed(file), methods_here=["GET"]) for path, file in files.items()
     ]
     return RawPaths(behind_the_door(Router(routes, redirect_slashes=False, default=_nothing_there), settings))
 
 
 async def _nothing_there(scope: Scope, receive: Receive, send: Send) -> None:
-    nothing = Refusal("NotFoundError", "see /openapi.json for what there is")
+    nothing = Refusal("NotFoundError", "see /docs or /openapi.json for what there is")
     await problem_response(nothing)(scope, receive, send)

@@ -27,6 +27,7 @@ from chatmemory.programs.http.answering import (
     VERSIONED,
 )
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
+from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument
 from chatmemory.programs.http.request_rules import RULES_OF_REQUESTS
 from chatmemory.programs.operations.refusal import Refusal
@@ -39,9 +40,15 @@ RESPONSES: Final = "#/components/responses/"
 ABOUT: Final = (
     "Conversation memory and long-term memory for AI agents. Names are camelCase, times are ISO 8601 in UTC. An id in a "
     "path is one percent-encoded segment; `.` and `..` are not allowed there, because clients resolve them. A request "
-    "that fails is answered with a problem document (RFC 9457): its `tag` names the error, its `retry_is_safe` says "
-    "whether you may send the same request again. A server without tokens needs no `Authorization`."
+    "that fails is answered with a problem document (RFC 9457): its `tag` names the error, its `retryIsSafe` says "
+    "whether you may send the same request again, its `type` leads to a page about it. A server without tokens needs no "
+    "`Authorization`; the document that it gives says so by an empty `security`."
 )
+
+SERVERS: Final[Json] = [
+    {"url": "/", "description": "the server that gives this document"},
+    {"url": "http://127.0.0.1:8642", "description": "`chatmemory serve`, unless it is told another address"},
+]
 
 AT_THE_DOOR: Final = (
     "MalformedRequestError",
@@ -69,8 +76,13 @@ _ETAG: Final[JsonObject] = {
 }
 
 
-def openapi_document(operations: Iterable[Operation]) -> JsonObject:
-    """Return the document of *operations*."""
+def openapi_document(operations: Iterable[Operation], *, needs_token: bool = True) -> JsonObject:
+    """Return the document of *operations*.
+
+    Args:
+        operations: all that the server answers.
+        needs_token: whether the server has tokens; without them it asks nobody for one.
+    """
     description = Description(place=SCHEMAS, rules=RULES_OF_REQUESTS)
     paths: dict[str, dict[str, Json]] = {}
     for operation in operations:
@@ -78,7 +90,8 @@ def openapi_document(operations: Iterable[Operation]) -> JsonObject:
     return {
         "openapi": "3.1.0",
         "info": {"title": "chatmemory", "version": API_VERSION, "description": ABOUT},
-        "security": [{"token": []}],
+        "servers": SERVERS,
+        "security": [{"token": []}] if needs_token else [],
         "paths": paths,
         "components": {
             "schemas": {"ProblemDocument": _problem_schema(description), **_sorted(description.definitions)},
@@ -104,14 +117,15 @@ def _described(operation: Operation, description: Description) -> JsonObject:
             *_query_parameters(operation, description),
             *_header_parameters(operation),
         ],
-        **({} if body is NoneType else {"requestBody": _request_body(body, description)}),
+        **({} if body is NoneType else {"requestBody": _request_body(operation, description)}),
         "responses": _responses(operation, description),
     }
 
 
 def _path_parameters(operation: Operation) -> Iterator[JsonObject]:
     for name in operation.path_parameters:
-        yield {"name": name, "in": "path", "required": True, "schema": {"type": "string", **AN_ID}}
+        schema: JsonObject = {"type": "string", **AN_ID}
+        yield {"name": name, "in": "path", "required": True, "schema": schema, **_example(operation, name)}
 
 
 def _query_parameters(operation: Operation, description: Description) -> Iterator[JsonObject]:
@@ -124,7 +138,12 @@ def _query_parameters(operation: Operation, description: Description) -> Iterato
             **({"description": prose} if prose else {}),
             "required": name in described["required"],
             "schema": _without_null(schema),
+            **_example(operation, name),
         }
+
+
+def _example(operation: Operation, name: str) -> JsonObject:
+    return {"example": operation.example[name]} if name in operation.example else {}
 
 
 def _without_null(schema: dict[str, Any]) -> JsonObject:
@@ -168,9 +187,10 @@ def _header(name: str, about: str, *, example: str | None = None, **rules: Json)
     }
 
 
-def _request_body(kind: type[Any], description: Description) -> JsonObject:
-    schema = description.of_type(kind)
-    return {"required": True, "content": {"application/json": {"schema": schema}}}
+def _request_body(operation: Operation, description: Description) -> JsonObject:
+    schema = description.of_type(operation.signature.body)
+    content: JsonObject = {"schema": schema, **_example(operation, "body")}
+    return {"required": True, "content": {"application/json": {**content}}}
 
 
 def _responses(operation: Operation, description: Description) -> JsonObject:
@@ -256,16 +276,19 @@ def _sorted(definitions: Mapping[str, Json]) -> JsonObject:
 
 
 @cache
-def openapi_text() -> str:
-    """Return the document of this server as the text of a file."""
+def openapi_text(*, needs_token: bool = True) -> str:
+    """Return the document of a server as the text of a file."""
     from chatmemory.programs.http.app import OPERATIONS
 
-    return json.dumps(openapi_document(OPERATIONS), ensure_ascii=False, indent=2) + "\n"
+    document = openapi_document(OPERATIONS, needs_token=needs_token)
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def get_openapi(_: Call[NoParameters, None]) -> Effect[JsonObject, Never]:
-    """Return this OpenAPI document."""
-    return Effect.succeed(json.loads(openapi_text()))
+def get_openapi(_: Call[NoParameters, None]) -> Effect[JsonObject, Never, ServerFactsTag]:
+    """Return this OpenAPI document; `/docs` shows it as a page."""
+    return ServerFactsTag.use(
+        lambda facts: Effect.succeed(json.loads(openapi_text(needs_token=facts.needs_token)))
+    )
 
 
 OPENAPI: Final[Sequence[Operation]] = (Operation("GET", "/openapi.json", get_openapi, is_open=True),)

@@ -23,9 +23,10 @@ from typing import (
 )
 
 import anyio
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from chatmemory.effect import Effect
+from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.longterm.memories import Namespace
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import Refusal
@@ -124,6 +125,7 @@ class Operation:
         reads_only: whether nothing is changed, though the method is not GET.
         is_open: whether it is answered without a token.
         asks_models: whether an embedder or a skill may have to answer first.
+        example: what a client may send: its body under ``body``, and parameters of path and query by their names.
     """
 
     method: Method
@@ -134,6 +136,7 @@ class Operation:
     reads_only: bool = False
     is_open: bool = False
     asks_models: bool = False
+    example: JsonObject = field(factory=dict[str, Json])
 
     @property
     def name(self) -> str:

@@ -30,7 +30,7 @@ LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:\[\]@/?#]+)(?::[0-9]{1,5})?")
 """A name or an address, and perhaps a port, which is not compared: a tunnel has its own."""
 
-PAGE: Final = "/"
+PAGES: Final = frozenset({"/", "/docs", "/docs/problems"})
 OWN_SITES: Final = frozenset({"same-origin", "none"})
 """``none``: a person typed the address, or opened a bookmark."""
 
@@ -133,10 +133,10 @@ def _is_own(scope: Scope, headers: Headers) -> bool:
 
 
 def _follows_a_link(scope: Scope, headers: Headers) -> bool:
-    """Tell whether a link of another site leads to the page: the browser shows it, and that site sees nothing of it."""
+    """Tell whether a link of another site leads to a page: the browser shows it, and that site sees nothing of it."""
     return (
         scope["method"] == "GET"
-        and scope["path"] == PAGE
+        and scope["path"] in PAGES
         and headers.getlist("sec-fetch-mode") == ["navigate"]
         and headers.getlist("sec-fetch-dest") == ["document"]  # not "iframe"
     )

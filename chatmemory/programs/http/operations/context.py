@@ -35,5 +35,18 @@ def build_context(
 
 
 CONTEXT: Final[Sequence[Operation]] = (
-    Operation("POST", "/context", build_context, reads_only=True, asks_models=True),
+    Operation(
+        "POST",
+        "/context",
+        build_context,
+        reads_only=True,
+        asks_models=True,
+        example={
+            "body": {
+                "conversationId": "trip-to-kyoto",
+                "userMessage": "Where can I buy tea?",
+                "instructions": {"system": "You are a travel guide."},
+            }
+        },
+    ),
 )

@@ -19,6 +19,7 @@ from chatmemory.conversation.messages import (
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect
 from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
+from chatmemory.input.json_value import JsonObject
 from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.programs.http.operation import Call, EventStream, NoParameters, Operation
 from chatmemory.programs.http.operations.events import followed
@@ -237,11 +238,18 @@ def _opening(messages: Sequence[ChatMessage]) -> str:
 
 
 _ONE: Final = "/conversations/{conversationId}"
+_EXAMPLE: Final[JsonObject] = {"conversationId": "trip-to-kyoto"}
+_SAID: Final[JsonObject] = {
+    "messages": [
+        {"role": "user", "content": "I am going to Kyoto in April, and I only drink green tea."},
+        {"role": "assistant", "content": "Then visit Uji: it is half an hour away by train."},
+    ]
+}
 
 CONVERSATIONS: Final[Sequence[Operation]] = (
-    Operation("GET", "/conversations", list_conversations),
-    Operation("GET", _ONE, get_conversation),
-    Operation("GET", f"{_ONE}/messages", get_messages),
+    Operation("GET", "/conversations", list_conversations, example={"limit": 20}),
+    Operation("GET", _ONE, get_conversation, example=_EXAMPLE),
+    Operation("GET", f"{_ONE}/messages", get_messages, example={**_EXAMPLE, "limit": 20, "view": "full"}),
     Operation(
         "POST",
         f"{_ONE}/messages",
@@ -249,8 +257,14 @@ CONVERSATIONS: Final[Sequence[Operation]] = (
         status=201,
         takes_version=True,
         asks_models=True,
+        example={**_EXAMPLE, "body": _SAID},
     ),
-    Operation("DELETE", f"{_ONE}/messages", clear_messages),
-    Operation("GET", f"{_ONE}/summaries/{{messageId}}", get_summary),
-    Operation("GET", f"{_ONE}/events", follow_conversation),
+    Operation("DELETE", f"{_ONE}/messages", clear_messages, example=_EXAMPLE),
+    Operation(
+        "GET",
+        f"{_ONE}/summaries/{{messageId}}",
+        get_summary,
+        example={**_EXAMPLE, "messageId": "0195ce1f-83a0-7d3c-9a54-4d6f2c1b7a90"},
+    ),
+    Operation("GET", f"{_ONE}/events", follow_conversation, example={**_EXAMPLE, "newerThan": 0}),
 )

@@ -82,5 +82,12 @@ def _extracted(found: Extraction, content: str) -> ExtractedMemory:
 
 
 EXTRACTION: Final[Sequence[Operation]] = (
-    Operation("POST", "/memory/extract", extract_memory, reads_only=True, asks_models=True),
+    Operation(
+        "POST",
+        "/memory/extract",
+        extract_memory,
+        reads_only=True,
+        asks_models=True,
+        example={"body": {"content": "我喜欢用 Python 写代码，因为它简洁易读", "role": "user"}},
+    ),
 )

@@ -14,6 +14,7 @@ from chatmemory.errors import (
     RecallError,
     RememberError,
 )
+from chatmemory.input.json_value import JsonObject
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.proposals import MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
@@ -296,22 +297,58 @@ def _memory(
     )
 
 
+_EXAMPLE: Final[JsonObject] = {"memoryId": "0195ce1f-83a0-7d3c-9a54-4d6f2c1b7a91"}
+_TURN: Final[JsonObject] = {
+    "userContent": "Which tea did we like in Uji?",
+    "assistantContent": "The gyokuro.",
+    "sessionId": "trip-to-kyoto",
+}
+
 MEMORIES: Final[Sequence[Operation]] = (
-    Operation("GET", "/memories", list_memories),
-    Operation("POST", "/memories", remember, status=201, asks_models=True),
-    Operation("POST", "/memories/recall", recall, reads_only=True, asks_models=True),
-    Operation("POST", "/memories/turn", save_turn, status=201, asks_models=True),
-    Operation("POST", "/memories/auto-save", auto_save, status=201, asks_models=True),
-    Operation("GET", "/memories/{memoryId}", get_memory),
-    Operation("PATCH", "/memories/{memoryId}", update_memory, takes_version=True, asks_models=True),
-    Operation("DELETE", "/memories/{memoryId}", forget_memory),
+    Operation("GET", "/memories", list_memories, example={"limit": 20, "category": "preference"}),
+    Operation(
+        "POST",
+        "/memories",
+        remember,
+        status=201,
+        asks_models=True,
+        example={"body": {"memories": [{"content": "Mei drinks green tea.", "category": "preference"}]}},
+    ),
+    Operation(
+        "POST",
+        "/memories/recall",
+        recall,
+        reads_only=True,
+        asks_models=True,
+        example={"body": {"query": "What does Mei drink?", "limit": 5}},
+    ),
+    Operation("POST", "/memories/turn", save_turn, status=201, asks_models=True, example={"body": _TURN}),
+    Operation(
+        "POST",
+        "/memories/auto-save",
+        auto_save,
+        status=201,
+        asks_models=True,
+        example={"body": {"content": "I live in Shanghai and I prefer short answers."}},
+    ),
+    Operation("GET", "/memories/{memoryId}", get_memory, example=_EXAMPLE),
+    Operation(
+        "PATCH",
+        "/memories/{memoryId}",
+        update_memory,
+        takes_version=True,
+        asks_models=True,
+        example={**_EXAMPLE, "body": {"content": "Mei drinks green tea, and never coffee."}},
+    ),
+    Operation("DELETE", "/memories/{memoryId}", forget_memory, example=_EXAMPLE),
     Operation(
         "POST",
         "/memories/{memoryId}/supersede",
         supersede_memory,
         status=201,
         asks_models=True,
+        example={**_EXAMPLE, "body": {"memory": {"content": "Mei drinks oolong."}}},
     ),
-    Operation("POST", "/memories/{memoryId}/promote", promote_memory),
-    Operation("PUT", "/memories/{memoryId}/pin", pin_memory),
+    Operation("POST", "/memories/{memoryId}/promote", promote_memory, example={**_EXAMPLE, "body": {}}),
+    Operation("PUT", "/memories/{memoryId}/pin", pin_memory, example={**_EXAMPLE, "body": {"pinned": True}}),
 )

@@ -102,8 +102,30 @@ def _named(name: str | None) -> tuple[str, ...]:
 
 PAST_CHATS: Final[Sequence[Operation]] = (
     Operation("GET", "/past-chats", count_past_chats),
-    Operation("GET", "/past-chats/conversations", list_past_conversations),
-    Operation("GET", "/past-chats/conversations/{conversationId}", read_past_conversation),
-    Operation("POST", "/past-chats/search", search_past_chats, reads_only=True),
-    Operation("POST", "/past-chats/recall", recall_past_chats, reads_only=True),
+    Operation(
+        "GET",
+        "/past-chats/conversations",
+        list_past_conversations,
+        example={"limit": 20, "format": "claude_code"},
+    ),
+    Operation(
+        "GET",
+        "/past-chats/conversations/{conversationId}",
+        read_past_conversation,
+        example={"conversationId": "claude_code:374dd535-3f93-56f2-a738-bd6c7a5f4c23", "limit": 20},
+    ),
+    Operation(
+        "POST",
+        "/past-chats/search",
+        search_past_chats,
+        reads_only=True,
+        example={"body": {"query": "database is locked", "limit": 5}},
+    ),
+    Operation(
+        "POST",
+        "/past-chats/recall",
+        recall_past_chats,
+        reads_only=True,
+        example={"body": {"query": "add retries to the webhook"}},
+    ),
 )
