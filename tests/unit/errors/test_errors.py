@@ -67,7 +67,7 @@ def test_only_what_time_or_repair_can_cure_may_be_tried_again() -> None:
     again = {
         problem for problem in get_args(RepositoryProblem) if RepositoryError("x", problem).retry_is_safe
     }
-    assert again == {"missing", "unavailable", "busy", "full", "outcome_unknown"}
+    assert again == {"missing", "unavailable", "busy", "full", "no_memory", "outcome_unknown"}
     again = {problem for problem in get_args(SkillProblem) if SkillExecutionError("x", problem).retry_is_safe}
     assert again == {"rate_limited", "unavailable", "timeout", "malformed", "empty"}
     again = {problem for problem in get_args(EmbeddingProblem) if EmbeddingError("x", problem).retry_is_safe}

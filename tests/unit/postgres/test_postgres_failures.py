@@ -139,7 +139,13 @@ async def test_a_read_only_server_is_read_and_refuses_writes(dsn: str) -> None:
 
 @pytest.mark.parametrize(
     ("state", "problem"),
-    [("53100", "full"), ("40P01", "busy"), ("XX001", "damaged"), ("53200", "busy"), ("0A000", "unexpected")],
+    [
+        ("53100", "full"),
+        ("40P01", "busy"),
+        ("XX001", "damaged"),
+        ("53200", "no_memory"),
+        ("0A000", "unexpected"),
+    ],
 )
 async def test_what_the_server_refuses_is_named_and_leaves_nothing(
     dsn: str,
