@@ -325,7 +325,7 @@ async def test_cancelled_adds_leave_clean_connections(dsn: str, caplog: pytest.L
         ids = await stored_ids(repository, "c")
         assert ids[-1] == "last"
         assert all(one[:-2] == two[:-2] for one, two in zip(ids[:-1:2], ids[1:-1:2], strict=True))
-        rows = await database.read_primary("look", open_transactions, None)
+        rows = await database.read_primary("look", open_transactions)
         assert rows == Success(0)
     assert not caplog.records
 
@@ -393,7 +393,7 @@ async def test_closing_waits_for_a_write_whose_caller_left_and_refuses_those_beh
         assert await stored_ids(PostgresMessageRepository(database), "c") == ["left"]
 
 
-async def open_transactions(connection: object, _: None) -> int:
+async def open_transactions(connection: object) -> int:
     query = "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
     return (await connection.fetch(query))[0]["n"]  # type: ignore[attr-defined, no-any-return]
 

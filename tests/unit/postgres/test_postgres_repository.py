@@ -52,7 +52,7 @@ async def test_a_conversation_that_many_write_to_leaves_connections_for_the_othe
             msg = "nothing was to be written"
             raise AssertionError(msg)
 
-        slow = asyncio.create_task(database.write("wait", "hot", wait, None))
+        slow = asyncio.create_task(database.write("wait", "hot", wait))
         await blocked.wait()
         waiting = [asyncio.create_task(repository.append(batch("hot", f"{n}")).or_raise()) for n in range(10)]
         await repository.append(batch("cold", "1")).or_raise()

@@ -199,8 +199,8 @@ async def plan_of(dsn: str, memories: PostgresMemoryRepository, namespace: Names
     query = MemorySearch(namespace, "不在", (), INDEXED, directions(1)[0], limit=NEAREST)
     connection = Explaining(await asyncpg.connect(dsn))
     try:
-        asked = memory_search.Asked(query, memories.database.vector_indexes)
-        await memory_search.search(cast("Connection", connection), asked)
+        indexes = memories.database.vector_indexes
+        await memory_search.search(cast("Connection", connection), query, indexes)
     finally:
         await connection.connection.close()
     return connection.plan

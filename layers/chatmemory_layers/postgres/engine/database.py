@@ -2,14 +2,15 @@
 
 A read is one statement, or several on one snapshot.  A write is one transaction of one owner, a conversation or a user
 of memories, in line behind the other writers of that owner.  All end in bounded time, and no exception of asyncpg leaves
-them.  Tables and statements are the business of the repositories.
+them.  ``methods.py`` makes methods of a repository from functions that run in one of these ways.  Tables and statements
+are the business of the repositories.
 """
 
 import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import Any, Final, TypeAlias, TypeVar, cast, final
+from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar, cast, final
 from weakref import WeakValueDictionary
 
 from chatmemory.extra import needs_extra
@@ -25,14 +26,14 @@ from chatmemory_layers.postgres.engine.migrations import migrate
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes, find_vectors
 
-Q = TypeVar("Q")
 A = TypeVar("A")
 E = TypeVar("E")
+P = ParamSpec("P")
 
-Read: TypeAlias = Callable[[Connection, Q], Awaitable[A]]
+Read: TypeAlias = Callable[Concatenate[Connection, P], Awaitable[A]]
 """A read: one statement, because two would see two snapshots; in ``read_snapshot`` they see one."""
 
-Work: TypeAlias = Callable[[Connection, Q], Awaitable[Outcome[A, E]]]
+Work: TypeAlias = Callable[Concatenate[Connection, P], Awaitable[Outcome[A, E]]]
 """A write: its statements are committed when it answers with a success, and undone otherwise."""
 
 # The server ends a slow transaction and says why; the client ends one whose server is silent, a moment later.
@@ -78,30 +79,34 @@ class Database:
         self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._writes: set[asyncio.Task[Any]] = set()
 
-    async def read(self, operation: str, work: Read[Q, A], request: Q) -> Outcome[A, RepositoryError]:
+    async def read(
+        self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
+    ) -> Outcome[A, RepositoryError]:
         """Run *work* on the reader, whose answer may lag behind the last write when it is a replica."""
-        return await self._read(self._reader, operation, work, request)
+        return await self._read(self._reader, operation, lambda lent: work(lent, *args, **kwargs))
 
-    async def read_primary(self, operation: str, work: Read[Q, A], request: Q) -> Outcome[A, RepositoryError]:
+    async def read_primary(
+        self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
+    ) -> Outcome[A, RepositoryError]:
         """Run *work* where the writes go."""
-        return await self._read(self._primary, operation, work, request)
+        return await self._read(self._primary, operation, lambda lent: work(lent, *args, **kwargs))
 
     async def read_snapshot(
-        self, operation: str, work: Read[Q, A], request: Q
+        self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, RepositoryError]:
         """Run *work* on the reader: its statements see one state of the store, and are planned for their arguments."""
 
-        async def read(connection: Connection, request: Q) -> A:
+        async def read(connection: Connection) -> A:
             try:
                 await connection.execute(_BEGIN_SNAPSHOT.format(milliseconds=self._milliseconds))
-                return await work(connection, request)
+                return await work(connection, *args, **kwargs)
             finally:
                 await _roll_back(connection)
 
-        return await self._read(self._reader, operation, read, request)
+        return await self._read(self._reader, operation, read)
 
     async def write(
-        self, operation: str, owner: str, work: Work[Q, A, E], request: Q
+        self, operation: str, owner: str, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, E | RepositoryError]:
         """Run *work* in a transaction of the *owner*, who has one at a time; answer once it is durable.
 
@@ -119,7 +124,9 @@ class Database:
         if self._is_closed:  # while it stood in line
             line.release()
             return Failure(RepositoryError(operation, "closed"))
-        transaction = asyncio.create_task(self._transaction(operation, owner, work, request))
+        transaction = asyncio.create_task(
+            self._transaction(operation, owner, lambda lent: work(lent, *args, **kwargs))
+        )
         self._writes.add(transaction)
         transaction.add_done_callback(self._writes.discard)
         # Not the caller's to release: one that is cancelled leaves before its transaction has ended.
@@ -163,18 +170,18 @@ class Database:
         return Failure(RepositoryError(operation, "closed")) if self._is_closed else None
 
     async def _read(
-        self, pool: Pool, operation: str, work: Read[Q, A], request: Q
+        self, pool: Pool, operation: str, work: Callable[[Connection], Awaitable[A]]
     ) -> Outcome[A, RepositoryError]:
         if (refusal := self._refusal(operation)) is not None:
             return refusal
         try:
             async with self._lend(pool) as connection, asyncio.timeout(self._seconds):
-                return Success(await work(connection, request))
+                return Success(await work(connection))
         except DRIVER_ERRORS as error:
             return Failure(repository_error(operation, error))
 
     async def _transaction(
-        self, operation: str, owner: str, work: Work[Q, A, E], request: Q
+        self, operation: str, owner: str, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
     ) -> Outcome[A, E | RepositoryError]:
         is_committing = is_over = False
         try:
@@ -182,7 +189,7 @@ class Database:
                 try:
                     async with asyncio.timeout(self._seconds + _GRACE_SECONDS):
                         await connection.execute(self._begin(owner))
-                        outcome = await work(connection, request)
+                        outcome = await work(connection)
                         if isinstance(outcome, Success):
                             is_committing = True
                             await connection.execute("COMMIT")

@@ -4,9 +4,8 @@ A search looks through the items below its prefix, as in ``sqlite/item_repositor
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 from itertools import islice
 from typing import Final, Never, TypeVar, final
 
@@ -27,6 +26,7 @@ from chatmemory.items.item_repository import (
 )
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
+from chatmemory_layers.postgres.engine.methods import reads, reads_snapshot, writes
 from chatmemory_layers.postgres.items.item_filters import NARROWED, narrowed
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.item_columns import (
@@ -98,70 +98,15 @@ SELECT_FOUND: Final = (
 SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW}"
 
 A = TypeVar("A")
-Q = TypeVar("Q")
 
 READ_AT_ONCE: Final = 500
 """Items that are compared with conditions before the next ones are fetched."""
 
-OWNER: Final = "items"
-"""Writers of items stand in one line: a batch may name any, and no two lock the same ones in another order."""
 
-
-@final
-@frozen
-class PostgresItemRepository:
-    """Items in the tables of *database*."""
-
-    database: Database
-
-    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        """See ``ItemRepository.write``."""
-        return self._write("store items", _put_all, (puts, now))
-
-    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        """See ``ItemRepository.change``."""
-        return Effect.from_outcome(lambda: self.database.write("change items", OWNER, _change, (steps, now)))
-
-    def read(
-        self, names: tuple[ItemName, ...], *, now: datetime
-    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
-        """See ``ItemRepository.read``; where the writes go, for an agent reads what it has just put."""
-        return Effect.from_outcome(
-            partial(self.database.read_primary, "read items", _read, (names, to_us(now)))
-        )
-
-    def search(
-        self, search: ItemSearch, /, *, now: datetime
-    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
-        """See ``ItemRepository.search``."""
-        request = (search, now)
-        return Effect.from_outcome(partial(self.database.read_snapshot, "search items", _search, request))
-
-    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
-        """See ``ItemRepository.namespaces``."""
-        request = (prefix, now)
-        return Effect.from_outcome(partial(self.database.read, "list namespaces", _namespaces, request))
-
-    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        """See ``ItemRepository.refresh``."""
-        return self._write("refresh items", _refresh, (names, to_us(now)))
-
-    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
-        """See ``ItemRepository.sweep``."""
-        return Effect.from_outcome(partial(self.database.write, "sweep items", OWNER, _sweep, to_us(now)))
-
-    def _write(
-        self, operation: str, work: Callable[[Connection, Q], Awaitable[Outcome[None, Never]]], request: Q
-    ) -> Effect[None, RepositoryError]:
-        return Effect.from_outcome(partial(self.database.write, operation, OWNER, work, request))
-
-
-async def _put_all(
-    connection: Connection, request: tuple[tuple[ItemPut, ...], datetime]
-) -> Outcome[None, Never]:
-    puts = last_of_each(request[0])
-    removed = [_name_hash(put.name) for put in puts if put.value is None]
-    stored = [(_name_hash(put.name), put) for put in puts if put.value is not None]
+async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:
+    last = last_of_each(puts)
+    removed = [_name_hash(put.name) for put in last if put.value is None]
+    stored = [(_name_hash(put.name), put) for put in last if put.value is not None]
     if removed:
         await connection.execute(DELETE_ITEMS, removed)
     if stored:
@@ -172,7 +117,7 @@ async def _put_all(
             [put.name.key for _, put in stored],
             [put.value for _, put in stored],
             [put.terms for _, put in stored],
-            to_us(request[1]),
+            to_us(now),
             [lifetime_us(put.lifetime) for _, put in stored],
         )
         await connection.execute(DELETE_PASSAGES, [name_hash for name_hash, _ in stored])
@@ -187,42 +132,40 @@ async def _put_all(
 
 
 async def _change(
-    connection: Connection, request: tuple[Callable[[], ItemChange[A]], datetime]
+    connection: Connection, steps: Callable[[], ItemChange[A]], *, now: datetime
 ) -> Outcome[A, Never]:
-    steps, now = request
     change = steps()
     try:
         names = next(change)
         while True:
-            names = change.send(await _read(connection, (names, to_us(now))))
+            names = change.send(await _read(connection, names, now=now))
     except StopIteration as end:
         puts, answer = end.value
-    await _put_all(connection, (puts, now))
+    await _write(connection, puts, now=now)
     return Success(answer)
 
 
-async def _refresh(connection: Connection, request: tuple[tuple[ItemName, ...], int]) -> Outcome[None, Never]:
-    names, now_us = request
+async def _refresh(
+    connection: Connection, names: tuple[ItemName, ...], *, now: datetime
+) -> Outcome[None, Never]:
     for name in names:
-        await connection.execute(REFRESH_ITEM, _name_hash(name), now_us)
+        await connection.execute(REFRESH_ITEM, _name_hash(name), to_us(now))
     return Success(None)
 
 
-async def _sweep(connection: Connection, now_us: int) -> Outcome[int, Never]:
-    return Success(len(await connection.fetch(SWEEP, now_us)))
+async def _sweep(connection: Connection, *, now: datetime) -> Outcome[int, Never]:
+    return Success(len(await connection.fetch(SWEEP, to_us(now))))
 
 
 async def _read(
-    connection: Connection, request: tuple[tuple[ItemName, ...], int]
+    connection: Connection, names: tuple[ItemName, ...], *, now: datetime
 ) -> tuple[StoredItem | None, ...]:
-    names, now_us = request
     hashes = [_name_hash(name) for name in names]
-    rows = {row["name_hash"]: row for row in await connection.fetch(SELECT_ITEMS, hashes, now_us)}
+    rows = {row["name_hash"]: row for row in await connection.fetch(SELECT_ITEMS, hashes, to_us(now))}
     return tuple([_item(rows[each]) if each in rows else None for each in hashes])
 
 
-async def _search(connection: Connection, request: tuple[ItemSearch, datetime]) -> tuple[StoredItem, ...]:
-    search, now = request
+async def _search(connection: Connection, search: ItemSearch, /, *, now: datetime) -> tuple[StoredItem, ...]:
     below = (*span(search.prefix), to_us(now))
     if search.is_query:
         places = ranked(search, await _rankable(connection, search, below))
@@ -267,8 +210,7 @@ async def _rankable(
     ]
 
 
-async def _namespaces(connection: Connection, request: tuple[Labels, datetime]) -> tuple[Labels, ...]:
-    prefix, now = request
+async def _namespaces(connection: Connection, prefix: Labels, *, now: datetime) -> tuple[Labels, ...]:
     rows = await connection.fetch(SELECT_NAMESPACES, *span(prefix), to_us(now))
     return tuple(sorted([to_labels(row["namespace"]) for row in rows]))
 
@@ -286,6 +228,40 @@ def _item(row: Row, score: float | None = None) -> StoredItem:
         row["lifetime_us"] is not None,
         score,
     )
+
+
+def _owner(*_: object, **__: object) -> str:
+    """Writers of items stand in one line: a batch may name any, and no two lock the same ones in another order."""
+    return "items"
+
+
+@final
+@frozen
+class PostgresItemRepository:
+    """Items in the tables of *database*."""
+
+    database: Database
+
+    write = writes("store items", _write, owner=_owner)
+    search = reads_snapshot("search items", _search)
+    namespaces = reads("list namespaces", _namespaces)
+    refresh = writes("refresh items", _refresh, owner=_owner)
+    sweep = writes("sweep items", _sweep, owner=_owner)
+
+    @Effect.coroutine
+    async def read(
+        self, names: tuple[ItemName, ...], *, now: datetime
+    ) -> Outcome[tuple[StoredItem | None, ...], RepositoryError]:
+        """See ``ItemRepository.read``; where the writes go, for an agent reads what it has just put."""
+        return await self.database.read_primary("read items", _read, names, now=now)
+
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        """See ``ItemRepository.change``."""
+
+        async def change() -> Outcome[A, RepositoryError]:
+            return await self.database.write("change items", _owner(), _change, steps, now=now)
+
+        return Effect.from_outcome(change)
 
 
 item_repository = Layer.effect(

@@ -3,14 +3,15 @@
 How they are found for a recall stands in ``memory_search.py``.
 """
 
+from datetime import datetime
 from typing import Final
 
+from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.rules import Place
-from chatmemory.longterm.memories import Memory
+from chatmemory.longterm.memories import Memory, Namespace
 from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory.longterm.memory_rules import folded
 from chatmemory_layers.postgres.engine.connection import Connection
-from chatmemory_layers.postgres.memories.memory_requests import Keyed, Named, Unembedded
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, TRUE, memory_of, seen_by, true_at
 from chatmemory_layers.sql.columns import END_US, to_us
 
@@ -51,19 +52,21 @@ ORDER BY page.created_at_us DESC, page.memory_id DESC
 """
 
 
-async def get(connection: Connection, asked: Named) -> Memory | None:
+async def get(connection: Connection, namespace: Namespace, memory_id: str) -> Memory | None:
     """See ``MemoryRepository.get``."""
-    rows = await connection.fetch(SELECT_MEMORY, *seen_by(asked.namespace), asked.memory_id)
-    return memory_of(rows[0], asked.namespace.user) if rows else None
+    rows = await connection.fetch(SELECT_MEMORY, *seen_by(namespace), memory_id)
+    return memory_of(rows[0], namespace.user) if rows else None
 
 
-async def value(connection: Connection, asked: Keyed) -> Memory | None:
+async def value(
+    connection: Connection, namespace: Namespace, key: str, *, as_of: datetime | None = None
+) -> Memory | None:
     """See ``MemoryRepository.value``."""
-    rows = await connection.fetch(SELECT_VALUE, *true_at(asked.namespace, asked.as_of), asked.key)
-    return memory_of(rows[0], asked.namespace.user) if rows else None
+    rows = await connection.fetch(SELECT_VALUE, *true_at(namespace, as_of), key)
+    return memory_of(rows[0], namespace.user) if rows else None
 
 
-async def listed(connection: Connection, listing: MemoryListing) -> tuple[Memory, ...]:
+async def listed(connection: Connection, listing: MemoryListing, /) -> tuple[Memory, ...]:
     """See ``MemoryRepository.list``; the column's collation is the order of code points."""
     rows = await connection.fetch(
         SELECT_LISTED,
@@ -81,17 +84,19 @@ async def listed(connection: Connection, listing: MemoryListing) -> tuple[Memory
     return tuple([memory_of(row, listing.namespace.user) for row in rows])
 
 
-async def unembedded(connection: Connection, asked: Unembedded) -> tuple[tuple[Memory, ...], int]:
+async def unembedded(
+    connection: Connection,
+    namespace: Namespace,
+    space: EmbeddingSpace,
+    *,
+    limit: int,
+    after: Place | None = None,
+) -> tuple[tuple[Memory, ...], int]:
     """See ``MemoryRepository.unembedded``."""
     rows = await connection.fetch(
-        SELECT_UNEMBEDDED,
-        *seen_by(asked.namespace),
-        asked.space.model,
-        asked.space.dim,
-        *_behind(asked.after),
-        asked.limit,
+        SELECT_UNEMBEDDED, *seen_by(namespace), space.model, space.dim, *_behind(after), limit
     )
-    found = [memory_of(row, asked.namespace.user) for row in rows if row["memory_id"] is not None]
+    found = [memory_of(row, namespace.user) for row in rows if row["memory_id"] is not None]
     return tuple(found), rows[0]["lacking"]
 
 

@@ -7,13 +7,13 @@ it keeps those.  Who has to be sure lets the owner of the tables run ``VACUUM FU
 """
 
 from collections.abc import Sequence
-from typing import Final
+from datetime import datetime
+from typing import Final, Never
 
-from chatmemory.effect import Success
+from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.memories import ForgetReceipt, Namespace
 from chatmemory.longterm.memory_repository import Forgetting
 from chatmemory_layers.postgres.engine.connection import Connection, Row
-from chatmemory_layers.postgres.memories.memory_requests import Expiry
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
 from chatmemory_layers.sql.columns import to_us
 
@@ -79,7 +79,7 @@ RETURNING summary_message_id
 """
 
 
-async def forget(connection: Connection, forgetting: Forgetting) -> Success[ForgetReceipt]:
+async def forget(connection: Connection, forgetting: Forgetting, /) -> Outcome[ForgetReceipt, Never]:
     """See ``MemoryRepository.forget``, and above for what a server keeps."""
     source = (
         *seen_by(forgetting.namespace),
@@ -95,11 +95,17 @@ async def forget(connection: Connection, forgetting: Forgetting) -> Success[Forg
     return Success(ForgetReceipt(len(gone), embeddings, await _mark_stale(connection, gone)))
 
 
-async def expire(connection: Connection, expiry: Expiry) -> Success[int]:
+async def expire(
+    connection: Connection,
+    namespace: Namespace,
+    *,
+    session_id: str | None = None,
+    created_before: datetime | None = None,
+) -> Outcome[int, Never]:
     """See ``MemoryRepository.expire``."""
-    before_us = None if expiry.created_before is None else to_us(expiry.created_before)
-    gone = await connection.fetch(SELECT_EXPIRED, *seen_by(expiry.namespace), expiry.session_id, before_us)
-    await _remove(connection, expiry.namespace, gone)
+    before_us = None if created_before is None else to_us(created_before)
+    gone = await connection.fetch(SELECT_EXPIRED, *seen_by(namespace), session_id, before_us)
+    await _remove(connection, namespace, gone)
     return Success(len(gone))
 
 

@@ -5,9 +5,7 @@ past what the filters leave out until there are enough.  Whatever is found is co
 """
 
 from collections.abc import Sequence
-from typing import Final, final
-
-from attrs import frozen
+from typing import Final
 
 from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Coverage
@@ -110,26 +108,17 @@ SET LOCAL hnsw.ef_search = 400
 """
 
 
-@final
-@frozen
-class Asked:
-    """A search, and the indexes of vectors; None: the server cannot compare any."""
-
-    search: MemorySearch
-    indexes: VectorIndexes | None
-
-
-async def search(connection: Connection, asked: Asked) -> Candidates:
-    """See ``MemoryRepository.search``."""
-    query, user = asked.search, asked.search.namespace.user
-    space = None if asked.indexes is None else query.space
+async def search(connection: Connection, query: MemorySearch, indexes: VectorIndexes | None) -> Candidates:
+    """See ``MemoryRepository.search``; without *indexes* the server cannot compare vectors."""
+    user = query.namespace.user
+    space = None if indexes is None else query.space
     (counted,) = await connection.fetch(
         COUNT_RECALLABLE,
         *true_at(query.namespace, query.as_of),
         None if space is None else space.model,
         None if space is None else space.dim,
     )
-    found = await _find(connection, asked, counted)
+    found = await _find(connection, query, indexes, counted)
     return Candidates(
         tuple([Candidate(memory_of(row, user), row["search_terms"], row["similarity"]) for row in found]),
         matched_text=bool(found) and found[0]["matched_text"],
@@ -137,8 +126,10 @@ async def search(connection: Connection, asked: Asked) -> Candidates:
     )
 
 
-async def _find(connection: Connection, asked: Asked, counted: Row) -> Sequence[Row]:
-    query, space_key = asked.search, counted["space_key"]
+async def _find(
+    connection: Connection, query: MemorySearch, indexes: VectorIndexes | None, counted: Row
+) -> Sequence[Row]:
+    space_key = counted["space_key"]
     given = (
         *true_at(query.namespace, query.as_of),
         query.category,
@@ -147,12 +138,12 @@ async def _find(connection: Connection, asked: Asked, counted: Row) -> Sequence[
         query.text,
         query.limit,
     )
-    if query.space is None or query.vector is None or asked.indexes is None or not counted["embedded"]:
+    if query.space is None or query.vector is None or indexes is None or not counted["embedded"]:
         return await connection.fetch(FIND_WITHOUT_VECTORS, *given)
     statement = FIND_EXACT.format(space_key=space_key)
     if counted["embedded"] > EXACT_VECTORS:
         if counted["indexed"] is None:
-            asked.indexes.want(space_key, dim=query.space.dim)
+            indexes.want(space_key, dim=query.space.dim)
         elif _is_for_the_index(query, counted):
             await connection.execute(SCAN_ON)
             statement = FIND_INDEXED.format(space_key=space_key, dim=query.space.dim)

@@ -4,15 +4,16 @@ How memories come in and go is said in ``memory_store.py`` and ``memory_removal.
 """
 
 import json
-from typing import Final
+from datetime import datetime
+from typing import Final, Never
 
 from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError
 from chatmemory.input.json_value import to_json
-from chatmemory.longterm.memories import Memory, Namespace, UseReport
-from chatmemory.longterm.memory_repository import Attachment
+from chatmemory.longterm.memories import Memory, MemoryType, Namespace, UseReport
+from chatmemory.longterm.memory_repository import Attachment, MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection
-from chatmemory_layers.postgres.memories.memory_requests import Attaching, Marks, Retirement, Rewriting, Use
 from chatmemory_layers.postgres.memories.memory_row import (
     OWNED,
     SEEN,
@@ -92,21 +93,24 @@ RETURNING memory_id
 """
 
 
-async def retire(connection: Connection, request: Retirement) -> Success[bool]:
+async def retire(
+    connection: Connection, namespace: Namespace, key: str, *, now: datetime
+) -> Outcome[bool, Never]:
     """See ``MemoryRepository.retire``."""
-    ended = await connection.fetch(END_KEY, *seen_by(request.namespace), request.key, to_us(request.now))
+    ended = await connection.fetch(END_KEY, *seen_by(namespace), key, to_us(now))
     return Success(bool(ended))
 
 
-async def rewrite(connection: Connection, request: Rewriting) -> Outcome[Memory | None, MemoryChangedError]:
+async def rewrite(
+    connection: Connection, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
+) -> Outcome[Memory | None, MemoryChangedError]:
     """See ``MemoryRepository.rewrite``."""
-    draft = request.draft
     found = await connection.fetch(SELECT_SEEN, *seen_by(draft.namespace), draft.id)
     if not found:
         return Success(None)
     key, version = found[0]["memory_key"], found[0]["version"]
-    if version != request.expected_version:
-        return Failure(MemoryChangedError(draft.id, expected=request.expected_version, actual=version))
+    if version != expected_version:
+        return Failure(MemoryChangedError(draft.id, expected=expected_version, actual=version))
     await connection.execute(
         UPDATE_SAID,
         key,
@@ -123,50 +127,65 @@ async def rewrite(connection: Connection, request: Rewriting) -> Outcome[Memory 
         draft.terms,
         draft.dedup_key,
     )
-    if not request.keep_vector:
+    if not keep_vector:
         if draft.space is None or draft.vector is None:
             await connection.execute(DELETE_EMBEDDING, key)
         else:
             attachment = Attachment(draft.id, version + 1, draft.vector)
-            await attach(connection, Attaching(draft.namespace, draft.space, (attachment,)))
+            await attach(connection, draft.namespace, draft.space, (attachment,))
     return Success(await _seen(connection, draft.namespace, draft.id))
 
 
-async def mark(connection: Connection, marks: Marks) -> Success[Memory | None]:
+async def mark(
+    connection: Connection,
+    namespace: Namespace,
+    memory_id: str,
+    *,
+    memory_type: MemoryType | None = None,
+    pinned: bool | None = None,
+) -> Outcome[Memory | None, Never]:
     """See ``MemoryRepository.mark``."""
-    seen = (*seen_by(marks.namespace), marks.memory_id)
-    await connection.execute(UPDATE_MARKS, *seen, marks.memory_type, marks.pinned)
-    return Success(await _seen(connection, marks.namespace, marks.memory_id))
+    await connection.execute(UPDATE_MARKS, *seen_by(namespace), memory_id, memory_type, pinned)
+    return Success(await _seen(connection, namespace, memory_id))
 
 
-async def record_use(connection: Connection, use: Use) -> Success[UseReport]:
+async def record_use(
+    connection: Connection,
+    namespace: Namespace,
+    memory_ids: tuple[str, ...],
+    *,
+    use_id: str,
+    session_id: str | None,
+    now: datetime,
+    promote_after: int | None = None,
+) -> Outcome[UseReport, Never]:
     """See ``MemoryRepository.record_use``."""
-    counted = await connection.fetch(
-        COUNT_USE, *seen_by(use.namespace), use.memory_ids, use.use_id, to_us(use.now)
-    )
+    counted = await connection.fetch(COUNT_USE, *seen_by(namespace), memory_ids, use_id, to_us(now))
     keys = [str(row["memory_key"]) for row in counted]
-    if use.session_id is not None:
-        await connection.execute(INSERT_USES, keys, use.session_id)
+    if session_id is not None:
+        await connection.execute(INSERT_USES, keys, session_id)
     promoted = set[str]()
-    if use.promote_after is not None:
-        rows = await connection.fetch(PROMOTE_USED, keys, use.promote_after)
+    if promote_after is not None:
+        rows = await connection.fetch(PROMOTE_USED, keys, promote_after)
         promoted = {row["memory_id"] for row in rows}
     return Success(
         UseReport(
             len(keys),
-            tuple([memory_id for memory_id in dict.fromkeys(use.memory_ids) if memory_id in promoted]),
+            tuple([memory_id for memory_id in dict.fromkeys(memory_ids) if memory_id in promoted]),
         )
     )
 
 
-async def attach(connection: Connection, request: Attaching) -> Success[int]:
+async def attach(
+    connection: Connection, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
+) -> Outcome[int, Never]:
     """See ``MemoryRepository.attach``."""
-    if not request.attachments:
+    if not attachments:
         return Success(0)
-    space_key = (await space_keys(connection, [request.space]))[request.space]
-    read = [(each.memory_id, str(each.version), vector_literal(each.vector)) for each in request.attachments]
+    space_key = (await space_keys(connection, [space]))[space]
+    read = [(each.memory_id, str(each.version), vector_literal(each.vector)) for each in attachments]
     columns = map(list, zip(*read, strict=True))
-    attached = await connection.fetch(UPSERT_EMBEDDINGS, *seen_by(request.namespace), space_key, *columns)
+    attached = await connection.fetch(UPSERT_EMBEDDINGS, *seen_by(namespace), space_key, *columns)
     return Success(len(attached))
 
 

@@ -1,13 +1,11 @@
 """The queue of history work: rows written in the transaction of the messages that made them due, leased, settled."""
 
 from datetime import datetime
-from typing import Final, final
-
-from attrs import frozen
+from typing import Final, Never
 
 from chatmemory.conversation.changes import is_due
 from chatmemory.conversation.message_repository import HistoryWork, WorkThreshold
-from chatmemory.effect import Success
+from chatmemory.effect import Outcome, Success
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.messages.conversation_row import DELETE_WORK, load_conversation
 from chatmemory_layers.sql.columns import to_us
@@ -37,49 +35,35 @@ UPDATE history_work SET attempts = 0, lease_id = NULL, lease_until_us = NULL WHE
 _CANDIDATES_AT_ONCE: Final = 16  # workers that look at the same moment find something for each
 
 
-@final
-@frozen
-class Claim:
-    """Who wants the work of a conversation, and until when."""
-
-    conversation_id: str
-    now: datetime
-    lease_id: str
-    lease_until: datetime
-
-
-@final
-@frozen
-class Settlement:
-    """What became of the work."""
-
-    work: HistoryWork
-    threshold: WorkThreshold | None
-    retry_at: datetime | None
-
-
 async def candidates(connection: Connection, now: datetime) -> tuple[str, ...]:
     """Return conversations whose work may be claimed, the longest waiting first."""
     rows = await connection.fetch(SELECT_CANDIDATES, to_us(now), _CANDIDATES_AT_ONCE)
     return tuple(row["conversation_id"] for row in rows)
 
 
-async def claim_work(connection: Connection, claim: Claim) -> Success[HistoryWork | None]:
+async def claim_work(
+    connection: Connection, conversation_id: str, *, now: datetime, lease_id: str, lease_until: datetime
+) -> Outcome[HistoryWork | None, Never]:
     """Lease the work of one conversation; None when it has none that is free and due."""
-    key, lease_id = claim.conversation_id, claim.lease_id
-    claimed = await connection.fetch(CLAIM_WORK, key, to_us(claim.now), lease_id, to_us(claim.lease_until))
-    return Success(HistoryWork(key, claimed[0]["attempts"], lease_id) if claimed else None)
+    claimed = await connection.fetch(CLAIM_WORK, conversation_id, to_us(now), lease_id, to_us(lease_until))
+    return Success(HistoryWork(conversation_id, claimed[0]["attempts"], lease_id) if claimed else None)
 
 
-async def settle_work(connection: Connection, settlement: Settlement) -> Success[None]:
+async def settle_work(
+    connection: Connection,
+    work: HistoryWork,
+    *,
+    threshold: WorkThreshold | None,
+    retry_at: datetime | None = None,
+) -> Outcome[None, Never]:
     """Give a lease back; see ``MessageRepository.settle_work``."""
-    key = settlement.work.conversation_id
+    key = work.conversation_id
     lease = await connection.fetch(SELECT_LEASE, key)
-    if not lease or lease[0]["lease_id"] != settlement.work.lease_id:
+    if not lease or lease[0]["lease_id"] != work.lease_id:
         return Success(None)
-    if settlement.retry_at is not None:
-        await connection.execute(RETRY_WORK, key, to_us(settlement.retry_at))
-    elif is_due((await load_conversation(connection, key)).conversation, settlement.threshold):
+    if retry_at is not None:
+        await connection.execute(RETRY_WORK, key, to_us(retry_at))
+    elif is_due((await load_conversation(connection, key)).conversation, threshold):
         await connection.execute(RENEW_WORK, key)
     else:
         await connection.execute(DELETE_WORK, key)

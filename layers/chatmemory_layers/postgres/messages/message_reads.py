@@ -1,9 +1,7 @@
 """What is read of conversations.  Each function is one statement, hence one snapshot and one round trip."""
 
 from collections.abc import Sequence
-from typing import Final, final
-
-from attrs import frozen
+from typing import Final
 
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.conversation.messages import (
@@ -191,7 +189,7 @@ async def conversation(connection: Connection, conversation_id: str) -> Conversa
     return conversation_of(conversation_id, rows[0]) if rows else None
 
 
-async def conversations(connection: Connection, listing: ConversationListing) -> tuple[Conversation, ...]:
+async def conversations(connection: Connection, listing: ConversationListing, /) -> tuple[Conversation, ...]:
     """See ``MessageRepository.conversations``; the column's collation is the order of code points."""
     after_us, after_id = (_END, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
     asked = (listing.prefix, after_id, listing.limit)
@@ -202,24 +200,19 @@ async def conversations(connection: Connection, listing: ConversationListing) ->
     return tuple(conversation_of(row["conversation_id"], row) for row in rows)
 
 
-@final
-@frozen
-class Provenance:
-    """A message whose summaries are asked for."""
-
-    conversation_id: str
-    message_id: str
-
-
-async def summarization(connection: Connection, asked: Provenance) -> SummarizationMetadata | None:
+async def summarization(
+    connection: Connection, conversation_id: str, summary_message_id: str
+) -> SummarizationMetadata | None:
     """See ``MessageRepository.summarization``."""
-    rows = await connection.fetch(SELECT_SUMMARIZATION, asked.conversation_id, asked.message_id)
+    rows = await connection.fetch(SELECT_SUMMARIZATION, conversation_id, summary_message_id)
     return _summarization(rows[0]) if rows else None
 
 
-async def summarizations_of(connection: Connection, asked: Provenance) -> tuple[SummarizationMetadata, ...]:
+async def summarizations_of(
+    connection: Connection, conversation_id: str, message_id: str
+) -> tuple[SummarizationMetadata, ...]:
     """See ``MessageRepository.summarizations_of``."""
-    rows = await connection.fetch(SELECT_SUMMARIZATIONS_OF, asked.conversation_id, asked.message_id)
+    rows = await connection.fetch(SELECT_SUMMARIZATIONS_OF, conversation_id, message_id)
     return tuple(map(_summarization, rows))
 
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, final
-
-from attrs import frozen
+from typing import Final, Never
 
 from chatmemory.conversation.changes import decide_removal
 from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.effect import Success
+from chatmemory.effect import Outcome, Success
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import in_view, load_conversation, store_messages
 from chatmemory_layers.postgres.messages.message_reads import message_of
@@ -37,19 +35,11 @@ RETURNING place, role, tokens
 """
 
 
-@final
-@frozen
-class Removal:
-    """A conversation that is to lose its newest message."""
-
-    conversation_id: str
-    now: datetime
-    threshold: WorkThreshold | None
-
-
-async def remove_newest(connection: Connection, removal: Removal) -> Success[ChatMessage | None]:
+async def remove_newest(
+    connection: Connection, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
+) -> Outcome[ChatMessage | None, Never]:
     """See ``MessageRepository.remove_newest``."""
-    key = removal.conversation_id
+    key = conversation_id
     state = await load_conversation(connection, key)
     if state.conversation.view_count == 0:
         return Success(None)
@@ -67,8 +57,8 @@ async def remove_newest(connection: Connection, removal: Removal) -> Success[Cha
         in_view(removed),
         in_view(restored),
         freed=freed,
-        now=removal.now,
-        threshold=removal.threshold,
+        now=now,
+        threshold=threshold,
     )
     await store_messages(connection, state, after)
     return Success(message_of(removed[-1]))

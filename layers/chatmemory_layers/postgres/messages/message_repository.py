@@ -1,40 +1,36 @@
 """``PostgresMessageRepository``: ``MessageRepository`` in one PostgreSQL store.
 
-What its methods do stands in ``message_writes.py``, ``message_removal.py``, ``message_reads.py`` and
-``history_work.py``, how it gets to the server in ``database.py``.
+What its methods do is said in ``message_writes.py``, ``message_removal.py``, ``message_reads.py`` and
+``history_work.py``, how they get to the server in ``engine/methods.py``.
 """
 
 from datetime import datetime
-from functools import partial
-from typing import TypeVar, final
+from typing import final
 
 from attrs import frozen
 
-from chatmemory.conversation.message_repository import (
-    Append,
-    Appended,
-    ConversationListing,
-    HistoryWork,
-    MessageRepositoryTag,
-    PageQuery,
-    Summary,
-    WorkThreshold,
-)
-from chatmemory.conversation.messages import (
-    ChatMessage,
-    ClearReport,
-    Conversation,
-    MessagePage,
-    SummarizationMetadata,
-)
-from chatmemory.effect import Do, Effect, Layer
-from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
-from chatmemory_layers.postgres.engine.database import Database, DatabaseTag, Read, Work
+from chatmemory.conversation.message_repository import Append, HistoryWork, MessageRepositoryTag, Summary
+from chatmemory.effect import Do, Effect, Layer, Outcome
+from chatmemory.errors import RepositoryError
+from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
+from chatmemory_layers.postgres.engine.methods import reads, writes
 from chatmemory_layers.postgres.messages import history_work, message_reads, message_removal, message_writes
 
-Q = TypeVar("Q")
-A = TypeVar("A")
-E = TypeVar("E")
+
+def _named(conversation_id: str, **_: object) -> str:
+    return conversation_id
+
+
+def _of_batch(batch: Append) -> str:
+    return batch.conversation_id
+
+
+def _of_summary(summary: Summary) -> str:
+    return summary.conversation_id
+
+
+def _of_work(work: HistoryWork, **_: object) -> str:
+    return work.conversation_id
 
 
 @final
@@ -44,55 +40,17 @@ class PostgresMessageRepository:
 
     database: Database
 
-    def append(self, batch: Append) -> Effect[Appended, AppendError]:
-        """See ``MessageRepository.append``."""
-        return self._write("append messages", batch.conversation_id, message_writes.append, batch)
-
-    def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
-        """See ``MessageRepository.page``."""
-        return self._read("read messages", message_reads.page, query)
-
-    def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RepositoryError]:
-        """See ``MessageRepository.clear``."""
-        request = message_writes.Clear(conversation_id, now)
-        return self._write("clear messages", conversation_id, message_writes.clear, request)
-
-    def remove_newest(
-        self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
-    ) -> Effect[ChatMessage | None, RepositoryError]:
-        """See ``MessageRepository.remove_newest``."""
-        removal = message_removal.Removal(conversation_id, now, threshold)
-        return self._write(
-            "remove the newest message", conversation_id, message_removal.remove_newest, removal
-        )
-
-    def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
-        """See ``MessageRepository.conversation``."""
-        return self._read("read conversation", message_reads.conversation, conversation_id)
-
-    def conversations(
-        self, listing: ConversationListing, /
-    ) -> Effect[tuple[Conversation, ...], RepositoryError]:
-        """See ``MessageRepository.conversations``."""
-        return self._read("list conversations", message_reads.conversations, listing)
-
-    def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
-        """See ``MessageRepository.summarize``."""
-        return self._write("summarize", summary.conversation_id, message_writes.summarize, summary)
-
-    def summarization(
-        self, conversation_id: str, summary_message_id: str
-    ) -> Effect[SummarizationMetadata | None, RepositoryError]:
-        """See ``MessageRepository.summarization``."""
-        asked = message_reads.Provenance(conversation_id, summary_message_id)
-        return self._read("read summarization", message_reads.summarization, asked)
-
-    def summarizations_of(
-        self, conversation_id: str, message_id: str
-    ) -> Effect[tuple[SummarizationMetadata, ...], RepositoryError]:
-        """See ``MessageRepository.summarizations_of``."""
-        asked = message_reads.Provenance(conversation_id, message_id)
-        return self._read("read summarizations", message_reads.summarizations_of, asked)
+    append = writes("append messages", message_writes.append, owner=_of_batch)
+    page = reads("read messages", message_reads.page)
+    clear = writes("clear messages", message_writes.clear, owner=_named)
+    remove_newest = writes("remove the newest message", message_removal.remove_newest, owner=_named)
+    conversation = reads("read conversation", message_reads.conversation)
+    conversations = reads("list conversations", message_reads.conversations)
+    summarize = writes("summarize", message_writes.summarize, owner=_of_summary)
+    summarization = reads("read summarization", message_reads.summarization)
+    summarizations_of = reads("read summarizations", message_reads.summarizations_of)
+    settle_work = writes("settle history work", history_work.settle_work, owner=_of_work)
+    _claim = writes("claim history work", history_work.claim_work, owner=_named)
 
     @Effect.gen
     async def claim_work(
@@ -109,37 +67,19 @@ class PostgresMessageRepository:
         The queue is looked through without locks, and others may be quicker: it is looked through again, until either
         a claim succeeds or nothing is left to claim.
         """
-        operation = "claim history work"
-
-        def claim(candidate: str) -> Effect[HistoryWork | None, RepositoryError]:
-            request = history_work.Claim(candidate, now, lease_id, lease_until)
-            return self._write(operation, candidate, history_work.claim_work, request)
-
         if conversation_id is not None:
-            return await do(claim(conversation_id))
-        look = Effect.from_outcome(
-            partial(self.database.read_primary, operation, history_work.candidates, now)
-        )
-        while candidates := await do(look):
+            claim = self._claim(conversation_id, now=now, lease_id=lease_id, lease_until=lease_until)
+            return await do(claim)
+        while candidates := await do(self._candidates(now)):
             for candidate in candidates:
-                if (work := await do(claim(candidate))) is not None:
+                claim = self._claim(candidate, now=now, lease_id=lease_id, lease_until=lease_until)
+                if (work := await do(claim)) is not None:
                     return work
         return None
 
-    def settle_work(
-        self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None = None
-    ) -> Effect[None, RepositoryError]:
-        """See ``MessageRepository.settle_work``."""
-        settlement = history_work.Settlement(work, threshold, retry_at)
-        return self._write("settle history work", work.conversation_id, history_work.settle_work, settlement)
-
-    def _write(
-        self, operation: str, conversation_id: str, work: Work[Q, A, E], request: Q
-    ) -> Effect[A, E | RepositoryError]:
-        return Effect.from_outcome(partial(self.database.write, operation, conversation_id, work, request))
-
-    def _read(self, operation: str, work: Read[Q, A], request: Q) -> Effect[A, RepositoryError]:
-        return Effect.from_outcome(partial(self.database.read, operation, work, request))
+    @Effect.coroutine
+    async def _candidates(self, now: datetime) -> Outcome[tuple[str, ...], RepositoryError]:
+        return await self.database.read_primary("claim history work", history_work.candidates, now)
 
 
 message_repository = Layer.effect(

@@ -5,9 +5,7 @@ What a change is, the store executes; what it comes to, ``chatmemory.conversatio
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, final
-
-from attrs import frozen
+from typing import Final, Never
 
 from chatmemory.conversation.changes import (
     AppendDecision,
@@ -154,24 +152,16 @@ async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str
         await connection.execute(COVER_MESSAGES, key, numbers, summary.draft.id)
 
 
-@final
-@frozen
-class Clear:
-    """A conversation to be emptied."""
-
-    conversation_id: str
-    now: datetime
-
-
-async def clear(connection: Connection, request: Clear) -> Success[ClearReport | None]:
+async def clear(
+    connection: Connection, conversation_id: str, *, now: datetime
+) -> Outcome[ClearReport | None, Never]:
     """See ``MessageRepository.clear``."""
-    key = request.conversation_id
-    state = await load_conversation(connection, key)
+    state = await load_conversation(connection, conversation_id)
     if state.conversation.message_count == 0:
         return Success(None)
-    (gone,) = await connection.fetch(CLEAR_MESSAGES, key)
-    await connection.execute(CLEAR_SUMMARIZATIONS, key)
-    await connection.execute(CLEAR_COVERAGE, key)
-    decision = decide_clear(state, summaries=gone["summaries"], now=request.now)
+    (gone,) = await connection.fetch(CLEAR_MESSAGES, conversation_id)
+    await connection.execute(CLEAR_SUMMARIZATIONS, conversation_id)
+    await connection.execute(CLEAR_COVERAGE, conversation_id)
+    decision = decide_clear(state, summaries=gone["summaries"], now=now)
     await store_messages(connection, state, decision.state)
     return Success(decision.answer)
