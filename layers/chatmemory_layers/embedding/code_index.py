@@ -1,7 +1,7 @@
 """``CodeIndex``: which of many vectors probably lie nearest, judged by a bit per direction, in memory.
 
 Memories and turns of past chats are both looked for so; how a vector becomes a code, and who compares the real vectors
-of those that come first, differs: ``sqlite/memories/vector_partition.py``, ``sqlite/prompts/vectors/prompt_scans.py``.
+of those that come first, differs: ``sqlite/memories/vector_search.py``, ``sqlite/prompts/vectors/prompt_scans.py``.
 This module loads numpy: what must begin without it imports it late.
 """
 
