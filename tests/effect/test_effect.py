@@ -292,3 +292,19 @@ async def test_from_outcome_is_awaited_as_it_is() -> None:
 
     function: Callable[[], Awaitable[Outcome[int, str]]] = leaf
     assert await Effect.from_outcome(function) == Failure("no")
+
+
+async def test_a_coroutine_function_of_outcomes_makes_effects_that_run_as_often_as_they_are_awaited() -> None:
+    asked: list[int] = []
+
+    class Halves:
+        @Effect.coroutine
+        async def of(self, number: int, *, least: int = 0) -> Outcome[int, str]:
+            asked.append(number)
+            return Failure("odd") if number % 2 else Success(max(number // 2, least))
+
+    half = Halves().of(8, least=5)
+    assert asked == []
+    assert await half == await half == Success(5)
+    assert await Halves().of(3).alt(str.upper) == Failure("ODD")
+    assert asked == [8, 8, 3]

@@ -7,7 +7,7 @@ from typing import Never, assert_type
 
 from attrs import frozen
 
-from chatmemory.effect import Clock, ClockTag, Do, Effect
+from chatmemory.effect import Clock, ClockTag, Do, Effect, Failure, Outcome, Success
 from tests.typing.programs.world import (
     Chat,
     ChatTag,
@@ -49,6 +49,8 @@ def plain(do: Do[Never]) -> int:
 
 
 Effect.gen(ask)  # type error: it has no do
+Effect.coroutine(ask)  # type error: it returns no outcome
+Effect.coroutine(plain)  # type error: it is no coroutine function
 Effect.gen(stream)  # type error: it gives many values
 Effect.gen(plain)  # type error: it is no coroutine function
 
@@ -85,8 +87,18 @@ class Messages:
     async def hide_an_error(self, do: Do[NotFound], conversation_id: str) -> Sequence[str]:
         return await do(self.store.rows(conversation_id))  # type error: StoreBroken is not declared
 
+    @Effect.coroutine
+    async def first(self, conversation_id: str, *, after: int = 0) -> Outcome[str, ReadError]:
+        outcome = await self.store.rows(conversation_id)
+        if isinstance(outcome, Failure):
+            return outcome
+        rows = outcome.unwrap()[after:]
+        return Success(rows[0]) if rows else Failure(NotFound(conversation_id))
+
 
 def calls_are_typed(messages: Messages) -> None:
+    assert_type(messages.first("c1", after=2), Effect[str, ReadError])
+    messages.first("c1", before=2)  # type error: no such parameter
     assert_type(count("c1", limit=3), Effect[int, ReadError, ChatTag])
     assert_type(messages.read("c1"), Effect[Sequence[str], ReadError])
     count(1)  # type error: an id is text
