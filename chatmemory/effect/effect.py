@@ -304,11 +304,10 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         @wraps(function)
         def make(*args: Any, **kwargs: Any) -> Effect[Any, Any, Any]:
-            return Effect(
-                None,
-                _AWAIT_IN_CONTEXT,
-                lambda context: run_do(function, args[:place], args[place:], kwargs, context),
-            )
+            def run(context: Context[Any]) -> Awaitable[Outcome[Any, Any]]:
+                return run_do(function, args[:place], args[place:], kwargs, context)
+
+            return Effect(None, _AWAIT_IN_CONTEXT, run)
 
         return make
 

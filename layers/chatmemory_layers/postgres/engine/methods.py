@@ -1,4 +1,4 @@
-"""``reads``, ``reads_snapshot`` and ``writes``: methods of a repository, made of the functions that do the work.
+"""``reads`` and ``writes``: methods of a repository, made of the functions that do the work.
 
 Each way of running is said in ``database.py``.  A call is an effect: nothing runs before it is awaited.
 """
@@ -26,25 +26,14 @@ class Repository(Protocol):
 
 
 def reads(
-    operation: str, work: Read[P, A]
+    operation: str, work: Read[P, A], *, on_snapshot: bool = False
 ) -> Callable[Concatenate[Repository, P], Effect[A, RepositoryError]]:
-    """Make a method of *work*, which runs as ``Database.read`` says."""
+    """Make a method of *work*, which runs as ``Database.read`` says, or *on_snapshot* as ``Database.read_snapshot`` says."""
 
     @wraps(work)
     def make(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, RepositoryError]:
-        return Effect.from_outcome(lambda: self.database.read(operation, work, *args, **kwargs))
-
-    return make
-
-
-def reads_snapshot(
-    operation: str, work: Read[P, A]
-) -> Callable[Concatenate[Repository, P], Effect[A, RepositoryError]]:
-    """Make a method of *work*, which runs as ``Database.read_snapshot`` says."""
-
-    @wraps(work)
-    def make(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, RepositoryError]:
-        return Effect.from_outcome(lambda: self.database.read_snapshot(operation, work, *args, **kwargs))
+        read = self.database.read_snapshot if on_snapshot else self.database.read
+        return Effect.from_outcome(lambda: read(operation, work, *args, **kwargs))
 
     return make
 

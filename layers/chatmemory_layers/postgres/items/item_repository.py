@@ -26,7 +26,7 @@ from chatmemory.items.item_repository import (
 )
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.methods import reads, reads_snapshot, writes
+from chatmemory_layers.postgres.engine.methods import reads, writes
 from chatmemory_layers.postgres.items.item_filters import NARROWED, narrowed
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.item_columns import (
@@ -243,7 +243,7 @@ class PostgresItemRepository:
     database: Database
 
     write = writes("store items", _write, owner=_owner)
-    search = reads_snapshot("search items", _search)
+    search = reads("search items", _search, on_snapshot=True)
     namespaces = reads("list namespaces", _namespaces)
     refresh = writes("refresh items", _refresh, owner=_owner)
     sweep = writes("sweep items", _sweep, owner=_owner)

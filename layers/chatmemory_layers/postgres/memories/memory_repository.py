@@ -19,7 +19,7 @@ from chatmemory.longterm.memory_repository import (
     MemorySearch,
 )
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.methods import reads, reads_snapshot, writes
+from chatmemory_layers.postgres.engine.methods import reads, writes
 from chatmemory_layers.postgres.memories import (
     memory_reads,
     memory_removal,
@@ -51,13 +51,13 @@ class PostgresMemoryRepository:
     get = reads("read memory", memory_reads.get)
     value = reads("read value", memory_reads.value)
     retire = writes("retire value", memory_writes.retire, owner=_user)
-    list = reads_snapshot("list memories", memory_reads.listed)
+    list = reads("list memories", memory_reads.listed, on_snapshot=True)
     rewrite = writes("rewrite memory", memory_writes.rewrite, owner=_user_of_draft)
     mark = writes("mark memory", memory_writes.mark, owner=_user)
     record_use = writes("record use", memory_writes.record_use, owner=_user)
     forget = writes("forget memories", memory_removal.forget, owner=_user_of_forgetting)
     expire = writes("expire memories", memory_removal.expire, owner=_user)
-    unembedded = reads_snapshot("list memories without vector", memory_reads.unembedded)
+    unembedded = reads("list memories without vector", memory_reads.unembedded, on_snapshot=True)
     attach = writes("attach vectors", memory_writes.attach, owner=_user)
 
     @Effect.coroutine
