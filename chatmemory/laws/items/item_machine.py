@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
-from typing import Any, Final, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final
 
 from attrs import evolve
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import initialize, rule
 
 from chatmemory.embedding.embedder import Vector
 from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
 from chatmemory.items.kept_items import KeptItems
 from chatmemory.laws.items import item_samples
-from chatmemory.laws.items.item_samples import LABELS, MODEL, later
+from chatmemory.laws.items.item_samples import LABELS, MODEL
 from chatmemory.laws.items.item_witness import (
     ALL,
     QUERIES,
@@ -27,12 +26,10 @@ from chatmemory.laws.items.item_witness import (
 )
 from chatmemory.laws.kit.host import Host
 from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.side_by_side import SideBySide
 from chatmemory.laws.memories.memory_samples import TERMS, VECTORS
 
-T = TypeVar("T")
-
 PUT: Final = "L1 put: what is put reads as it was given, and nothing else changes"
-REOPEN: Final = "L5 reopen: closing and opening changes nothing that can be read"
 FOUND: Final = "L8 found: what a query finds is all that has a word or a vector of it, with its score"
 WINDOW: Final = "L10 window: a list is the stretch of the whole that its prefix and its conditions name"
 REFRESH: Final = "E2 refresh: refreshing begins lifetimes anew and changes nothing else"
@@ -53,16 +50,12 @@ _PREFIXES: Final = st.just(()) | st.sampled_from(LABELS[:5])
 """Half of them the whole, since few samples share a namespace."""
 
 
-class ItemMachine(RuleBasedStateMachine):
+class ItemMachine(SideBySide[ItemWitness]):
     """Writes, questions, reopenings and the passing of time in any order."""
 
     def __init__(self, host: Host[ItemWitness], *, is_durable: bool) -> None:
-        super().__init__()
-        self.host = host
-        self.is_durable = is_durable
-        self.space = ItemWitness(host.witness.repository).space
+        super().__init__(host, is_durable=is_durable)
         self.model = KeptItems()
-        self.minutes = 0
 
     @initialize(puts=st.lists(_PUT, min_size=2, max_size=6))
     def fill(self, puts: Sequence[ItemPut]) -> None:
@@ -72,7 +65,7 @@ class ItemMachine(RuleBasedStateMachine):
     @rule(puts=_PUTS)
     def write(self, puts: Sequence[ItemPut]) -> None:
         """Put and remove."""
-        named, now = self._named(puts), self._passes()
+        named, now = self._named(puts), self._later()
         self._ask(lambda witness: witness.write(*named, now=now))
         self.model.write(named, now=now)
         self._agree(PUT)
@@ -80,7 +73,7 @@ class ItemMachine(RuleBasedStateMachine):
     @rule(puts=_PUTS, names=st.lists(item_samples.names, max_size=3))
     def change(self, puts: Sequence[ItemPut], names: Sequence[tuple[Labels, str]]) -> None:
         """Read and put."""
-        named, read, now = self._named(puts), self._names(names), self._passes()
+        named, read, now = self._named(puts), self._names(names), self._later()
 
         def steps() -> ItemChange[Any]:
             items = yield read
@@ -94,7 +87,7 @@ class ItemMachine(RuleBasedStateMachine):
     @rule(names=st.lists(item_samples.names, max_size=3))
     def refresh(self, names: Sequence[tuple[Labels, str]]) -> None:
         """Begin lifetimes anew."""
-        refreshed, now = self._names(names), self._passes()
+        refreshed, now = self._names(names), self._later()
         self._ask(lambda witness: witness.get(witness.repository.refresh(refreshed, now=now)))
         self.model.refresh(refreshed, now=now)
         self._agree(REFRESH)
@@ -102,7 +95,7 @@ class ItemMachine(RuleBasedStateMachine):
     @rule()
     def sweep(self) -> None:
         """Remove what is over."""
-        now = self._passes()
+        now = self._later()
         self._ask(lambda witness: witness.get(witness.repository.sweep(now=now)))
         self.model.sweep(now=now)
         self._agree(SWEEP)
@@ -143,13 +136,6 @@ class ItemMachine(RuleBasedStateMachine):
             law=FOUND,
         )
 
-    @precondition(lambda self: self.is_durable)
-    @rule()
-    def reopen(self) -> None:
-        """Close the repository and open it again."""
-        self.host.reopen()
-        self._agree(REOPEN)
-
     def _agree(self, law: str) -> None:
         """Compare all that can be read."""
         names = [*self.model.rows]
@@ -183,13 +169,3 @@ class ItemMachine(RuleBasedStateMachine):
 
     def _name(self, name: ItemName) -> ItemName:
         return ItemName((self.space, *name.namespace), name.key)
-
-    def _now(self) -> datetime:
-        return later(self.minutes)
-
-    def _passes(self) -> datetime:
-        self.minutes += 1
-        return self._now()
-
-    def _ask(self, question: Callable[[ItemWitness], Awaitable[T]]) -> T:
-        return self.host.ask(question)

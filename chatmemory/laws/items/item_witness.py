@@ -3,8 +3,7 @@
 ``ItemRepositoryUnderTest``: what every group of laws knows of the item repository that it tests.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Final, TypeAlias, final
 
@@ -24,7 +23,7 @@ from chatmemory.items.item_repository import (
 from chatmemory.laws.items.item_samples import MODEL
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.law import expect
-from chatmemory.laws.kit.under_test import UnderTest
+from chatmemory.laws.kit.under_test import RepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import TERMS, VECTORS
 from chatmemory.laws.memories.memory_witness import rounded
 
@@ -117,27 +116,11 @@ def keys_of(items: Sequence[StoredItem]) -> list[str]:
     return [item.name.key for item in items]
 
 
-@asynccontextmanager
-async def open_item_witness(
-    repository: Layer[ItemRepositoryTag, Any, Any], **witness: Any
-) -> AsyncGenerator[ItemWitness]:
-    """Build the repository, and release it in the end."""
-    async with ManagedRuntime(repository) as runtime:
-        yield ItemWitness(await runtime.service(ItemRepositoryTag), **witness)
-
-
-class ItemRepositoryUnderTest(UnderTest):
-    """An item repository.
-
-    Attributes:
-        repository: a layer that needs nothing more; built and released again in every case.
-    """
+class ItemRepositoryUnderTest(RepositoryUnderTest[ItemWitness]):
+    """An item repository: a layer that provides ``ItemRepositoryTag``."""
 
     repository: Layer[ItemRepositoryTag, Any, Any]
 
-    @asynccontextmanager
-    async def open(self, **witness: Any) -> AsyncGenerator[ItemWitness]:
-        """Open the repository, in a space of its own."""
-        opening = open_item_witness(self.repository, patience_seconds=self.patience_seconds, **witness)
-        async with opening as opened:
-            yield opened
+    async def witness(self, runtime: ManagedRuntime[ItemRepositoryTag], **witness: Any) -> ItemWitness:
+        """Return who speaks with the repository that *runtime* has built."""
+        return ItemWitness(await runtime.service(ItemRepositoryTag), **witness)

@@ -18,6 +18,11 @@ NO_STRANGERS: Final = (
 _ids = TimeOrderedIds()
 
 
+def new_space() -> str:
+    """Return the beginning of names that nobody else has heard of."""
+    return f"law {_ids.next_id()} "
+
+
 @frozen
 class Asker:
     """Speaks with something under test, of things that nobody else has heard of.
@@ -29,7 +34,7 @@ class Asker:
     """
 
     ERRORS: ClassVar[tuple[type, ...]]
-    space: str = field(factory=lambda: f"law {_ids.next_id()} ", kw_only=True)
+    space: str = field(factory=new_space, kw_only=True)
     patience_seconds: float = field(default=20.0, kw_only=True)
 
     def named(self, name: str) -> str:

@@ -1,9 +1,14 @@
 """``UnderTest``: what every law may be told about the thing that it tests, whatever it is."""
 
-from typing import Final
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, Final, Generic, TypeVar
 
+from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.laws.kit.concurrency import Cancellation
 from chatmemory.laws.kit.law import EventLoop
+
+W = TypeVar("W")
 
 MOMENTS: Final = 20  # at which a cancellation can strike
 
@@ -33,3 +38,23 @@ class UnderTest:
         """Return the way to cancel in a round: sooner or later, by anyio and, on asyncio, by every other group of rounds."""
         groups, after = divmod(round_, MOMENTS)
         return Cancellation(after, by_asyncio=self.event_loop == "asyncio" and groups % 2 == 1)
+
+
+class RepositoryUnderTest(UnderTest, Generic[W]):
+    """A repository, and who speaks with it.
+
+    Attributes:
+        repository: a layer that needs nothing more; built and released again in every case.
+    """
+
+    repository: Layer[Any, Any, Any]
+
+    async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> W:
+        """Return who speaks with the repository that *runtime* has built."""
+        raise NotImplementedError
+
+    @asynccontextmanager
+    async def open(self, **witness: Any) -> AsyncGenerator[W]:
+        """Build the repository for a witness with a space of its own, and release it in the end."""
+        async with ManagedRuntime(self.repository) as runtime:
+            yield await self.witness(runtime, patience_seconds=self.patience_seconds, **witness)

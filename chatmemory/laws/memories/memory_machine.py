@@ -1,7 +1,6 @@
 """``MemoryMachine``: any program of operations, on the memory repository under test and on the model side by side.
 
-Hypothesis writes the programs and shrinks one that fails.  What they write stands in ``memory_writing_rules.py``; here
-is what they ask in between, and the end of a repository from which the next one begins.
+What programs write stands in ``memory_writing_rules.py``; here is what they ask in between.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import rule
 
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
@@ -28,7 +27,6 @@ from chatmemory.laws.memories.memory_samples import (
 )
 from chatmemory.laws.memories.memory_side_by_side import (
     FIND,
-    REOPEN,
     TRUTH,
     VECTOR,
     WINDOW,
@@ -117,13 +115,6 @@ class MemoryMachine(WritingRules):
         search = search_for(self._namespace(*reader), space=space, vector=vector, **query)
         answered = self._ask(lambda witness: witness.get(witness.repository.search(search)))
         expect(_told(answered), _told(self.model.search(search)), f"the candidates for {search}", law=FIND)
-
-    @precondition(lambda self: self.is_durable)
-    @rule()
-    def reopen(self) -> None:
-        """Close the repository and open it again."""
-        self.host.reopen()
-        self._agree(REOPEN)
 
 
 def _told(candidates: Candidates) -> tuple[object, ...]:

@@ -1,19 +1,19 @@
-"""``SideBySide``: a memory repository under test and the model, and whether what can be read of both agrees.
+"""``MemorySideBySide``: a memory repository under test and the model, and whether what can be read of both agrees.
 
 What programs do with the two stands in ``memory_writing_rules.py`` and ``memory_machine.py``.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final
 
 from attrs import evolve
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine
 
 from chatmemory.laws.kit.host import Host
 from chatmemory.laws.kit.law import expect
 from chatmemory.laws.kit.samples import START
+from chatmemory.laws.kit.side_by_side import SideBySide
 from chatmemory.laws.memories.memory_samples import APPS
 from chatmemory.laws.memories.memory_witness import (
     ALL,
@@ -27,11 +27,8 @@ from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.memories import Memory, Namespace
 from chatmemory.longterm.memory_repository import MemoryDraft, MemoryListing
 
-T = TypeVar("T")
-
 REMEMBER: Final = "L1 remember: what is stored reads as it was given, and nothing else changes"
 ATOMIC: Final = "L2 atomic batch: a batch that is refused is refused with its reason, and changes nothing"
-REOPEN: Final = "L5 reopen: closing and opening changes nothing that can be read"
 FIND: Final = "L8 candidates: what a search finds is stored, passes every filter, and is all of it"
 WINDOW: Final = "L10 window: a list is the stretch of the whole that its filters and its cursor name"
 DEDUP: Final = "L13 dedup: nothing is dropped without saying so, and what is stored already is stored once"
@@ -51,27 +48,14 @@ readers = st.tuples(st.integers(0, 1), st.sampled_from(APPS[:3]))
 """One of the two users, in an app."""
 
 
-class SideBySide(RuleBasedStateMachine):
-    """Two users with names that are alike, in a few apps.
-
-    Args:
-        host: of the repository, which may be used before and afterwards.
-        is_durable: whether it may be closed and opened in between.
-    """
+class MemorySideBySide(SideBySide[MemoryWitness]):
+    """Two users with names that are alike, in a few apps."""
 
     def __init__(self, host: Host[MemoryWitness], *, is_durable: bool) -> None:
-        super().__init__()
-        self.host = host
-        self.is_durable = is_durable
+        super().__init__(host, is_durable=is_durable)
         self.model = KeptMemories()
-        self.space = MemoryWitness(host.witness.repository).space
         self.users: list[str] = []
         self.sent: list[MemoryDraft] = []
-        self.minutes = 0
-
-    def _now(self) -> datetime:
-        self.minutes += 1
-        return START + timedelta(minutes=self.minutes)
 
     def _namespace(self, user: int, app: str) -> Namespace:
         return Namespace(self.users[user], app)
@@ -82,9 +66,6 @@ class SideBySide(RuleBasedStateMachine):
 
     def _sent(self, which: int) -> MemoryDraft:
         return self.sent[-1 - which % len(self.sent)]
-
-    def _ask(self, question: Callable[[MemoryWitness], Awaitable[T]]) -> T:
-        return self.host.ask(question)
 
     def _agree(self, law: str) -> None:
         """Compare all that the users can read, in an app and in none."""

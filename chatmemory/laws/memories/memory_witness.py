@@ -4,8 +4,7 @@
 """
 
 import json
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Final, TypeAlias, final, get_args
 
@@ -15,7 +14,7 @@ from chatmemory.conversation.message_repository import MessageRepository, Messag
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import MemoryRewriteError, MemoryStoreError
 from chatmemory.laws.kit.asking import Asker
-from chatmemory.laws.kit.under_test import UnderTest
+from chatmemory.laws.kit.under_test import RepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS
 from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Stored
 from chatmemory.longterm.memory_repository import (
@@ -132,24 +131,10 @@ def ids_of(memories: Sequence[Memory]) -> list[str]:
     return [memory.id for memory in memories]
 
 
-@asynccontextmanager
-async def open_memory_witness(
-    repository: Layer[Any, Any, Any], *, keeps_conversations: bool, **witness: Any
-) -> AsyncGenerator[MemoryWitness]:
-    """Build the repository, and release it in the end."""
-    async with ManagedRuntime(repository) as runtime:
-        speaking = MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
-        if keeps_conversations:
-            messages = await runtime.service(MessageRepositoryTag)
-            speaking = evolve(speaking, messages=messages)
-        yield speaking
-
-
-class MemoryRepositoryUnderTest(UnderTest):
-    """A memory repository.
+class MemoryRepositoryUnderTest(RepositoryUnderTest[MemoryWitness]):
+    """A memory repository: a layer that provides ``MemoryRepositoryTag``.
 
     Attributes:
-        repository: a layer that needs nothing more; built and released again in every case.
         keeps_conversations: whether it gives a message repository over the same store as well.
     """
 
@@ -158,14 +143,10 @@ class MemoryRepositoryUnderTest(UnderTest):
     )
     keeps_conversations: bool = True
 
-    @asynccontextmanager
-    async def open(self, **witness: Any) -> AsyncGenerator[MemoryWitness]:
-        """Open the repository, in a space of users and ids of its own."""
-        opening = open_memory_witness(
-            self.repository,
-            keeps_conversations=self.keeps_conversations,
-            patience_seconds=self.patience_seconds,
-            **witness,
-        )
-        async with opening as opened:
-            yield opened
+    async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> MemoryWitness:
+        """Return who speaks with the repository that *runtime* has built."""
+        speaking = MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
+        if not self.keeps_conversations:
+            return speaking
+        messages = await runtime.service(MessageRepositoryTag)
+        return evolve(speaking, messages=messages)

@@ -32,7 +32,7 @@ from chatmemory.laws.memories.memory_side_by_side import (
     TRUTH,
     USE,
     VECTOR,
-    SideBySide,
+    MemorySideBySide,
     plain_or_none,
     readers,
     which,
@@ -41,7 +41,7 @@ from chatmemory.longterm.memories import MemoryType, Provenance
 from chatmemory.longterm.memory_repository import Attachment, Forgetting, MemoryDraft
 
 
-class WritingRules(SideBySide):
+class WritingRules(MemorySideBySide):
     """Whatever an operation answers, and whatever can be read afterwards, has to be what the model says."""
 
     @initialize(users=users, drafts=st.lists(memories, min_size=3, max_size=6))
@@ -67,7 +67,7 @@ class WritingRules(SideBySide):
         is_now: bool,
     ) -> None:
         """Store new memories; the last of them perhaps in the place of others, or of one that is not there."""
-        now = self._now()
+        now = self._later()
         new = [self._named(draft, reader, index) for index, draft in enumerate(drafts)]
         if is_now:
             new = [evolve(draft, created_at=now) for draft in new]
@@ -155,7 +155,7 @@ class WritingRules(SideBySide):
         use: dict[str, Any] = {
             "use_id": use_id,
             "session_id": session_id,
-            "now": self._now(),
+            "now": self._later(),
             "promote_after": promote_after,
         }
         predicted = self.model.record_use(namespace, memory_ids, **use)
@@ -168,7 +168,7 @@ class WritingRules(SideBySide):
     @rule(reader=readers, key=st.sampled_from(KEYS))
     def retire(self, reader: tuple[int, str], key: str) -> None:
         """End the truth of a key."""
-        namespace, now = self._namespace(*reader), self._now()
+        namespace, now = self._namespace(*reader), self._later()
         predicted = self.model.retire(namespace, key, now=now)
         answered = self._ask(lambda witness: witness.get(witness.repository.retire(namespace, key, now=now)))
         expect(answered, predicted, "the end of a key answered", law=TRUTH)

@@ -10,14 +10,14 @@ from chatmemory.errors import AppendError, VersionConflictError
 from chatmemory.laws.kit.concurrency import Cancellation, race
 from chatmemory.laws.kit.law import expect, expect_one_of, law
 from chatmemory.laws.kit.samples import batch, said
-from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
+from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 WRITERS = 8
 BATCHES = 6  # by each writer
 SIZE = 3  # messages in a batch
 
 
-class ConcurrencyLaws(RepositoryUnderTest):
+class ConcurrencyLaws(MessageRepositoryUnderTest):
     """Many writers at the same time, each of which gets the result that it would get alone."""
 
     @law

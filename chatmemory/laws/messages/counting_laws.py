@@ -6,13 +6,13 @@ from typing import Final
 from chatmemory.input.choices import Role
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
+from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 ROLES: Final[tuple[Role, ...]] = ("user", "assistant", "system", "tool")
 SPOKEN: Final = [said(f"{index}", "说" * index, role=ROLES[index % len(ROLES)]) for index in range(8)]
 
 
-class CountingLaws(RepositoryUnderTest):
+class CountingLaws(MessageRepositoryUnderTest):
     """Counts, version and times agree with what was done and with what can be read."""
 
     @law

@@ -11,12 +11,12 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, summary_of
-from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
+from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 VIEWS: tuple[View, ...] = ("full", "model")
 
 
-class ReadingLaws(RepositoryUnderTest):
+class ReadingLaws(MessageRepositoryUnderTest):
     """What is read is what was written, in parts and as a whole, now and later."""
 
     @law

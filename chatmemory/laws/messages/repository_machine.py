@@ -4,13 +4,12 @@ Hypothesis writes the programs and shrinks one that fails.  Whatever an operatio
 afterwards in any conversation, has to be what the model says.
 """
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from attrs import evolve
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import initialize, precondition, rule
 
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.conversation.message_repository import (
@@ -35,15 +34,13 @@ from chatmemory.laws.kit.samples import (
     size_of,
     summary_of,
 )
+from chatmemory.laws.kit.side_by_side import SideBySide
 from chatmemory.laws.messages.witness import Observation, Witness
-
-T = TypeVar("T")
 
 APPEND = "L1 append: a conversation reads as before, and then the batch"
 ATOMIC = "L2 atomic batch: a batch that is refused is refused with its reason, and changes nothing"
 ISOLATION = "L3 isolation: an operation on one conversation leaves every other one unchanged"
 CLEAR = "L4 clear: a cleared conversation is gone, and begins anew at a later version"
-REOPEN = "L5 reopen: closing and opening changes nothing that can be read"
 WINDOW = "L10 window: a page is the stretch of the whole that its query names"
 RETRY = "L12 retry: what is stored already is reported as a duplicate, and stored once"
 REMOVE = (
@@ -68,23 +65,14 @@ CHANGES: tuple[dict[str, Any], ...] = (
 )
 
 
-class RepositoryMachine(RuleBasedStateMachine):
-    """Up to three conversations with names that are alike, and everything that can happen to them.
-
-    Args:
-        host: of the repository, which may be used before and afterwards.
-        is_durable: whether it may be closed and opened in between.
-    """
+class RepositoryMachine(SideBySide[Witness]):
+    """Up to three conversations with names that are alike, and everything that can happen to them."""
 
     def __init__(self, host: Host[Witness], *, is_durable: bool) -> None:
-        super().__init__()
-        self.host = host
-        self.is_durable = is_durable
+        super().__init__(host, is_durable=is_durable)
         self.model = Conversations()
-        self.space = Witness(host.witness.repository).space
         self.ids: list[str] = []
         self.sent: dict[str, list[MessageDraft]] = {}
-        self.minutes = 0
 
     @initialize(names=names, sizes=st.tuples(*[st.sampled_from((4, 5, 0))] * 3))
     def begin_conversations(self, names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
@@ -136,7 +124,11 @@ class RepositoryMachine(RuleBasedStateMachine):
     ) -> None:
         self.sent[conversation_id] += drafts
         appending = batch(
-            conversation_id, *drafts, expected_version=expected_version, threshold=threshold, now=self._now()
+            conversation_id,
+            *drafts,
+            expected_version=expected_version,
+            threshold=threshold,
+            now=self._later(),
         )
         predicted = self.model.append(appending)
         law = ATOMIC
@@ -150,7 +142,7 @@ class RepositoryMachine(RuleBasedStateMachine):
     @rule(which=which)
     def clear(self, which: int) -> None:
         """Clear a conversation, which may be empty."""
-        conversation_id, now = self.ids[which], self._now()
+        conversation_id, now = self.ids[which], self._later()
         predicted = self.model.clear(conversation_id, now=now)
         answered = self._ask(lambda witness: witness.get(witness.repository.clear(conversation_id, now=now)))
         expect(answered, predicted, "the clear answered", law=CLEAR)
@@ -159,7 +151,7 @@ class RepositoryMachine(RuleBasedStateMachine):
     @rule(which=which, threshold=thresholds)
     def remove_newest(self, which: int, threshold: WorkThreshold | None) -> None:
         """Remove the newest message of a conversation, which may be a summary, or empty."""
-        conversation_id, now = self.ids[which], self._now()
+        conversation_id, now = self.ids[which], self._later()
         predicted = self.model.remove_newest(conversation_id, now=now, threshold=threshold)
         answered = self._ask(
             lambda witness: witness.get(
@@ -198,7 +190,7 @@ class RepositoryMachine(RuleBasedStateMachine):
             planned_at_version=max(0, self._state(conversation_id).version - lag),
             delete_covered=delete,
             threshold=threshold,
-            now=self._now(),
+            now=self._later(),
         )
         predicted = self.model.summarize(summary)
         self.sent[conversation_id].append(summary.draft)
@@ -249,13 +241,6 @@ class RepositoryMachine(RuleBasedStateMachine):
         listed = self._ask(lambda witness: witness.get(witness.repository.conversations(listing)))
         expect(listed, self.model.conversations(listing), f"the conversations of {listing}", law=WINDOW)
 
-    @precondition(lambda self: self.is_durable)
-    @rule()
-    def reopen(self) -> None:
-        """Close the repository and open it again."""
-        self.host.reopen()
-        self._agree(REOPEN, *self.ids)
-
     def _state(self, conversation_id: str) -> Conversation:
         return self.model.history(conversation_id).state.conversation
 
@@ -267,22 +252,15 @@ class RepositoryMachine(RuleBasedStateMachine):
             model.messages if model else (),
         )
 
-    def _now(self) -> datetime:
-        self.minutes += 1
-        return START + timedelta(minutes=self.minutes)
-
-    def _ask(self, question: Callable[[Witness], Awaitable[T]]) -> T:
-        return self.host.ask(question)
-
     def _agree(self, law: str, *touched: str) -> None:
-        """Compare all that can be read; what differs in an untouched conversation breaks the law of isolation."""
+        """Compare all that can be read; what differs in none of those *touched*, if any, breaks the law of isolation."""
         observed = self._ask(self._observe)
         for conversation_id, observation in observed.items():
             expect(
                 observation,
                 self._predicted(conversation_id),
                 f"what is read of {conversation_id!r}",
-                law=law if conversation_id in touched else ISOLATION,
+                law=law if conversation_id in (touched or self.ids) else ISOLATION,
             )
             observation.expect_counts(conversation_id, law=COUNTS)
         chains = self._ask(self._chains)

@@ -10,12 +10,12 @@ from chatmemory.errors import RepositoryError, VersionConflictError
 from chatmemory.laws.kit.concurrency import Cancellation
 from chatmemory.laws.kit.law import LawBrokenError, expect, expect_one_of, law
 from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, summary_of
-from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
+from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 RIVALS = 4
 
 
-class SummaryLaws(RepositoryUnderTest):
+class SummaryLaws(MessageRepositoryUnderTest):
     """A summary takes the place of messages, and no message falls between them."""
 
     @law

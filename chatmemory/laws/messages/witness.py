@@ -1,10 +1,8 @@
 """``Witness``: asks a message repository on behalf of a law, and observes all that can be read of a conversation.
 
-``RepositoryUnderTest``: what every group of laws knows of the message repository that it tests.
+``MessageRepositoryUnderTest``: what every group of laws knows of the message repository that it tests.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Any, ClassVar, final, get_args
 
 from attrs import frozen
@@ -16,7 +14,7 @@ from chatmemory.errors import AppendError
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.law import expect
 from chatmemory.laws.kit.samples import size_of
-from chatmemory.laws.kit.under_test import UnderTest
+from chatmemory.laws.kit.under_test import RepositoryUnderTest
 
 
 @final
@@ -72,26 +70,11 @@ class Witness(Asker):
                 return Observation(conversation, full, model)
 
 
-@asynccontextmanager
-async def open_witness(
-    repository: Layer[MessageRepositoryTag, Any, Any], **witness: Any
-) -> AsyncGenerator[Witness]:
-    """Build the repository, and release it in the end."""
-    async with ManagedRuntime(repository) as runtime:
-        yield Witness(await runtime.service(MessageRepositoryTag), **witness)
-
-
-class RepositoryUnderTest(UnderTest):
-    """A message repository.
-
-    Attributes:
-        repository: a layer that needs nothing more; built and released again in every case.
-    """
+class MessageRepositoryUnderTest(RepositoryUnderTest[Witness]):
+    """A message repository: a layer that provides ``MessageRepositoryTag``."""
 
     repository: Layer[MessageRepositoryTag, Any, Any]
 
-    @asynccontextmanager
-    async def open(self, **witness: Any) -> AsyncGenerator[Witness]:
-        """Open the repository, in a space of conversations of its own."""
-        async with open_witness(self.repository, patience_seconds=self.patience_seconds, **witness) as opened:
-            yield opened
+    async def witness(self, runtime: ManagedRuntime[MessageRepositoryTag], **witness: Any) -> Witness:
+        """Return who speaks with the repository that *runtime* has built."""
+        return Witness(await runtime.service(MessageRepositoryTag), **witness)

@@ -7,14 +7,14 @@ import anyio
 from chatmemory.conversation.message_repository import HistoryWork, WorkThreshold
 from chatmemory.laws.kit.law import LawBrokenError, expect, law
 from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
-from chatmemory.laws.messages.witness import RepositoryUnderTest, Witness
+from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 CLAIMANTS = 6
 SOON = START + timedelta(minutes=1)
 LATER = START + timedelta(minutes=2)
 
 
-class WorkLaws(RepositoryUnderTest):
+class WorkLaws(MessageRepositoryUnderTest):
     """Work is queued with the messages that make it due, held by one at a time, and gone when it is done."""
 
     @law

@@ -20,12 +20,12 @@ from chatmemory.laws.kit.samples import (
     said,
     summary_of,
 )
-from chatmemory.laws.messages.witness import Observation, RepositoryUnderTest
+from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Observation
 
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 
 
-class WritingLaws(RepositoryUnderTest):
+class WritingLaws(MessageRepositoryUnderTest):
     """What a batch does to its conversation, and to no other."""
 
     @law

@@ -1,0 +1,90 @@
+"""``SideBySide``: a repository under test and the plain model of it, through any program of operations.
+
+``EquivalenceLaw``: lets hypothesis write the programs, and shrink one that fails.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final, Generic, TypeVar
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+
+from chatmemory.laws.kit.asking import new_space
+from chatmemory.laws.kit.host import Host
+from chatmemory.laws.kit.samples import START
+from chatmemory.laws.kit.under_test import RepositoryUnderTest
+
+T = TypeVar("T")
+W = TypeVar("W")
+
+REOPEN: Final = "L5 reopen: closing and opening changes nothing that can be read"
+
+
+class SideBySide(RuleBasedStateMachine, Generic[W]):
+    """What all programs have in common: a repository, a space of names, a clock, and the end of the repository.
+
+    Attributes:
+        space: the beginning of all names that the program uses, since the repository may hold other things too.
+
+    Args:
+        host: of the repository, which may be used before and afterwards.
+        is_durable: whether it may be closed and opened in between.
+    """
+
+    def __init__(self, host: Host[W], *, is_durable: bool) -> None:
+        super().__init__()
+        self.host = host
+        self.is_durable = is_durable
+        self.space = new_space()
+        self.minutes = 0
+
+    @precondition(lambda self: self.is_durable)
+    @rule()
+    def reopen(self) -> None:
+        """Close the repository and open it again."""
+        self.host.reopen()
+        self._agree(REOPEN)
+
+    def _agree(self, law: str) -> None:
+        """Compare all that can be read with what the model says; a difference breaks *law*."""
+        raise NotImplementedError
+
+    def _now(self) -> datetime:
+        return START + timedelta(minutes=self.minutes)
+
+    def _later(self) -> datetime:
+        """Let a minute pass, and return the time."""
+        self.minutes += 1
+        return self._now()
+
+    def _ask(self, question: Callable[[W], Awaitable[T]]) -> T:
+        return self.host.ask(question)
+
+
+class EquivalenceLaw(RepositoryUnderTest[Any]):
+    """Any program is answered as by the model.
+
+    Attributes:
+        machine: what programs can do.
+    """
+
+    machine: type[SideBySide[Any]]
+
+    def test_l21_equivalence(self) -> None:
+        """L21 equivalence: any program of operations is answered as by the plain model, on every backend, errors included."""
+        with Host(self.open, event_loop=self.event_loop) as host:
+            run_state_machine_as_test(
+                partial(self.machine, host, is_durable=self.is_durable),  # type: ignore[arg-type]  # any factory does, though hypothesis names a class
+                settings=settings(
+                    max_examples=self.examples,
+                    stateful_step_count=self.steps,
+                    # The same programs in every run, and no clock that could fail a slow machine.
+                    derandomize=True,
+                    database=None,
+                    deadline=None,
+                    suppress_health_check=[HealthCheck.too_slow],
+                    phases=[Phase.generate, Phase.shrink] if self.shrinks else [Phase.generate],
+                ),
+            )
