@@ -12,6 +12,7 @@ from chatmemory.programs.pastchats.options import (
     as_json_option,
     filter_options,
     is_narrow,
+    number_option,
     query_of,
     query_options,
     source_argument,
@@ -27,14 +28,7 @@ if TYPE_CHECKING:
 @click.command()
 @query_options
 @filter_options
-@click.option(
-    "--limit",
-    "-n",
-    type=click.IntRange(1, 200),
-    default=10,
-    show_default=True,
-    help="The most hits to print.",
-)
+@number_option("--limit", "-n", least=1, most=200, default=10, help="The most hits to print.")
 @click.option("--lexical", is_flag=True, help="Search by words only, without vectors.")
 @as_json_option
 @with_host
@@ -63,14 +57,7 @@ def search(
 @click.command()
 @query_options
 @filter_options
-@click.option(
-    "--limit",
-    "-n",
-    type=click.IntRange(1, 50),
-    default=5,
-    show_default=True,
-    help="The most memories to print.",
-)
+@number_option("--limit", "-n", least=1, most=50, default=5, help="The most memories to print.")
 @click.option(
     "--tokens",
     type=click.IntRange(1),
@@ -99,22 +86,8 @@ def recall(
 
 @click.command()
 @source_argument
-@click.option(
-    "--before",
-    "-B",
-    type=click.IntRange(0, 1000),
-    default=3,
-    show_default=True,
-    help="How many turns to print before it.",
-)
-@click.option(
-    "--after",
-    "-A",
-    type=click.IntRange(0, 1000),
-    default=3,
-    show_default=True,
-    help="How many turns to print after it.",
-)
+@number_option("--before", "-B", least=0, most=1000, default=3, help="How many turns to print before it.")
+@number_option("--after", "-A", least=0, most=1000, default=3, help="How many turns to print after it.")
 @as_json_option
 @with_host
 def show(host: Host, source: str, *, before: int, after: int, as_json: bool) -> None:

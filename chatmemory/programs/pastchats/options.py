@@ -169,6 +169,18 @@ def is_narrow(which: PromptFilter) -> bool:
     return which != PromptFilter((), (), (), ()) and which != EVERYTHING
 
 
+def number_option(
+    *names: str,
+    least: int,
+    most: int,
+    default: int,
+    help: str,  # noqa: A002  click's word
+) -> Decorator[Any]:
+    """Add an option that takes an integer from *least* to *most*."""
+    within = click.IntRange(least, most)
+    return click.option(*names, type=within, default=default, show_default=True, help=help)
+
+
 def list_option(
     *names: str,
     choices: tuple[str, ...],
