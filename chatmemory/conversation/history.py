@@ -33,6 +33,7 @@ from chatmemory.conversation.message_repository import (
     PageQuery,
     Summary,
     WorkThreshold,
+    latest_end,
 )
 from chatmemory.conversation.messages import (
     ChatMessage,
@@ -94,9 +95,10 @@ class QueuedWork:
     lease_id: str | None = None
     lease_until: datetime | None = None
 
-    def is_free(self, now: datetime) -> bool:
-        """Return whether the work may be claimed."""
-        return self.due_at <= now and (self.lease_until is None or self.lease_until <= now)
+    def is_free(self, now: datetime, latest: datetime) -> bool:
+        """Return whether the work may be claimed; see ``latest_end`` for *latest*."""
+        ends = (self.due_at, self.lease_until or now)
+        return all(end <= now or end > latest for end in ends)
 
 
 @final
@@ -208,7 +210,7 @@ class History:
         self, *, now: datetime, lease_id: str, lease_until: datetime
     ) -> tuple[History, HistoryWork] | None:
         """Lease its work; None when there is none that is free."""
-        if self.work is None or not self.work.is_free(now):
+        if self.work is None or not self.work.is_free(now, latest_end(now, lease_until)):
             return None
         held = QueuedWork(self.work.due_at, self.work.attempts + 1, lease_id, lease_until)
         return evolve(self, work=held), HistoryWork(

@@ -1,7 +1,7 @@
 """``MessageRepository``: stores conversations; with the values that its methods take and return."""
 
-from datetime import datetime
-from typing import Protocol, final
+from datetime import datetime, timedelta
+from typing import Final, Protocol, final
 
 from attrs import frozen
 
@@ -185,6 +185,22 @@ class HistoryWork:
     lease_id: str
 
 
+LONGEST_WAIT: Final = timedelta(hours=1)
+"""No work waits longer, nor is it held longer unless its lease is; a clock that says so was ahead when it was read."""
+
+
+def latest_end(now: datetime, lease_until: datetime) -> datetime:
+    """Return the latest instant that a wait or a lease can end at.
+
+    Work that waits or is held for longer is free: its instant comes from a clock that was ahead.
+
+    Args:
+        now: the present time, UTC.
+        lease_until: when the lease that is asked for expires; leases of others are taken to be no longer.
+    """
+    return max(now + LONGEST_WAIT, lease_until)
+
+
 class MessageRepository(Protocol):
     """Stores messages.  Every method is one transaction, so no reader ever sees half of a change.
 
@@ -286,6 +302,8 @@ class MessageRepository(Protocol):
         self, *, now: datetime, lease_id: str, lease_until: datetime, conversation_id: str | None = None
     ) -> Effect[HistoryWork | None, RepositoryError]:
         """Lease queued history work that is due and not leased.
+
+        Work whose time, or whose lease, ends after ``latest_end(now, lease_until)`` is due and not leased either.
 
         Args:
             now: the present time, UTC.

@@ -17,7 +17,8 @@ and what should have been.  The laws use conversations and users of their own an
 A repository that keeps nothing says ``is_durable = False``; one that needs a fixture sets ``self.repository`` in it.
 
 Of messages: L1 append, L2 atomic batch, L3 isolation, L4 clear, L5 reopen, L6 cancel, L7 race, L10 window, L11 empty,
-L12 retry, L14 coverage, L20 errors, L21 equivalence, L24 remove, L25 counts; W1 outbox, W2 lease, W3 settle.
+L12 retry, L14 coverage, L20 errors, L21 equivalence, L24 remove, L25 counts; W1 outbox, W2 lease, W3 settle,
+W4 wrong clock.
 Of memories: L1 remember, L2, L3, L5, L6, L7, L8 candidates, L9 self, L10 to L12, L13 dedup, L16 filter, L17 access, L20,
 L21, L23 forget; T1 truth, T2 time travel, T3 correct; V1 vectors.
 Of items: L1 put, L2 batch, L3, L5, L6, L7, L8 found, L9, L10, L11, L12, L20, L21, L23 remove; E1 end, E2 refresh, E3 sweep.

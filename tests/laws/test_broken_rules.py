@@ -5,6 +5,7 @@ Each decision is broken here in one way, for the store in memory, and caught by 
 
 import operator
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
@@ -131,6 +132,12 @@ WRONG_RULES: list[tuple[str, Callable[[Rule], Rule], str, str]] = [
     (f"{CHANGES}:_rewritten", keeps_state("has_work"), "test_w1_outbox", "W1 outbox"),
     (f"{HISTORY}:is_due", answers(True), "test_w3_settle", "W3 settle"),
     (f"{HISTORY}:is_due", answers(False), "test_w3_settle", "W3 settle"),
+    (
+        f"{HISTORY}:latest_end",
+        answers(datetime.max.replace(tzinfo=UTC)),
+        "test_w4_wrong_clock",
+        "W4 wrong clock",
+    ),
 ]
 
 

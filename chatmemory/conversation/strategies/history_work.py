@@ -15,7 +15,7 @@ from typing import Final, Self, TypeAlias, final
 import anyio
 from attrs import define, evolve, field, frozen
 
-from chatmemory.conversation.message_repository import Appended, HistoryWork, MessageRepository
+from chatmemory.conversation.message_repository import LONGEST_WAIT, Appended, HistoryWork, MessageRepository
 from chatmemory.conversation.messages import HistoryReport
 from chatmemory.conversation.strategies.contract import HistoryStrategy
 from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Failure, Outcome, Success
@@ -28,7 +28,6 @@ LEASE_MARGIN_SECONDS: Final = (
     30.0  # beyond the time that the work may take: for its commit, on a slow machine
 )
 POLL_SECONDS: Final = 5.0  # how soon work of other processes is noticed, and leases that have expired
-LONGEST_RETRY_SECONDS: Final = 3600.0
 WORKERS: Final = 4  # conversations at once, so that a slow model delays no other conversation
 
 IDLE: Final = HistoryReport("idle")
@@ -223,7 +222,7 @@ class HistoryKeeper:
             log.warning("history work failed: %s", report.failure, extra=facts)
         elif report is OVERTAKEN:
             # At once, a replica that lags behind would show the same again.
-            pause = self.settings.retry_seconds
+            pause = min(self.settings.retry_seconds, LONGEST_WAIT.total_seconds())
         # A strategy that has changed nothing is not asked again before the next add, or it would be asked for ever.
         has_changed_nothing = report.status in {"idle", "done"} and not report.summary_ids
         threshold = None if has_changed_nothing else self.strategy.threshold
@@ -231,10 +230,10 @@ class HistoryKeeper:
         return self.repository.settle_work(work, threshold=threshold, retry_at=retry_at).lash(_leave_to_lease)
 
     def _pause(self, attempts: int, failure: GenericMemoryError) -> float:
-        """Return the seconds until the next attempt: doubling, and never sooner than the endpoint asks for."""
+        """Return the seconds until the next attempt: doubling, or as long as the endpoint asks for; an hour at most."""
         doubled = self.settings.retry_seconds * 2.0 ** min(attempts - 1, 30)
         asked = getattr(failure.reason, "retry_after_seconds", None) or 0.0
-        return max(min(doubled, LONGEST_RETRY_SECONDS), asked)
+        return min(max(doubled, asked), LONGEST_WAIT.total_seconds())
 
 
 def _leave_to_lease(error: RepositoryError) -> Effect[None]:

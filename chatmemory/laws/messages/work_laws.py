@@ -1,16 +1,18 @@
-"""The laws of queued history work: W1, W2, W3."""
+"""The laws of queued history work: W1, W2, W3, W4."""
 
 from datetime import timedelta
 
 import anyio
 
-from chatmemory.conversation.message_repository import HistoryWork, WorkThreshold
+from chatmemory.conversation.message_repository import LONGEST_WAIT, HistoryWork, WorkThreshold
 from chatmemory.laws.kit.law import LawBrokenError, expect, law
 from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 CLAIMANTS = 6
 SOON = START + timedelta(minutes=1)
+MINUTE = timedelta(minutes=1)
+A_MONTH = timedelta(days=30)
 LATER = START + timedelta(minutes=2)
 
 
@@ -97,6 +99,20 @@ class WorkLaws(MessageRepositoryUnderTest):
             expect(work.attempts, 2, "attempts since work was done last")
             await witness.get(repository.settle_work(work, threshold=None))
             expect(await _claim(witness, talk, minutes=60), None, "a claim after the work was done")
+
+    @law
+    async def test_w4_wrong_clock(self) -> None:
+        """W4 wrong clock: what a clock that was ahead made wait, or held, is free when the clock is right again."""
+        async with self.open() as witness:
+            talk, repository = witness.named("a"), witness.repository
+            await witness.get(repository.append(batch(talk, said("1"), threshold=ALWAYS, now=START)))
+            work = await _held(witness, talk)
+            await witness.get(repository.settle_work(work, threshold=None, retry_at=START + A_MONTH))
+            await _held(witness, talk)
+            await _held(witness, talk, minutes=A_MONTH // MINUTE)
+            work = await _held(witness, talk, minutes=1)
+            await witness.get(repository.settle_work(work, threshold=None, retry_at=START + LONGEST_WAIT))
+            expect(await _claim(witness, talk), None, "a claim before the time of a retry that may be")
 
 
 async def _claim(

@@ -17,6 +17,7 @@ from chatmemory.conversation.message_repository import (
     PageQuery,
     Summary,
     WorkThreshold,
+    latest_end,
 )
 from chatmemory.conversation.messages import ChatMessage, ClearReport, SummarizationMetadata, TimestampRange
 from chatmemory.errors import AppendError, MessageConflictError, RepositoryError, VersionConflictError
@@ -187,7 +188,8 @@ class FolderRepository:
         def claim() -> HistoryWork | None:
             paths = self.folder.glob("*.json") if conversation_id is None else [self._path(conversation_id)]
             states = [json.loads(path.read_text("utf-8")) for path in paths if path.exists()]
-            free = [state for state in states if state["work"] and is_free(state["work"], now)]
+            latest = latest_end(now, lease_until)
+            free = [state for state in states if state["work"] and is_free(state["work"], now, latest)]
             if not free:
                 return None
             state = min(free, key=lambda state: when(state["work"]["due_at"]))
@@ -355,8 +357,9 @@ def made(state: State, summary_id: str) -> SummarizationMetadata:
     )
 
 
-def is_free(work: State, now: datetime) -> bool:
-    return when(work["due_at"]) <= now and (work["until"] is None or when(work["until"]) <= now)
+def is_free(work: State, now: datetime, latest: datetime) -> bool:
+    ends = (when(work["due_at"]), when(work["until"]) if work["until"] else now)
+    return all(end <= now or end > latest for end in ends)
 
 
 def in_folder(folder: Path) -> Layer[MessageRepositoryTag]:

@@ -15,6 +15,7 @@ from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryRepo
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.strategies.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS, WORKERS
 from chatmemory.effect import Effect, Outcome, Success
+from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.settings.memory_settings import StrategySettings
 from tests.patience import PATIENCE_SECONDS
@@ -154,6 +155,20 @@ async def test_an_endpoint_that_asks_for_patience_gets_it(desk: Desk) -> None:
         assert len(desk.skills.requests) == 1
         await desk.clock.advance(2 * POLL_SECONDS)
         assert len(desk.skills.requests) == 2
+
+
+@pytest.mark.parametrize("asked", [None, 86_400.0])
+async def test_a_clock_that_was_ahead_puts_no_summary_off_for_a_month(
+    desk: Desk, asked: float | None
+) -> None:
+    desk.skills.answers = [SkillExecutionError("s", "rate_limited", retry_after_seconds=asked)]
+    right = desk.clock
+    desk.clock = TestClock(right.now() + timedelta(days=30))
+    async with desk.open(EVERY_4) as memory:
+        assert (await memory.add_messages("c", said(*"abcd")).or_raise()).history.status == "failed"
+    desk.clock = right
+    async with desk.open(EVERY_4) as memory:
+        await eventually(memory, ["summary of 3", "d"])
 
 
 async def test_a_hanging_skill_holds_no_add_longer_than_its_time_and_no_other_conversation(

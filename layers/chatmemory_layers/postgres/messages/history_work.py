@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final, Never
 
 from chatmemory.conversation.changes import is_due
-from chatmemory.conversation.message_repository import HistoryWork, WorkThreshold
+from chatmemory.conversation.message_repository import HistoryWork, WorkThreshold, latest_end
 from chatmemory.effect import Outcome, Success
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.messages.conversation_row import DELETE_WORK, load_conversation
@@ -13,13 +13,15 @@ from chatmemory_layers.sql.columns import to_us
 # Over all conversations, so a plain read; each candidate is then claimed by a statement of its own.
 SELECT_CANDIDATES: Final = """
 SELECT conversation_id FROM history_work
-WHERE due_at_us <= $1 AND (lease_until_us IS NULL OR lease_until_us <= $1)
+WHERE (due_at_us <= $1 OR due_at_us > $3)
+    AND (lease_until_us IS NULL OR lease_until_us <= $1 OR lease_until_us > $3)
 ORDER BY due_at_us, conversation_id
 LIMIT $2
 """
 CLAIM_WORK: Final = """
 UPDATE history_work SET attempts = attempts + 1, lease_id = $3, lease_until_us = $4
-WHERE conversation_id = $1 AND due_at_us <= $2 AND (lease_until_us IS NULL OR lease_until_us <= $2)
+WHERE conversation_id = $1 AND (due_at_us <= $2 OR due_at_us > $5)
+    AND (lease_until_us IS NULL OR lease_until_us <= $2 OR lease_until_us > $5)
 RETURNING attempts
 """
 SELECT_LEASE: Final = """
@@ -35,9 +37,9 @@ UPDATE history_work SET attempts = 0, lease_id = NULL, lease_until_us = NULL WHE
 _CANDIDATES_AT_ONCE: Final = 16  # workers that look at the same moment find something for each
 
 
-async def candidates(connection: Connection, now: datetime) -> tuple[str, ...]:
-    """Return conversations whose work may be claimed, the longest waiting first."""
-    rows = await connection.fetch(SELECT_CANDIDATES, to_us(now), _CANDIDATES_AT_ONCE)
+async def candidates(connection: Connection, now: datetime, latest: datetime) -> tuple[str, ...]:
+    """Return conversations whose work may be claimed, the longest waiting first; for *latest* see ``latest_end``."""
+    rows = await connection.fetch(SELECT_CANDIDATES, to_us(now), _CANDIDATES_AT_ONCE, to_us(latest))
     return tuple(row["conversation_id"] for row in rows)
 
 
@@ -45,7 +47,8 @@ async def claim_work(
     connection: Connection, conversation_id: str, *, now: datetime, lease_id: str, lease_until: datetime
 ) -> Outcome[HistoryWork | None, Never]:
     """Lease the work of one conversation; None when it has none that is free and due."""
-    claimed = await connection.fetch(CLAIM_WORK, conversation_id, to_us(now), lease_id, to_us(lease_until))
+    instants = to_us(now), lease_id, to_us(lease_until), to_us(latest_end(now, lease_until))
+    claimed = await connection.fetch(CLAIM_WORK, conversation_id, *instants)
     return Success(HistoryWork(conversation_id, claimed[0]["attempts"], lease_id) if claimed else None)
 
 

@@ -9,7 +9,13 @@ from typing import final
 
 from attrs import frozen
 
-from chatmemory.conversation.message_repository import Append, HistoryWork, MessageRepositoryTag, Summary
+from chatmemory.conversation.message_repository import (
+    Append,
+    HistoryWork,
+    MessageRepositoryTag,
+    Summary,
+    latest_end,
+)
 from chatmemory.effect import Do, Effect, Layer, Outcome
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
@@ -70,7 +76,8 @@ class PostgresMessageRepository:
         if conversation_id is not None:
             claim = self._claim(conversation_id, now=now, lease_id=lease_id, lease_until=lease_until)
             return await do(claim)
-        while candidates := await do(self._candidates(now)):
+        latest = latest_end(now, lease_until)
+        while candidates := await do(self._candidates(now, latest)):
             for candidate in candidates:
                 claim = self._claim(candidate, now=now, lease_id=lease_id, lease_until=lease_until)
                 if (work := await do(claim)) is not None:

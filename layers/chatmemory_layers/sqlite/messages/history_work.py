@@ -6,9 +6,9 @@ from typing import Never
 from attrs import evolve
 
 from chatmemory.conversation.changes import is_due
-from chatmemory.conversation.message_repository import HistoryWork, WorkThreshold
+from chatmemory.conversation.message_repository import HistoryWork, WorkThreshold, latest_end
 from chatmemory.effect import Outcome, Success
-from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.messages.message_writes import conversation_row
 
@@ -16,7 +16,8 @@ CLAIM_WORK = """
 UPDATE history_work SET attempts = attempts + 1, lease_id = :lease_id, lease_until_us = :lease_until_us
 WHERE conversation_key = (
     SELECT work.conversation_key FROM history_work AS work JOIN chat_conversation USING (conversation_key)
-    WHERE work.due_at_us <= :now_us AND (work.lease_until_us IS NULL OR work.lease_until_us <= :now_us)
+    WHERE work.due_at_us > :after_us AND work.due_at_us <= :until_us
+        AND (work.lease_until_us IS NULL OR work.lease_until_us NOT BETWEEN :now_us + 1 AND :latest_us)
         AND (:conversation_id IS NULL OR chat_conversation.conversation_id = :conversation_id)
     ORDER BY work.due_at_us LIMIT 1
 )
@@ -48,10 +49,16 @@ def claim_work(
         "now_us": to_us(now),
         "lease_id": lease_id,
         "lease_until_us": to_us(lease_until),
+        "latest_us": to_us(latest_end(now, lease_until)),
         "conversation_id": conversation_id,
     }
-    claimed = transaction.execute(CLAIM_WORK, wanted).fetchall()
-    if not claimed:
+    # One by one: of both at once, SQLite would read the whole queue.
+    for after_us, until_us in ((-END_US, wanted["now_us"]), (wanted["latest_us"], END_US)):
+        within = {"after_us": after_us, "until_us": until_us}
+        claimed = transaction.execute(CLAIM_WORK, {**wanted, **within}).fetchall()
+        if claimed:
+            break
+    else:
         return Success(None)
     conversation_key, attempts = claimed[0]
     (claimed_id,) = transaction.execute(
