@@ -94,7 +94,25 @@ def test_another_question_is_no_complaint_and_no_choice() -> None:
 @pytest.mark.parametrize("found", [0, 1, 2])
 def test_a_thought_that_was_added_belongs_to_the_question(found: int) -> None:
     turns = chat("u: How do we retry?", "u: Webhooks, I mean.", "a: With backoff.")
-    assert told(exchange(turns, found)) == ("How do we retry?", ["With backoff."], [])
+    one = exchange(turns, found)
+    assert one.asked == tuple(turns[:2])
+    assert one.question == (turns[1] if found == 1 else turns[0])  # the text of the source that is named
+    assert one.worked == (turns[2],)
+
+
+def test_what_was_found_behind_thanks_is_a_question_of_its_own() -> None:
+    turns = chat("u: How do we retry?", "a: With backoff.", "u: Thanks!", "u: Now deploy it.", "a: By Helm.")
+    for found in (3, 4):
+        assert told(exchange(turns, found)) == ("Now deploy it.", ["By Helm."], [])
+    assert exchange(turns, 0).confirmation == turns[2]
+
+
+def test_what_was_found_behind_a_complaint_is_told_in_its_place() -> None:
+    turns = chat(
+        "u: Sockets close", "a: Ping.", "u: no change", "u: It says ECONNRESET.", "a: Buffering off."
+    )
+    failed = [(["Ping."], "It says ECONNRESET.")]
+    assert told(exchange(turns, 3)) == ("Sockets close", ["Buffering off."], failed)
 
 
 def test_what_is_no_answer_stands_for_itself() -> None:
@@ -113,3 +131,9 @@ def test_several_hits_of_one_exchange_are_one() -> None:
     turns = chat("u: Retry?", "a: With backoff.", "u: Queue?", "a: Redis.")
     hits = [exchange(turns, found) for found in (1, 3, 0, 2)]
     assert merged(hits) == (hits[0], hits[1])
+
+
+def test_turns_in_a_row_are_one_exchange() -> None:
+    turns = chat("u: How do we retry?", "u: Webhooks, I mean.", "a: With backoff.")
+    hits = [exchange(turns, found) for found in (1, 0, 2)]
+    assert merged(hits) == (hits[0],)

@@ -57,6 +57,16 @@ def test_what_the_person_said_of_it_confirms_it() -> None:
     assert "What worked:\n> Backoff.\nConfirmed:\n> works, thanks\nSource: " in block(one)
 
 
+def test_of_two_turns_in_a_row_the_one_that_was_found_stands_over_its_source() -> None:
+    first, second = prompt(1, "user", "Look at the shop."), prompt(2, "user", "How do we retry webhooks?")
+    hit = PromptHit(prompt=second, score=1.0, signals=PromptSignals())
+    text = block(Exchange(hit=hit, question=second, asked=(first, second)))
+    lines = text.splitlines()
+    heading = lines.index("## 1. How do we retry webhooks?")
+    assert lines[heading + 1 : heading + 3] == ["> Look at the shop.", "> How do we retry webhooks?"]
+    assert "#2" in next(line for line in lines if line.startswith("Source: "))
+
+
 def test_nothing_found_is_one_line() -> None:
     text = block()
     assert text == '# Memory Recall\nNothing found about "retries" in earlier chats.'

@@ -40,7 +40,7 @@ def merged(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
     """Return each exchange once, where several of its turns were found, by its best hit."""
     kept: dict[int, Exchange] = {}
     for exchange in exchanges:
-        told = exchange.question or exchange.hit.prompt
+        told = exchange.asked[0] if exchange.asked else exchange.hit.prompt
         kept.setdefault(told.id, exchange)
     return tuple(kept.values())
 
@@ -59,12 +59,19 @@ def _question(turns: Sequence[Prompt], place: int) -> int | None:
 def _person(turns: Sequence[Prompt], place: int) -> int | None:
     """Return where the words of the person begin that are said at *place* or were said last before it.
 
-    A thought that was added before any answer belongs to them.
+    A thought that was added before any answer belongs to them; what follows on thanks asks something new.
     """
     asked = next((index for index in range(place, -1, -1) if turns[index].role == "user"), None)
-    while asked and turns[asked - 1].role == "user":
+    while asked and turns[asked - 1].role == "user" and not _confirms(turns, asked - 1):
         asked -= 1
     return asked
+
+
+def _confirms(turns: Sequence[Prompt], place: int) -> bool:
+    """Tell whether the turn of the person at *place* says that the answer before it works, and asks nothing."""
+    if not place or turns[place - 1].role == "user" or len(turns[place].content) > LONGEST_THANKS:
+        return False
+    return verdict(turns[place].content, answer=turns[place - 1].content) == "worked"
 
 
 def _is_reply(turn: Prompt, answer: Prompt) -> bool:
@@ -80,13 +87,17 @@ def _is_choice(turn: Prompt, answer: Prompt) -> bool:
 
 
 def _told(hit: PromptHit, turns: Sequence[Prompt]) -> Exchange:
-    """Return what came of the question that *turns* begin with."""
+    """Return what came of the question that *turns* begin with; of turns in a row, the one that was found is told."""
+    answer = next((index for index, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
+    asked = tuple(turns[:answer])
     failures: list[FailedAttempt] = []
     answers: list[Prompt] = []
     confirmation: Prompt | None = None
-    for turn in turns[1:]:
+    for turn in turns[answer:]:
         if turn.role == "assistant":
             answers.append(turn)
+        elif failures and not answers and turn.id == hit.prompt.id:
+            failures[-1] = FailedAttempt(failures[-1].tried, turn)
         elif answers:
             shows = verdict(turn.content, answer=answers[-1].content)
             if shows == "failed":
@@ -99,7 +110,8 @@ def _told(hit: PromptHit, turns: Sequence[Prompt]) -> Exchange:
                 break
     return Exchange(
         hit=hit,
-        question=turns[0],
+        question=next((turn for turn in asked if turn.id == hit.prompt.id), asked[0]),
+        asked=asked,
         worked=tuple(answers),
         confirmation=confirmation,
         failures=tuple(failures),

@@ -160,9 +160,10 @@ def _written(
 
 
 def _entry(number: int, exchange: Exchange, room: Room) -> list[str]:
-    asked = own_words((exchange.question or exchange.hit.prompt).content)
-    heading = _harmless(one_line(shown(asked), room.heading))
+    question = exchange.question or exchange.hit.prompt
+    heading = _harmless(one_line(shown(own_words(question.content)), room.heading))
     lines = [f"{ENTRY}{number}. {heading}"]
+    asked = "\n".join([own_words(turn.content) for turn in exchange.asked or (question,)])
     if heading != _harmless(shown(asked).strip()) and room.question > len(heading):
         lines += _quoted(asked, room.question)
     if exchange.worked and room.answer and (exchange.question or exchange.worked[0] != exchange.hit.prompt):
