@@ -28,7 +28,7 @@ def _check_message(index: int, message: object, problems: list[Problem]) -> None
         expected = f"expected NewMessage, not {kind}{cure}"
         problems.append(Problem(f"$.messages[{index}]", expected))
         return
-    if message.role not in _ROLES:
+    if not (isinstance(message.role, str) and message.role in _ROLES):
         unknown = f"unknown role {message.role!r}: one of {', '.join(sorted(_ROLES))}"
         problems.append(Problem(f"$.messages[{index}].role", unknown))
     if (problem := text_problem(message.content)) is not None:

@@ -21,12 +21,16 @@ from chatmemory import (
     EffectFailed,
     Failure,
     GenericMemoryError,
+    ManagedRuntime,
     NewMessage,
     Outcome,
     RepositoryError,
     Success,
 )
 from chatmemory.errors import AddError, ReadError
+from chatmemory.settings.embedding_settings import EmbeddingSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.stacks.past_chats import indexing
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.programs.without_memory import loaded_sqlite
 from tests.reliability.store import open_store
@@ -86,6 +90,20 @@ async def test_a_folder_that_is_missing_is_not_made(tmp_path: Path) -> None:
     assert error.problem == "unavailable"
     assert "check the path" in str(error)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a\0b.db", "a\ud800.db"])
+async def test_what_can_be_no_path_is_refused_in_words_that_can_be_printed(tmp_path: Path, name: str) -> None:
+    error = await problem_at(f"{tmp_path}/{name}")
+    assert error.problem == "unavailable"
+    assert "is no path" in str(error).encode().decode()
+    assert "\0" not in str(error)
+    settings = PastChatsSettings(path=f"{tmp_path}/{name}")
+    with (
+        pytest.raises(EffectFailed, match="is no path"),
+        ManagedRuntime(indexing(settings, EmbeddingSettings())),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("length", [50, 5_000, 50_000])

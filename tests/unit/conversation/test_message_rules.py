@@ -131,6 +131,11 @@ def test_all_problems_of_a_batch_are_named_at_once() -> None:
     ]
 
 
+@pytest.mark.parametrize("role", [["user"], {}, b"user", None, 1])
+def test_a_role_that_is_no_text_is_a_problem_like_any_other(role: Any) -> None:
+    assert [problem.path for problem in message_problems([NewMessage(role, "x")])] == ["$.messages[0].role"]
+
+
 @pytest.mark.parametrize(
     "messages", ["text", b"bytes", None, 3, {"role": "user"}, NewMessage("user", "alone")]
 )

@@ -46,6 +46,16 @@ def refuse_folder(path: Path) -> None:
         raise _unavailable(f"{path} is a folder")
 
 
+def refuse_no_path(name: str) -> None:
+    """Raise ``EffectFailed`` where *name* can be no path on any file system: with NUL, or half of a character in it."""
+    try:
+        is_path = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        raise _unavailable(f"{name!a} is no path")
+
+
 def _unavailable(detail: str) -> EffectFailed:
     return EffectFailed(RepositoryError("open the store", "unavailable", detail))
 

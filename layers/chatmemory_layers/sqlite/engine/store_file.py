@@ -11,7 +11,7 @@ from typing import Final
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings
-from chatmemory_layers.sqlite.engine.file_connection import connect, create_file, write_ahead
+from chatmemory_layers.sqlite.engine.file_connection import connect, create_file, refuse_no_path, write_ahead
 from chatmemory_layers.sqlite.engine.migrations import check_origin, migrate
 from chatmemory_layers.sqlite.legacy.legacy_file import adopt_file
 from chatmemory_layers.sqlite.legacy.legacy_rows import adopt_rows
@@ -63,6 +63,7 @@ def store_file(settings: SqliteSettings) -> Path:
     if settings.path in {"", ":memory:"}:
         detail = "no file is named: the in_memory backend keeps nothing on disk"
         raise EffectFailed(RepositoryError("open the store", "unavailable", detail))
+    refuse_no_path(settings.path)
     path = Path(settings.path)
     # The configuration of a coding agent reaches no shell that would expand it.
     return (path.expanduser() if path.parts[:1] == ("~",) else path).absolute()

@@ -20,6 +20,7 @@ from chatmemory_layers.sqlite.engine.file_connection import (
     connect_uri,
     create_file,
     refuse_folder,
+    refuse_no_path,
     write_ahead,
 )
 
@@ -59,6 +60,7 @@ def versions_of(connection: sqlite3.Connection) -> tuple[int, int]:
 def store_path(settings: PastChatsSettings) -> Path:
     """Return where the index lies: where the settings say, or in the data folder of the platform."""
     if settings.path:
+        refuse_no_path(settings.path)
         below = settings.path.removeprefix("~/")
         return (Path(below) if below == settings.path else _home() / below).absolute()
     return (_data_folder() / "chatmemory" / FILE_NAME).absolute()
