@@ -3,6 +3,7 @@
 # ruff: noqa: ASYNC240  a test may wait for its own files
 
 import asyncio
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -279,6 +280,70 @@ async def test_a_file_that_is_gone_acknowledges_nothing_more(file: Path, what_ha
         if what_happens == "moved":
             elsewhere.rename(file)
             assert isinstance(await memory.add_messages("c", [NewMessage("user", "back")]), Success)
+
+
+def delete(path: Path) -> None:
+    path.unlink()
+
+
+def move(path: Path) -> None:
+    path.rename(f"{path}.old")
+
+
+def empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+@pytest.mark.parametrize(
+    ("ending", "harm", "problem", "kept"),
+    [
+        ("-wal", delete, "unavailable", True),
+        ("-wal", move, "unavailable", True),
+        ("-wal", empty, "damaged", False),
+        ("-wal", cut_in_half, "damaged", False),
+        ("-shm", delete, "unavailable", True),
+        ("-shm", move, "unavailable", True),
+        ("", empty, "damaged", False),
+        ("", cut_in_half, "damaged", False),
+    ],
+)
+async def test_a_store_one_of_whose_files_is_gone_or_cut_off_acknowledges_nothing_more(
+    file: Path, ending: str, harm: Callable[[Path], None], problem: str, kept: bool
+) -> None:
+    copy = file.with_name("copy.db")
+    async with open_store(str(file)) as memory:
+        await memory.add_messages("c", [NewMessage("user", "before", id="before")]).or_raise()
+        harm(Path(f"{file}{ending}"))
+        for _ in range(2):
+            refused = (await memory.add_messages("c", [NewMessage("user", "late", id="late")])).failure()
+            assert isinstance(refused, GenericMemoryError)
+            assert isinstance(refused.reason, RepositoryError)
+            assert refused.reason.problem == problem
+        for end in ("", "-wal"):  # as a process leaves it that is killed now
+            if Path(f"{file}{end}").exists():
+                shutil.copy(f"{file}{end}", f"{copy}{end}")
+    if kept:
+        async with open_store(str(copy)) as memory:
+            stored = await memory.get_messages("c").or_raise()
+        assert [message.id for message in stored[-2:]] == [str(MESSAGES - 1), "before"]
+
+
+@pytest.mark.parametrize("what_happens", ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM"])
+async def test_a_file_that_another_program_makes_smaller_by_sqlite_stays_open(
+    file: Path, what_happens: str
+) -> None:
+    async with open_store(str(file)) as memory:
+        await memory.add_messages("other", [NewMessage("user", "x" * 400_000)]).or_raise()
+        await memory.clear_messages("other").or_raise()
+        with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            await memory.add_messages("c", [NewMessage("user", "meanwhile")]).or_raise()
+            sizes = file.stat().st_size, Path(f"{file}-wal").stat().st_size
+            connection.execute(what_happens).fetchone()
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        assert sizes > (file.stat().st_size, Path(f"{file}-wal").stat().st_size)
+        await memory.add_messages("c", [NewMessage("user", "afterwards")]).or_raise()
+        assert (await memory.get_messages("c").or_raise())[-1].content == "afterwards"
 
 
 async def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from chatmemory.effect import Layer, Tag
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings, SqliteSettingsTag
-from chatmemory_layers.sqlite.engine.file_connection import find_again
-from chatmemory_layers.sqlite.engine.jobs import Database, Jobs, commit_group_if, read_group
-from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
+from chatmemory_layers.sqlite.engine.file_watch import FileWatch
+from chatmemory_layers.sqlite.engine.jobs import Database, Jobs, commit_watched, read_watched
+from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.engine.store_file import connect_reader, connect_writer, prepare, store_file
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection
 
@@ -63,14 +63,18 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
             partial(connect_writer, settings), partial(prepare, settings=settings)
         )
         try:
-            commit_group = partial(commit_group_if, find_again(store_file(settings)))
+            watch = partial(FileWatch, store_file(settings))
+            commit, read = (
+                partial(commit_watched, await writer.run(watch)),
+                read_watched(await writer.run(watch)),
+            )
             reader = await WorkerConnection.opened(partial(connect_reader, settings))
         except BaseException:
             writer.stop()
             raise
-    except (sqlite3.Error, OSError) as error:
+    except (*DRIVER_ERRORS, OSError) as error:
         raise EffectFailed(repository_error("open the store", error)) from error
-    opened = Database(Jobs(writer, commit_group), Jobs(reader, read_group, most=READS_AT_ONCE))
+    opened = Database(Jobs(writer, commit), Jobs(reader, read, most=READS_AT_ONCE))
     try:
         yield opened
     finally:

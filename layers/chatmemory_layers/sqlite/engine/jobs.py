@@ -13,15 +13,17 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import wraps
+from time import monotonic
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar, final
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.sqlite.engine.file_watch import FileWatch
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, settle, tell
 
-GONE: Final = "the file was moved, replaced or deleted while it was open: close the store and open it again"
-"""What was committed then goes with the last who has the file open."""
+LOOK_SECONDS: Final = 1.0
+"""How often reads look whether the files are still there; writes look each time."""
 
 A = TypeVar("A")
 E = TypeVar("E")
@@ -224,14 +226,28 @@ def read_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any
         return [_answer_to(job, error) for job in group]
 
 
-def commit_group_if(
-    is_there: Callable[[], bool], connection: sqlite3.Connection, group: Sequence[Job]
-) -> list[Any]:
-    """Commit *group*, and call it failed when the file can no longer be found where it was opened."""
+def commit_watched(watch: FileWatch, connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
+    """Commit *group*, unless the files of the store are not what they were; then nothing is written."""
+    if (trouble := watch.trouble(connection)) is not None:
+        return [Failure(RepositoryError(operation, *trouble)) for operation, *_ in group]
     answers = commit_group(connection, group)
-    if is_there():
-        return answers
-    return [Failure(RepositoryError(operation, "unavailable", GONE)) for operation, *_ in group]
+    watch.note_sizes()
+    return answers
+
+
+def read_watched(watch: FileWatch) -> Group:
+    """Make what reads a group, unless the files of the store are not what they were; one look counts for a second."""
+    look_at = 0.0
+
+    def read(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
+        nonlocal look_at
+        if monotonic() >= look_at:
+            if (trouble := watch.trouble(connection)) is not None:
+                return [Failure(RepositoryError(operation, *trouble)) for operation, *_ in group]
+            look_at = monotonic() + LOOK_SECONDS
+        return read_group(connection, group)
+
+    return read
 
 
 def commit_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
