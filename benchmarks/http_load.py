@@ -35,6 +35,10 @@ CONVERSATIONS = 100
 LAST = 20
 CONTENT = "Where did we leave the discussion about the roof? 屋顶的事我们说到哪里了？ "
 SLOW_CLIENTS = 1_000
+LARGE_CLIENTS = 10
+LARGE_SECONDS = 5.0
+LARGE_MEMORIES = 60
+HEALTH_BAR_MS = 50.0
 OURS, BARE = "chatmemory serve", "bare handlers"
 SERVER_CORE, CLIENT_CORE = 0, 1
 HERE: Final = Path(__file__).parent
@@ -129,6 +133,53 @@ async def beside_slow_clients(server: Server) -> tuple[float, float]:
     return alone, beside
 
 
+def large_requests() -> list[bytes]:
+    """Return what took long in the event loop once: a long text to extract from, many words to recall, a large page."""
+    talk = json.dumps({"content": "I like tea. I live in Kyoto. " * 31_000})
+    words = json.dumps({"query": " ".join(f"word{number}" for number in range(100_000))})
+    page = f"GET /memories?limit={LARGE_MEMORIES} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    return [sent("/memory/extract", talk), sent("/memories/recall", words), page]
+
+
+def sent(path: str, body: str) -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body.encode())}\r\n\r\n{body}".encode()
+
+
+async def health_beside_large_requests(server: Server) -> list[float]:
+    """Return the milliseconds of each ``/health`` while large requests run, always so many at once."""
+    requests = large_requests()
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=2**26)
+    for number in range(LARGE_MEMORIES):
+        text = f"{number} " + "茶 tea " * 100_000
+        assert (
+            await ask(
+                reader,
+                writer,
+                sent("/memories", json.dumps({"memories": [{"content": text}]}, ensure_ascii=False)),
+            )
+        ) == b"201"
+    stop = time.perf_counter() + LARGE_SECONDS
+
+    async def ask_on(place: int) -> None:
+        large_reader, large_writer = await asyncio.open_connection("127.0.0.1", server.port, limit=2**26)
+        while time.perf_counter() < stop:
+            status = await ask(large_reader, large_writer, requests[place % len(requests)])
+            assert status == b"200", status
+        large_writer.close()
+
+    others = [asyncio.create_task(ask_on(place)) for place in range(LARGE_CLIENTS)]
+    times: list[float] = []
+    while time.perf_counter() < stop:
+        start = time.perf_counter()
+        await ask(reader, writer, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        times.append((time.perf_counter() - start) * 1000)
+        await asyncio.sleep(0.005)
+    await asyncio.gather(*others)
+    writer.close()
+    return times
+
+
 async def main() -> None:
     if (os.cpu_count() or 1) > 1 and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {CLIENT_CORE})
@@ -164,6 +215,12 @@ async def main() -> None:
                     p50, p99 = (percentile(times, share) * 1000 for share in (0.50, 0.99))
                     print(f"    {server.name}: median {p50:.1f} ms, p99 {p99:.1f} ms")
             alone, beside = await beside_slow_clients(first)
+            times = await health_beside_large_requests(first)
+            p50, p99 = percentile(times, 0.50), percentile(times, 0.99)
+            verdict = "reached" if p99 < HEALTH_BAR_MS else "MISSED"
+            print(
+                f"/health beside {LARGE_CLIENTS} large requests: median {p50:.1f} ms, p99 {p99:.1f} ms; under {HEALTH_BAR_MS:g}: {verdict}"
+            )
             print(f"a fast client: {alone:.2f} ms alone, {beside:.2f} ms beside {SLOW_CLIENTS} slow ones")
 
 

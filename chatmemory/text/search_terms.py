@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from math import fsum, log
 from typing import Final, NamedTuple, cast
 
@@ -106,9 +106,18 @@ def query_terms(text: str) -> tuple[str, ...]:
     >>> query_terms("Who are you?")
     ('who', 'ar', 'you')
     """
-    every = dict.fromkeys(_words(text))
-    telling = [word for word in every if not _is_stop(word)]
-    return tuple(islice(dict.fromkeys(map(_term, telling or every)), MAX_QUERY_TERMS))
+    telling = (word for word in _words(text) if not _is_stop(word))
+    return _first_terms(telling) or _first_terms(_words(text))
+
+
+def _first_terms(words: Iterator[str]) -> tuple[str, ...]:
+    """Return the first distinct terms that a query may have, and look at no word behind them."""
+    terms: dict[str, None] = {}
+    for word in words:
+        terms[_term(word)] = None
+        if len(terms) == MAX_QUERY_TERMS:
+            break
+    return tuple(terms)
 
 
 def memory_terms(

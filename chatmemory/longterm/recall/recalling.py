@@ -21,7 +21,8 @@ from chatmemory.longterm.memory_repository import MemorySearch
 from chatmemory.longterm.memory_rules import ids_problems, namespace_problems, tags_problems
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.settings.memory_settings import MOST_RECALLED
-from chatmemory.text.search_terms import query_terms
+from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.search_terms import READ_CHARACTERS, query_terms
 
 CANDIDATES: Final = 50
 """Of each way of searching, for answers up to this length; a longer one is chosen from ``MOST_RECALLED``.
@@ -29,6 +30,10 @@ CANDIDATES: Final = 50
 Fixed on either side, so that there a longer answer begins with the shorter one.  On LoCoMo 50 find as much as 200 (56.7
 and 56.5 % among the first five), in half of the time.
 """
+
+
+RANKED_AT_ONCE: Final = 100_000
+"""Characters of the terms of all candidates: their words are counted in 10 ms."""
 
 
 class Recalling(MemoryParts):
@@ -57,7 +62,7 @@ class Recalling(MemoryParts):
             tags_problems("$.tags", tags),
             instant_problems("$.as_of", as_of),
         )
-        embedded = await do(embed_texts(self.drafts.embedder, [query]))
+        embedded = await do(embed_texts(self.drafts.embedder, [query[:READ_CHARACTERS]]))
         (placed,) = embedded.placed
         search = MemorySearch(
             namespace,
@@ -72,7 +77,12 @@ class Recalling(MemoryParts):
         )
         candidates = await do(self.repository.search(search).alt(GenericMemoryError))
         now = self.clock.now() if as_of is None else as_of
-        return self.ranker.rank(search, candidates, now=now, limit=most, unembedded=embedded.reason)
+
+        def rank() -> Recall:
+            return self.ranker.rank(search, candidates, now=now, limit=most, unembedded=embedded.reason)
+
+        is_quick = sum(len(candidate.terms) for candidate in candidates.found) <= RANKED_AT_ONCE
+        return rank() if is_quick else await do(beside_the_loop(rank))
 
     @Effect.gen
     async def record_use(

@@ -20,12 +20,13 @@ from starlette.types import Receive, Scope, Send
 from chatmemory.conversation.messages import Conversation, MessagePage
 from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
 from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
-from chatmemory.input.structure import read_json, structure_parameters, write_json
+from chatmemory.input.structure import read_json, structure_parameters
 from chatmemory.longterm.memories import Memory
 from chatmemory.programs.http.access import NOBODY, grant_of
 from chatmemory.programs.http.as_sent import as_sent
 from chatmemory.programs.http.guards.answers import log, route_of
 from chatmemory.programs.http.kept_keys import under_key
+from chatmemory.programs.http.large_answers import written
 from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.grant import Grant
@@ -62,7 +63,7 @@ class Answering:
                 if isinstance(outcome, Failure):
                     _note(scope, outcome.failure())
                     outcome = Failure(self._as_sent(outcome.failure()))
-                response = _answer(self._operation, request, outcome)
+                response = await _answer(self._operation, request, outcome)
             case Failure(error):
                 response = problem_response(error)
         await response(scope, receive, send)
@@ -81,7 +82,7 @@ def _note(scope: Scope, error: ApiError) -> None:
         log.warning("%s: %s: %s", route_of(scope), error.reason.tag, error.reason.problem)
 
 
-def _answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiError]) -> Response:
+async def _answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiError]) -> Response:
     """Return the response for *outcome*."""
     if not isinstance(outcome, Success):
         return problem_response(outcome.failure())
@@ -97,7 +98,7 @@ def _answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiErr
         if is_known and operation.method == "GET" and isinstance(value, UNCHANGED_WITH_ITS_VERSION):
             return Response(status_code=304, headers=headers)
     return Response(
-        write_json(value), status_code=operation.status, headers=headers, media_type="application/json"
+        await written(value), status_code=operation.status, headers=headers, media_type="application/json"
     )
 
 

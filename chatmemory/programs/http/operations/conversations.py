@@ -21,6 +21,7 @@ from chatmemory.effect import Effect
 from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
 from chatmemory.input.json_value import JsonObject
 from chatmemory.input.rules import MAX_LIMIT
+from chatmemory.programs.http.large_answers import bounded
 from chatmemory.programs.http.operation import Call, EventStream, NoParameters, Operation
 from chatmemory.programs.http.operations.events import followed
 from chatmemory.programs.operations.made_ids import with_made_ids
@@ -135,16 +136,29 @@ def get_conversation(
 def get_messages(
     call: Call[MessageList, None],
 ) -> Effect[MessagePage, ReadError | Refusal, ChatMemoryService]:
-    """Return a page of the messages of a conversation, oldest first."""
+    """Return a page of the messages of a conversation, oldest first.
+
+    A page with large messages ends earlier; `older` and `newer` lead on.
+    """
     asked = call.query
-    return _memory(
-        call,
-        lambda memory, conversation_id: memory.get_page(
+
+    def page(memory: ChatMemory, conversation_id: str, limit: int) -> Effect[MessagePage, ReadError]:
+        return memory.get_page(
             conversation_id,
-            limit=asked.limit,
+            limit=limit,
             older_than=asked.older_than,
             newer_than=asked.newer_than,
             view=asked.view,
+        )
+
+    return _memory(
+        call,
+        lambda memory, conversation_id: page(memory, conversation_id, asked.limit).bind(
+            lambda whole: bounded(
+                whole,
+                again=lambda limit: page(memory, conversation_id, limit),
+                newest_first=asked.newer_than is None,
+            )
         ),
     )
 

@@ -31,6 +31,7 @@ from chatmemory.longterm.memories import (
     Stored,
 )
 from chatmemory.longterm.recall.recall import Recall
+from chatmemory.programs.http.large_answers import bounded, bounded_recall
 from chatmemory.programs.http.operation import Call, Empty, InApp, Operation
 from chatmemory.programs.operations.made_ids import with_made_ids
 from chatmemory.programs.operations.refusal import Refusal
@@ -147,13 +148,13 @@ class Pin:
 def list_memories(
     call: Call[MemoryList, None],
 ) -> Effect[MemoryPage, RecallError | Refusal, LongTermMemoryService]:
-    """List memories, newest first."""
+    """List memories, newest first; a page with large memories ends earlier, and `next` leads on."""
     asked = call.query
-    return _memory(
-        call,
-        lambda memory, namespace: memory.list(
+
+    def page(memory: LongTermMemory, namespace: Namespace, limit: int) -> Effect[MemoryPage, RecallError]:
+        return memory.list(
             namespace,
-            limit=asked.limit,
+            limit=limit,
             after=asked.after,
             memory_type=asked.memory_type,
             category=asked.category,
@@ -161,6 +162,12 @@ def list_memories(
             tag=asked.tag,
             containing=asked.containing,
             as_of=asked.as_of,
+        )
+
+    return _memory(
+        call,
+        lambda memory, namespace: page(memory, namespace, asked.limit).bind(
+            lambda whole: bounded(whole, again=lambda limit: page(memory, namespace, limit))
         ),
     )
 
@@ -189,7 +196,7 @@ def recall(call: Call[InApp, Question]) -> Effect[Recall, RecallError | Refusal,
             category=asked.category,
             tags=asked.tags,
             as_of=asked.as_of,
-        ),
+        ).map(bounded_recall),
     )
 
 

@@ -85,8 +85,8 @@ class PostgresMessageRepository:
         return None
 
     @Effect.coroutine
-    async def _candidates(self, now: datetime) -> Outcome[tuple[str, ...], RepositoryError]:
-        return await self.database.read_primary("claim history work", history_work.candidates, now)
+    async def _candidates(self, now: datetime, latest: datetime) -> Outcome[tuple[str, ...], RepositoryError]:
+        return await self.database.read_primary("claim history work", history_work.candidates, now, latest)
 
 
 message_repository = Layer.effect(

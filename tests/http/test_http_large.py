@@ -1,0 +1,118 @@
+"""Large texts: pages end earlier and lead on, answers are whole, and what takes long leaves the event loop free."""
+
+import asyncio
+import json
+from threading import get_ident
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from chatmemory.effect import Effect
+from chatmemory.longterm.extraction import extractors
+from chatmemory.longterm.extraction.proposals import Speaker
+from chatmemory.programs.http.large_answers import MOST_CHARACTERS
+from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.search_terms import MAX_QUERY_TERMS, query_terms
+from tests.patience import PATIENCE_SECONDS
+
+LARGE = "tea " * (MOST_CHARACTERS // 20)  # a fifth of an answer, and less than a body may have
+COUNT = 10
+JSON = {"Content-Type": "application/json"}
+
+
+def body(value: Any) -> bytes:
+    """Return JSON of a text that stays below a million bytes."""
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+async def walk(client: httpx.AsyncClient, path: str, kind: str, cursor: str, after: str) -> list[list[str]]:
+    """Return the beginnings of the texts of each page, following *cursor* as *after*."""
+    pages: list[list[str]] = []
+    parameters: dict[str, str] = {"newerThan": "0"} if kind == "messages" else {}
+    while True:
+        page = (await client.get(path, params=parameters)).json()
+        if not page[kind]:
+            return pages
+        pages.append([one["content"][:2] for one in page[kind]])
+        if page[cursor] is None:
+            return pages
+        parameters = {after: page[cursor]}
+
+
+async def test_a_page_of_large_memories_ends_earlier_and_leads_on(every_client: httpx.AsyncClient) -> None:
+    for number in range(COUNT):
+        saved = {"memories": [{"content": f"{number} {LARGE}", "memoryType": "short_term"}]}
+        await every_client.post("/memories", content=body(saved), headers=JSON)
+    pages = await walk(every_client, "/memories", "memories", "next", "after")
+    assert [len(page) for page in pages] == [4, 4, 2]
+    assert sorted(text for page in pages for text in page) == [f"{number} " for number in range(COUNT)]
+
+
+async def test_a_page_of_large_messages_ends_earlier_and_leads_on(every_client: httpx.AsyncClient) -> None:
+    for number in range(COUNT):
+        said = {"messages": [{"role": "user", "content": f"{number} {LARGE}"}]}
+        await every_client.post("/conversations/c/messages", content=body(said), headers=JSON)
+    newest = (await every_client.get("/conversations/c/messages")).json()
+    assert [one["content"][:2] for one in newest["messages"]] == ["6 ", "7 ", "8 ", "9 "]
+    older = {"olderThan": newest["older"]}
+    before = (await every_client.get("/conversations/c/messages", params=older)).json()
+    assert [one["content"][:2] for one in before["messages"]] == ["2 ", "3 ", "4 ", "5 "]
+    pages = await walk(every_client, "/conversations/c/messages", "messages", "newer", "newerThan")
+    assert [text for page in pages for text in page] == [f"{number} " for number in range(COUNT)]
+
+
+async def test_a_recall_of_large_memories_says_what_it_leaves_out(client: httpx.AsyncClient) -> None:
+    for number in range(COUNT):
+        await client.post(
+            "/memories", content=body({"memories": [{"content": f"tea {number} {LARGE}"}]}), headers=JSON
+        )
+    found = (await client.post("/memories/recall", json={"query": "tea", "limit": COUNT})).json()
+    assert len(found["hits"]) == 4
+    assert "6 of 10 hits are left out" in found["reason"]
+
+
+async def test_long_work_runs_in_another_thread_one_at_a_time() -> None:
+    running: list[int] = []
+    most = 0
+
+    def work() -> int:
+        nonlocal most
+        running.append(1)
+        most = max(most, len(running))
+        running.pop()
+        return get_ident()
+
+    threads = await Effect.all([beside_the_loop(work) for _ in range(20)], concurrency=20).or_raise()
+    assert get_ident() not in threads
+    assert most == 1
+
+
+async def test_an_extraction_from_a_long_text_lets_others_run(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text of 900 KB held everybody else for a second."""
+    loop, has_run = asyncio.get_running_loop(), anyio.Event()
+    find = extractors.extract_by_rules
+
+    def find_when_others_have_run(text: str, *, role: Speaker) -> object:
+        asyncio.run_coroutine_threadsafe(has_run.wait(), loop).result(PATIENCE_SECONDS)
+        return find(text, role=role)
+
+    monkeypatch.setattr(extractors, "extract_by_rules", find_when_others_have_run)
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: client.post("/memory/extract", json={"content": "I like tea. " * 70_000}))
+        assert (await client.get("/health")).status_code == 200
+        has_run.set()
+
+
+def test_long_work_runs_here_without_an_event_loop() -> None:
+    assert beside_the_loop(get_ident).run_sync().unwrap() == get_ident()
+
+
+def test_a_query_is_read_no_further_than_its_terms_reach() -> None:
+    words = [f"word{number}" for number in range(MAX_QUERY_TERMS)]
+    assert query_terms(" ".join(words)) == query_terms(
+        " ".join([*words, *(f"more{n}" for n in range(9_000))])
+    )
