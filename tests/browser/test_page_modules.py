@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.visiting import Visits
 from tests.thorough import rounds
@@ -19,6 +19,14 @@ PARSE: Final = """async (parts) => {
     const parser = new EventParser((event) => events.push(event));
     for (const part of parts) parser.feed(part);
     return events;
+}"""
+CHANGED_WHILE_DRAWN: Final = """async () => {
+    const { html, render, useLayoutEffect } = await import('/page/vendor/preact-htm.js');
+    const { Observable } = await import('/page/observable.js');
+    const word = new Observable("before");
+    const Changing = () => useLayoutEffect(() => { word.value = "after"; }, []);
+    const Shown = () => html`<p>the word is ${word.use()}</p>`;
+    render(html`<${Changing} /><${Shown} />`, document.body.appendChild(document.createElement("div")));
 }"""
 MISSING_WORDS: Final = """async (name) => {
     const [words] = Object.values(await import(`/page/words/${name}`)).filter((given) => !Array.isArray(given));
@@ -45,6 +53,11 @@ def test_every_word_is_there_in_both_languages(page: Page) -> None:
     names = [file.name for file in WORDS.iterdir()]
     assert len(names) > 5
     assert {name: missing for name in names if (missing := page.evaluate(MISSING_WORDS, name))} == {}
+
+
+def test_a_value_that_changes_while_it_is_drawn_is_drawn_again(page: Page) -> None:
+    page.evaluate(CHANGED_WHILE_DRAWN)
+    expect(page.get_by_text("the word is after")).to_be_visible()
 
 
 @st.composite

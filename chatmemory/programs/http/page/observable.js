@@ -2,7 +2,7 @@
  * `Observable`: a value that components show and that others change.
  */
 
-import { useEffect, useState } from "./vendor/preact-htm.js";
+import { useLayoutEffect, useState } from "./vendor/preact-htm.js";
 
 export class Observable {
   #value;
@@ -31,13 +31,13 @@ export class Observable {
   /** The value, in a component that is to be drawn again when it changes. */
   use() {
     const [, draw] = useState(0);
-    useEffect(() => {
-      const seen = this.#value;
+    const seen = this.#value;
+    useLayoutEffect(() => {
       const stop = this.listen(() => draw((count) => count + 1));
       // It may have changed between the drawing and this effect.
       if (!Object.is(seen, this.#value)) draw((count) => count + 1);
       return stop;
     }, []);
-    return this.#value;
+    return seen;
   }
 }
