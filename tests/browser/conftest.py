@@ -1,7 +1,7 @@
 """The page as people use it: in a real Chromium, before a real server with a store of its own.
 
 One browser and one server serve all tests of a process, save for modules with settings or a folder of their own,
-which have a server of their own; each test finds the store empty and the window new.
+which have a server of their own; each test finds the store empty, and the window as new.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.api import Api
 from tests.browser.chromium import open_chromium
-from tests.browser.visiting import Visits
+from tests.browser.visiting import Visits, Windows
 from tests.http.served import Server, served
 from tests.patience import PATIENCE_SECONDS
 
@@ -88,17 +88,28 @@ def serving(folder: Path, configuration: str) -> AbstractContextManager[Server]:
     return served(folder / "memory.db", "--past-chats", folder / "pastchats.db", "--config", file)
 
 
-@pytest.fixture
-def api(server: Server) -> Generator[Api]:
+@pytest.fixture(scope="module")
+def client(server: Server) -> Generator[httpx.Client]:
     with httpx.Client(base_url=server.url, trust_env=False) as client:
-        api = Api(client)
-        api.empty()
-        yield api
+        yield client
 
 
 @pytest.fixture
-def visit(chromium: Browser, server: Server, api: Api) -> Generator[Visits]:
+def api(client: httpx.Client) -> Api:
+    api = Api(client)
+    api.empty()
+    return api
+
+
+@pytest.fixture(scope="module")
+def windows(chromium: Browser, server: Server) -> Generator[Windows]:
+    with ExitStack() as opened:
+        yield Windows(chromium, server.url, opened)
+
+
+@pytest.fixture
+def visit(windows: Windows, api: Api) -> Generator[Visits]:
     """Open windows on a store that is empty as yet."""
     del api
-    with ExitStack() as windows:
-        yield Visits(chromium, server.url, windows)
+    with ExitStack() as visits:
+        yield Visits(windows, visits)

@@ -67,8 +67,7 @@ def test_events_that_are_refused_are_not_asked_for_for_ever(visit: Visits, api: 
         asked.append(route.request.url)
         route.fulfill(status=403, json={"tag": "ForbiddenError", "title": "No", "status": 403})
 
-    page = visitor.page
-    page.clock.install()
+    page = visitor.stop_the_clock()
     page.route(EVENTS, refuse)
     visitor.go("conversations/lunch")
     expect(page.get_by_role("img", name="do not appear by themselves any more")).to_be_visible()

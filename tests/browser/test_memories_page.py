@@ -250,8 +250,7 @@ def forget(page: Page, text: object) -> Locator:
 
 def test_forgetting_can_be_undone(visit: Visits, api: Api) -> None:
     api.remember(TEA, RELEASE)
-    page = visit().page
-    page.clock.install()
+    page = visit().stop_the_clock()
     page.goto(f"{api.url}#/memories")
     forget(page, TEA["content"]).click()
     expect(card(page, TEA["content"])).to_be_visible()
@@ -261,8 +260,7 @@ def test_forgetting_can_be_undone(visit: Visits, api: Api) -> None:
 
 def test_a_memory_is_forgotten_when_nobody_has_undone_it(visit: Visits, api: Api) -> None:
     api.remember(TEA, RELEASE)
-    page = visit().page
-    page.clock.install()
+    page = visit().stop_the_clock()
     page.goto(f"{api.url}#/memories")
     undo = forget(page, TEA["content"])
     expect(undo).to_be_visible()
@@ -276,8 +274,7 @@ def test_a_memory_is_forgotten_when_nobody_has_undone_it(visit: Visits, api: Api
 
 def test_the_way_back_waits_for_whoever_looks_at_it(visit: Visits, api: Api) -> None:
     api.remember(TEA)
-    page = visit().page
-    page.clock.install()
+    page = visit().stop_the_clock()
     page.goto(f"{api.url}#/memories")
     undo = forget(page, TEA["content"])
     undo.hover()
@@ -305,8 +302,7 @@ def test_what_could_not_be_forgotten_comes_back(visit: Visits, api: Api) -> None
     api.remember(TEA)
     visitor = visit()
     visitor.expect_trouble("500")
-    page = visitor.page
-    page.clock.install()
+    page = visitor.stop_the_clock()
 
     def fail(route: Route) -> None:
         if route.request.method == "DELETE":

@@ -1,7 +1,7 @@
 """What the page looks like with the demo's data: a picture of every view, for people to judge.
 
-They are written to ``tests/browser/screenshots``, or to the folder that ``PAGE_SCREENSHOTS`` names, which also asks
-for every language, theme and size; ``README_SCREENSHOT=1`` renews the picture of the README.
+A thorough run writes them to ``tests/browser/screenshots``; ``PAGE_SCREENSHOTS`` names another folder, and asks for
+every language, theme and size; ``README_SCREENSHOT=1`` renews the picture of the README.
 """
 
 import os
@@ -21,7 +21,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.api import Api
 from tests.browser.visiting import DESKTOP, PHONE, Language, Theme, Visits
 from tests.http.served import Server, started
-from tests.thorough import rounds
+from tests.thorough import IS_THOROUGH
 
 ROOT: Final = Path(__file__).parents[2]
 ASKED: Final = os.environ.get("PAGE_SCREENSHOTS")
@@ -29,6 +29,7 @@ PICTURES: Final = Path(ASKED or Path(__file__).with_name("screenshots"))
 README_PICTURE: Final = ROOT / "docs/page.png"
 
 LOADING: Final = re.compile("Loading|加载中")
+NOWHERE: Final = re.compile("There is nothing at|此地址没有内容")
 PERMALINK: Final = re.compile("Link to|链接")
 
 SIZES: Final[Mapping[str, ViewportSize]] = {"desktop": DESKTOP, "phone": PHONE}
@@ -37,7 +38,7 @@ THEMES: Final[tuple[Theme, ...]] = ("light", "dark")
 LOOKS: Final[tuple[tuple[Language, Theme, str], ...]] = (
     tuple(product(LANGUAGES, THEMES, SIZES))
     if ASKED
-    else (("en-GB", "light", "desktop"), ("zh-CN", "dark", "phone"))[: rounds(1, thorough=2)]
+    else (("en-GB", "light", "desktop"), ("zh-CN", "dark", "phone"))
 )
 
 
@@ -51,10 +52,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
 
 
 @pytest.fixture
-def api(server: Server) -> Generator[Api]:
+def api(client: httpx.Client) -> Api:
     """A client that leaves everything as it is."""
-    with httpx.Client(base_url=server.url, trust_env=False) as client:
-        yield Api(client)
+    return Api(client)
 
 
 def nothing(page: Page) -> None:
@@ -122,6 +122,9 @@ def undo(page: Page) -> None:
     page.get_by_role("button", name=re.compile("Undo|撤销")).click()
 
 
+@pytest.mark.skipif(
+    not (ASKED or IS_THOROUGH), reason="pictures are for people: make test-thorough takes some"
+)
 @pytest.mark.parametrize(("language", "theme", "size"), LOOKS)
 def test_every_view_has_its_picture(visit: Visits, language: Language, theme: Theme, size: str) -> None:
     folder = PICTURES / f"{language}-{theme}-{size}"
@@ -129,8 +132,10 @@ def test_every_view_has_its_picture(visit: Visits, language: Language, theme: Th
     visitor = visit(language=language, theme=theme, size=SIZES[size], is_calm=True)
     page = visitor.page
     for name, (place, act) in VIEWS.items():
-        page.goto("about:blank")
+        nowhere = visitor.go("nowhere").get_by_role("heading", name=NOWHERE)
+        expect(nowhere).to_be_visible()  # and what was open is closed
         visitor.go(place)
+        expect(nowhere).to_have_count(0)
         expect(page.get_by_role("main").get_by_role("heading").first).to_be_visible()
         expect(page.get_by_text(LOADING)).to_have_count(0)
         act(page)

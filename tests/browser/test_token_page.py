@@ -22,13 +22,11 @@ def configuration() -> str:
     )
 
 
-@pytest.fixture
-def api(server: Server) -> Generator[Api]:
+@pytest.fixture(scope="module")
+def client(server: Server) -> Generator[httpx.Client]:
     headers = {"Authorization": f"Bearer {OWNER}"}
     with httpx.Client(base_url=server.url, headers=headers, trust_env=False) as client:
-        api = Api(client)
-        api.empty()
-        yield api
+        yield client
 
 
 def test_a_token_opens_the_place_that_was_asked_for(visit: Visits, api: Api) -> None:

@@ -1,11 +1,12 @@
 """``Visitor`` and ``Visits``: somebody at a browser, who notices what goes wrong on a page though nobody sees it."""
 
 import re
+from collections import defaultdict
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from typing import Final, Literal, final
 
-from attrs import define, field, frozen
+from attrs import Factory, define, field, frozen
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Error, Page, Request, ViewportSize
 
 from tests.patience import PATIENCE_SECONDS
@@ -20,22 +21,30 @@ PHONE: Final = ViewportSize(width=390, height=844)
 @final
 @define
 class Visitor:
-    """One browser window with a memory of its own: its storage, its language, its theme.
+    """One browser window with its language and its theme, and a storage that is empty at first.
 
     Attributes:
         page: what the window shows.
         troubles: console errors, exceptions, requests that failed, native dialogs.
         expected: what troubles are meant to happen, as patterns.
+        is_kept: whether the window may serve another test.
     """
 
     url: str
     page: Page
     troubles: list[str] = field(factory=list)
     expected: list[str] = field(factory=list)
+    is_kept: bool = True
 
     def go(self, place: str) -> Page:
         """Open the page at *place*, such as ``memories?query=tea``."""
         self.page.goto(f"{self.url}#/{place}")
+        return self.page
+
+    def stop_the_clock(self) -> Page:
+        """Let the time of the window pass as the test says; nobody else can use it then."""
+        self.is_kept = False
+        self.page.clock.install()
         return self.page
 
     def expect_trouble(self, *patterns: str) -> None:
@@ -80,12 +89,75 @@ class Visitor:
 
 @final
 @frozen
-class Visits:
-    """Opens windows of *browser*, and fails at the end when something went wrong in one that its test did not expect."""
+class Look:
+    """How somebody sees the page."""
+
+    language: Language
+    theme: Theme
+    is_phone: bool
+    is_calm: bool
+
+
+@final
+@frozen
+class Windows:
+    """The windows of a module.  One that a test has left serves the next test that wants such a one.
+
+    Its page has been loaded anew by then, at a place where nothing is.  A window of its own for each test would cost
+    twice as much as the load: it begins with a process and an empty cache.
+    """
 
     browser: Browser
     url: str
-    windows: ExitStack
+    opened: ExitStack
+    idle: defaultdict[Look, list[Visitor]] = Factory(lambda: defaultdict(list))
+
+    def taken(self, look: Look) -> Visitor:
+        """Return a window that nobody uses."""
+        return self.idle[look].pop() if self.idle[look] else self._opened(look)
+
+    def left(self, look: Look, visitor: Visitor) -> None:
+        """Take back a window, and make it as new."""
+        page = visitor.page
+        if not (visitor.is_kept and page.url.startswith(self.url)):
+            page.context.close()
+            return
+        page.unroute_all()
+        page.set_viewport_size(size_of(look))
+        page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        visitor.go("nowhere")
+        page.reload()
+        visitor.troubles.clear()
+        visitor.expected.clear()
+        self.idle[look].append(visitor)
+
+    def _opened(self, look: Look) -> Visitor:
+        context = self.browser.new_context(
+            locale=look.language,
+            timezone_id="Asia/Shanghai",
+            color_scheme=look.theme,
+            viewport=size_of(look),
+            has_touch=look.is_phone,
+            reduced_motion="reduce" if look.is_calm else "no-preference",
+        )
+        self.opened.callback(context.close)
+        context.set_default_timeout(1_000 * PATIENCE_SECONDS)
+        visitor = Visitor(self.url, context.new_page())
+        visitor.notice_troubles()
+        return visitor
+
+
+def size_of(look: Look) -> ViewportSize:
+    return PHONE if look.is_phone else DESKTOP
+
+
+@final
+@frozen
+class Visits:
+    """Gives windows to a test, and fails at the end when something went wrong in one that the test did not expect."""
+
+    windows: Windows
+    visits: ExitStack
 
     def __call__(
         self,
@@ -95,27 +167,13 @@ class Visits:
         size: ViewportSize = DESKTOP,
         is_calm: bool = False,
     ) -> Visitor:
-        """Open a window; *is_calm*: of somebody who wants no motion."""
-        return self.windows.enter_context(self._visitor(language, theme, size, is_calm=is_calm))
+        """Give a window; *is_calm*: of somebody who wants no motion."""
+        return self.visits.enter_context(self._visitor(Look(language, theme, size == PHONE, is_calm)))
 
     @contextmanager
-    def _visitor(
-        self, language: Language, theme: Theme, size: ViewportSize, *, is_calm: bool
-    ) -> Generator[Visitor]:
-        context = self.browser.new_context(
-            locale=language,
-            timezone_id="Asia/Shanghai",
-            color_scheme=theme,
-            viewport=size,
-            has_touch=size == PHONE,
-            reduced_motion="reduce" if is_calm else "no-preference",
-        )
-        context.set_default_timeout(1_000 * PATIENCE_SECONDS)
-        try:
-            visitor = Visitor(self.url, context.new_page())
-            visitor.notice_troubles()
-            yield visitor
-            troubles = visitor.unexpected()
-            assert not troubles, "\n".join(troubles)
-        finally:
-            context.close()
+    def _visitor(self, look: Look) -> Generator[Visitor]:
+        visitor = self.windows.taken(look)
+        yield visitor
+        troubles = visitor.unexpected()
+        self.windows.left(look, visitor)
+        assert not troubles, "\n".join(troubles)
