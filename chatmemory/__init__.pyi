@@ -127,20 +127,22 @@ from chatmemory.longterm.memories import (
     Stored as Stored,
 )
 from chatmemory.longterm.memory_repository import (
+    MemoryRepository as MemoryRepository,
+    MemoryRepositoryTag as MemoryRepositoryTag,
+)
+from chatmemory.longterm.recall.recall import Recall as Recall, RecallHit as RecallHit
+from chatmemory.longterm.recall.recall_ranker import (
+    RecallRanker as RecallRanker,
+    RecallRankerTag as RecallRankerTag,
+)
+from chatmemory.longterm.repository_values import (
     Attachment as Attachment,
     Candidate as Candidate,
     Candidates as Candidates,
     Forgetting as Forgetting,
     MemoryDraft as MemoryDraft,
     MemoryListing as MemoryListing,
-    MemoryRepository as MemoryRepository,
-    MemoryRepositoryTag as MemoryRepositoryTag,
     MemorySearch as MemorySearch,
-)
-from chatmemory.longterm.recall.recall import Recall as Recall, RecallHit as RecallHit
-from chatmemory.longterm.recall.recall_ranker import (
-    RecallRanker as RecallRanker,
-    RecallRankerTag as RecallRankerTag,
 )
 from chatmemory.longterm.save_form import (
     SaveForm as SaveForm,

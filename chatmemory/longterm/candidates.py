@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 
 from chatmemory.longterm.kept_memory import KeptMemory, newest
-from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 
 
 def candidates(rows: Iterable[KeptMemory], search: MemorySearch) -> Candidates:

@@ -13,7 +13,7 @@ from attrs import frozen
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.json_value import same_json, to_json
 from chatmemory.longterm.memories import Duplicate, Namespace, Stored
-from chatmemory.longterm.memory_repository import MemoryDraft
+from chatmemory.longterm.repository_values import MemoryDraft
 
 Words: TypeAlias = tuple[Namespace, str, str | None, str | None]
 """What two memories of one id must have in common: namespace, content, key and value (as JSON)."""

@@ -20,7 +20,7 @@ from chatmemory.longterm.candidates import candidates
 from chatmemory.longterm.changes import StoreDecision, decide_store
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
 from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Namespace, Stored, UseReport
-from chatmemory.longterm.memory_repository import (
+from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,
     Forgetting,

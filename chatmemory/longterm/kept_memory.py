@@ -18,8 +18,8 @@ from chatmemory.input.json_value import from_json, to_json
 from chatmemory.input.rules import Place
 from chatmemory.longterm.changes import StandingMemory, Words
 from chatmemory.longterm.memories import Memory, MemoryType, Namespace
-from chatmemory.longterm.memory_repository import Forgetting, MemoryDraft, MemoryListing
 from chatmemory.longterm.memory_rules import folded
+from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing
 
 
 @final

@@ -11,8 +11,8 @@ from chatmemory.input.rules import id_problems, instant_problems, refuse
 from chatmemory.longterm.auto_save import statement
 from chatmemory.longterm.memories import Duplicate, Memory, MemoryPage, Namespace, NewMemory, Stored
 from chatmemory.longterm.memory_parts import MemoryParts
-from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory.longterm.memory_rules import content_problems, namespace_problems, value_problems
+from chatmemory.longterm.repository_values import MemoryListing
 
 
 class KeyedValues(MemoryParts):

@@ -32,7 +32,6 @@ from chatmemory.longterm.memories import (
 )
 from chatmemory.longterm.memory_drafts import text_to_embed
 from chatmemory.longterm.memory_parts import MemoryParts
-from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory.longterm.memory_rules import (
     changes_problems,
     flag_problems,
@@ -40,6 +39,7 @@ from chatmemory.longterm.memory_rules import (
     namespace_problems,
 )
 from chatmemory.longterm.re_embedding import ReEmbedding
+from chatmemory.longterm.repository_values import MemoryListing
 
 REWRITES: Final = 10  # tries of a correction that names no version, while others change the same memory
 

@@ -22,7 +22,7 @@ from chatmemory.errors import DataValidationError, Problem
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import refuse
 from chatmemory.longterm.memories import DedupPolicy, Memory, MemoryType, Namespace, NewMemory
-from chatmemory.longterm.memory_repository import MemoryDraft
+from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory.text.search_terms import memory_terms
 
 PREFIX_CHARACTERS: Final = 50  # spec 000, "Deduplication by session and role"

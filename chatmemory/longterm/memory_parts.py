@@ -37,9 +37,10 @@ from chatmemory.longterm.memories import (
     Stored,
 )
 from chatmemory.longterm.memory_drafts import MemoryDrafts
-from chatmemory.longterm.memory_repository import MemoryDraft, MemoryListing, MemoryRepository
+from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import contained_problems, namespace_problems
 from chatmemory.longterm.recall.recall_ranker import RecallRanker
+from chatmemory.longterm.repository_values import MemoryDraft, MemoryListing
 from chatmemory.settings.memory_settings import (
     ExpirySettings,
     ExtractionSettings,

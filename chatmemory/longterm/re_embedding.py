@@ -14,7 +14,8 @@ from chatmemory.errors import EmbeddingError, GenericMemoryError
 from chatmemory.input.rules import Place, cursor_of
 from chatmemory.longterm.memories import Memory, Namespace, ReEmbedReport
 from chatmemory.longterm.memory_drafts import text_to_embed
-from chatmemory.longterm.memory_repository import Attachment, MemoryRepository
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.repository_values import Attachment
 
 BATCH: Final = 100  # memories that get their vectors in one transaction
 PROBE: Final = "dimension"  # any word: only an answer tells how long an embedder's vectors are

@@ -7,8 +7,8 @@ from chatmemory.errors import GenericMemoryError, MemoryNotFoundError, MemoryRea
 from chatmemory.input.rules import id_problems, refuse, text_problems
 from chatmemory.longterm.memories import ForgetReceipt, Namespace
 from chatmemory.longterm.memory_parts import MemoryParts
-from chatmemory.longterm.memory_repository import Forgetting
 from chatmemory.longterm.memory_rules import namespace_problems
+from chatmemory.longterm.repository_values import Forgetting
 
 NOTHING_NAMED: Final = Problem(
     "$", "name what to forget: a session_id, a message_id or a path; forget_all takes all"

@@ -26,13 +26,8 @@ from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import Namespace
-from chatmemory.longterm.memory_repository import (
-    Forgetting,
-    MemoryListing,
-    MemoryRepository,
-    MemoryRepositoryTag,
-    MemorySearch,
-)
+from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
+from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory_layers import stacks
 from tests.empty_store import empty_store
 

@@ -23,7 +23,8 @@ from chatmemory.longterm.memories import (
     Stored,
     UseReport,
 )
-from chatmemory.longterm.memory_repository import Attachment, MemoryRepository, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.repository_values import Attachment, MemorySearch
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

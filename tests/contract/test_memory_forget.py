@@ -10,8 +10,9 @@ from chatmemory.conversation.message_repository import MessageRepository, PageQu
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, dedup_key, remembered
 from chatmemory.longterm.memories import ForgetReceipt, Namespace, Provenance, Stored
-from chatmemory.longterm.memory_repository import Forgetting, MemoryListing, MemoryRepository, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

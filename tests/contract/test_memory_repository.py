@@ -11,7 +11,8 @@ from chatmemory.input.json_value import Json
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import CONTENTS, SPACE, VALUES, VECTORS, dedup_key, remembered
 from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Provenance, Stored
-from chatmemory.longterm.memory_repository import MemoryDraft, MemoryListing, MemoryRepository
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.repository_values import MemoryDraft, MemoryListing
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

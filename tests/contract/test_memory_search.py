@@ -9,8 +9,9 @@ import pytest
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
 from chatmemory.longterm.memories import Namespace
-from chatmemory.longterm.memory_repository import Candidates, MemoryRepository, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.longterm.repository_values import Candidates, MemorySearch
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

@@ -8,7 +8,8 @@ import pytest
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.longterm.memories import Namespace
-from chatmemory.longterm.memory_repository import MemoryListing, MemoryRepository, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.repository_values import MemoryListing, MemorySearch
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")

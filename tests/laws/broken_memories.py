@@ -16,7 +16,7 @@ from chatmemory.errors import MemoryConflictError, MemoryStoreError
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.kept_memory import kept
 from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, Namespace, Stored, UseReport
-from chatmemory.longterm.memory_repository import (
+from chatmemory.longterm.repository_values import (
     Attachment,
     Candidate,
     Candidates,

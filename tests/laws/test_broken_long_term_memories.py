@@ -10,10 +10,11 @@ from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.laws import LawBrokenError, LongTermMemoryLaws
 from chatmemory.longterm.extraction.extractors import rule_extractor
 from chatmemory.longterm.long_term_memory_live import long_term_memory
-from chatmemory.longterm.memory_repository import Candidates, MemoryRepositoryTag, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
 from chatmemory.longterm.recall.recall_ranking import recall_ranker
+from chatmemory.longterm.repository_values import Candidates, MemorySearch
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 from tests.laws.broken_memories import (

@@ -22,8 +22,9 @@ from chatmemory.embedding.unit_vectors import embed_texts
 from chatmemory.errors import DataValidationError, MemoryStoreError, RepositoryError
 from chatmemory.longterm.memories import Namespace, NewMemory
 from chatmemory.longterm.memory_drafts import MemoryDrafts
-from chatmemory.longterm.memory_repository import Candidates, MemoryRepositoryTag, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.recall.recall_ranking import WeightedRanking
+from chatmemory.longterm.repository_values import Candidates, MemorySearch
 from chatmemory.settings.memory_settings import RetrievalSettings
 from chatmemory.text.search_terms import query_terms
 from chatmemory_layers.embedding.static import THRESHOLD

@@ -12,7 +12,7 @@ from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of
 from chatmemory.longterm.memories import Duplicate, Namespace, Stored
-from chatmemory.longterm.memory_repository import MemoryDraft
+from chatmemory.longterm.repository_values import MemoryDraft
 
 WRITERS = 8
 BATCHES = 5  # by each writer

@@ -11,7 +11,7 @@ from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import INSTANTS, SPACE, VECTORS, dedup_key, remembered
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
 from chatmemory.longterm.memories import Namespace, Provenance, Stored
-from chatmemory.longterm.memory_repository import Forgetting, MemoryDraft
+from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
 
 DAY = timedelta(days=1)
 

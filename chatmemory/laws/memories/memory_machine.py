@@ -37,7 +37,7 @@ from chatmemory.laws.memories.memory_side_by_side import (
 )
 from chatmemory.laws.memories.memory_witness import found, plain, search_for
 from chatmemory.laws.memories.memory_writing_rules import WritingRules
-from chatmemory.longterm.memory_repository import Candidates, MemoryListing
+from chatmemory.longterm.repository_values import Candidates, MemoryListing
 
 SELDOM: Final = 4  # times None for each time something
 

@@ -12,7 +12,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import Json
 from chatmemory.laws.kit.samples import ALIKE, START, TEXTS, any_text
 from chatmemory.longterm.memories import MemoryRole, Namespace, Provenance, Source
-from chatmemory.longterm.memory_repository import MemoryDraft
+from chatmemory.longterm.repository_values import MemoryDraft
 
 SPACE: Final = EmbeddingSpace("law", 4)
 OTHER_SPACES: Final = (EmbeddingSpace("Law", 4), EmbeddingSpace("law", 3))

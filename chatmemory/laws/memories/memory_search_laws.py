@@ -7,8 +7,8 @@ import pytest
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, found, ids_of, rounded
-from chatmemory.longterm.memory_repository import Attachment
 from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.longterm.repository_values import Attachment
 
 MANY = 60  # memories that share words
 FEW = 7  # of the nearest neighbours

@@ -25,7 +25,7 @@ from chatmemory.laws.memories.memory_witness import (
 )
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.memories import Memory, Namespace
-from chatmemory.longterm.memory_repository import MemoryDraft, MemoryListing
+from chatmemory.longterm.repository_values import MemoryDraft, MemoryListing
 
 REMEMBER: Final = "L1 remember: what is stored reads as it was given, and nothing else changes"
 ATOMIC: Final = "L2 atomic batch: a batch that is refused is refused with its reason, and changes nothing"

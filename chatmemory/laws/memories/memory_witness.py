@@ -17,15 +17,14 @@ from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.under_test import RepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS
 from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Stored
-from chatmemory.longterm.memory_repository import (
+from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
+from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.longterm.repository_values import (
     Candidates,
     MemoryDraft,
     MemoryListing,
-    MemoryRepository,
-    MemoryRepositoryTag,
     MemorySearch,
 )
-from chatmemory.longterm.recall.recall import Coverage
 
 NOWHERE: Final = "nowhere"  # a text that no sample contains
 ALL: Final = 1000  # more than any law stores

@@ -23,7 +23,7 @@ from chatmemory.laws.memories.memory_samples import (
 )
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of, plain
 from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Stored
-from chatmemory.longterm.memory_repository import Attachment, Forgetting, MemoryDraft
+from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryDraft
 
 
 class MemoryWritingLaws(MemoryRepositoryUnderTest):

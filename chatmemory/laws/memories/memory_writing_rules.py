@@ -38,7 +38,7 @@ from chatmemory.laws.memories.memory_side_by_side import (
     which,
 )
 from chatmemory.longterm.memories import MemoryType, Provenance
-from chatmemory.longterm.memory_repository import Attachment, Forgetting, MemoryDraft
+from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryDraft
 
 
 class WritingRules(MemorySideBySide):

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Protocol
 
 from chatmemory.effect import Tag
-from chatmemory.longterm.memory_repository import Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Recall
+from chatmemory.longterm.repository_values import Candidates, MemorySearch
 
 
 class RecallRanker(Protocol):

@@ -17,9 +17,9 @@ from chatmemory.effect import Do, Effect, Layer
 from chatmemory.embedding.embedder import EmbedderTag, Matrix, Vector
 from chatmemory.input.choices import RecallMode
 from chatmemory.longterm.memories import Memory
-from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
+from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
 from chatmemory.text.search_terms import LEAST_SHARE, lexical_scores
 

@@ -17,9 +17,9 @@ from chatmemory.input.rules import (
 )
 from chatmemory.longterm.memories import Category, Namespace, UseReport
 from chatmemory.longterm.memory_parts import MemoryParts
-from chatmemory.longterm.memory_repository import MemorySearch
 from chatmemory.longterm.memory_rules import ids_problems, namespace_problems, tags_problems
 from chatmemory.longterm.recall.recall import Recall
+from chatmemory.longterm.repository_values import MemorySearch
 from chatmemory.settings.memory_settings import MOST_RECALLED
 from chatmemory.text.long_work import beside_the_loop
 from chatmemory.text.search_terms import READ_CHARACTERS, query_terms

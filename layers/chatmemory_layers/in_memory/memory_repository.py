@@ -12,7 +12,8 @@ from chatmemory.errors import RepositoryError
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.kept_memory import KeptMemory
 from chatmemory.longterm.memories import ForgetReceipt
-from chatmemory.longterm.memory_repository import Forgetting, MemoryRepositoryTag
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
 
 

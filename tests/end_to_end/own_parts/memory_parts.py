@@ -20,8 +20,8 @@ from chatmemory.effect import Effect
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.input.choices import RecallMode
 from chatmemory.longterm.extraction.proposals import Span, Speaker
-from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Signals
+from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 
 NOTE = "note:"
 

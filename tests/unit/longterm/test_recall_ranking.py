@@ -13,10 +13,10 @@ from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.embedding.embedder import USUAL_THRESHOLD
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.longterm.memories import Memory, Namespace, Provenance
-from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Coverage, Recall
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
 from chatmemory.longterm.recall.recall_ranking import WeightedRanking, recall_ranker, recall_scores
+from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
 from chatmemory.text.search_terms import query_terms, search_terms
 from chatmemory_layers.embedding.static import THRESHOLD, static

@@ -16,7 +16,8 @@ from chatmemory.conversation.message_repository import ConversationListing
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.memories import Namespace
-from chatmemory.longterm.memory_repository import Forgetting, MemoryRepository, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.repository_values import Forgetting, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository

@@ -10,14 +10,14 @@ from chatmemory import Failure, RepositoryError
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered, unit
 from chatmemory.longterm.memories import Duplicate, Namespace, Provenance, Stored
-from chatmemory.longterm.memory_repository import (
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.longterm.repository_values import (
     Attachment,
     Forgetting,
     MemoryListing,
-    MemoryRepository,
     MemorySearch,
 )
-from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository

@@ -13,8 +13,9 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.memories import Namespace
-from chatmemory.longterm.memory_repository import Candidates, MemoryDraft, MemoryRepository, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.longterm.repository_values import Candidates, MemoryDraft, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, open_database

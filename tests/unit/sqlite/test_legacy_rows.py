@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chatmemory.longterm.memories import Memory, Namespace
-from chatmemory.longterm.memory_repository import MemoryListing, MemorySearch
+from chatmemory.longterm.repository_values import MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory.text.search_terms import query_terms
 from chatmemory_layers.sqlite.engine.database import open_database

@@ -10,7 +10,7 @@ import pytest
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.memories import ForgetReceipt, Namespace, Provenance
-from chatmemory.longterm.memory_repository import Forgetting, MemorySearch
+from chatmemory.longterm.repository_values import Forgetting, MemorySearch
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from tests.unit.sqlite.stores import open_memories
 

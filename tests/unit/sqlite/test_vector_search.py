@@ -14,7 +14,12 @@ from chatmemory.embedding.embedder import Matrix, Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.longterm.memories import Namespace
-from chatmemory.longterm.memory_repository import Attachment, Candidates, Forgetting, MemorySearch
+from chatmemory.longterm.repository_values import (
+    Attachment,
+    Candidates,
+    Forgetting,
+    MemorySearch,
+)
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.memories.vector_search import (
     COMPARED,
@@ -219,7 +224,7 @@ def test_the_spaces_that_were_used_last_stay_in_memory(spaces: sqlite3.Connectio
 REMEMBER_BY_WORDS = """
 import asyncio, sys
 from datetime import UTC, datetime
-from chatmemory.longterm.memory_repository import MemoryDraft, MemorySearch
+from chatmemory.longterm.repository_values import MemoryDraft, MemorySearch
 from chatmemory.longterm.memories import Namespace, Provenance
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import open_database

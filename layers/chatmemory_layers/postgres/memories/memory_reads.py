@@ -9,8 +9,8 @@ from typing import Final
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import Memory, Namespace
-from chatmemory.longterm.memory_repository import MemoryListing
 from chatmemory.longterm.memory_rules import folded
+from chatmemory.longterm.repository_values import MemoryListing
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, TRUE, memory_of, seen_by, true_at
 from chatmemory_layers.sql.columns import END_US, to_us

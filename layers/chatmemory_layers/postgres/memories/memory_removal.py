@@ -12,7 +12,7 @@ from typing import Final, Never
 
 from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.memories import ForgetReceipt, Namespace
-from chatmemory.longterm.memory_repository import Forgetting
+from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
 from chatmemory_layers.sql.columns import to_us

@@ -11,11 +11,11 @@ from attrs import frozen
 from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.errors import MemoryStoreError, RepositoryError
 from chatmemory.longterm.memories import Duplicate, Namespace, Stored
-from chatmemory.longterm.memory_repository import (
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.longterm.repository_values import (
     Candidates,
     Forgetting,
     MemoryDraft,
-    MemoryRepositoryTag,
     MemorySearch,
 )
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag

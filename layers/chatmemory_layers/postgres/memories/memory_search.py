@@ -7,8 +7,8 @@ past what the filters leave out until there are enough.  Whatever is found is co
 from collections.abc import Sequence
 from typing import Final
 
-from chatmemory.longterm.memory_repository import Candidate, Candidates, MemorySearch
 from chatmemory.longterm.recall.recall import Coverage
+from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes
 from chatmemory_layers.postgres.memories.memory_row import SEEN, TRUE, memory_of, true_at, vector_literal

@@ -12,7 +12,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError
 from chatmemory.input.json_value import to_json
 from chatmemory.longterm.memories import Memory, MemoryType, Namespace, UseReport
-from chatmemory.longterm.memory_repository import Attachment, MemoryDraft
+from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_row import (
     OWNED,

@@ -9,7 +9,7 @@ from datetime import datetime
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import Memory, Namespace
-from chatmemory.longterm.memory_repository import MemoryListing
+from chatmemory.longterm.repository_values import MemoryListing
 from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sqlite.memories.memory_row import (
     CONTAINS,

@@ -14,7 +14,7 @@ from typing import Any, Final, Never
 
 from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.memories import ForgetReceipt, Namespace
-from chatmemory.longterm.memory_repository import Forgetting
+from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, seen_by

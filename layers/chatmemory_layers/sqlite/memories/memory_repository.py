@@ -11,7 +11,8 @@ from attrs import field, frozen
 from chatmemory.effect import Effect, Failure, Layer, Outcome
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.memories import ForgetReceipt
-from chatmemory.longterm.memory_repository import Candidates, Forgetting, MemoryRepositoryTag, MemorySearch
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.longterm.repository_values import Candidates, Forgetting, MemorySearch
 from chatmemory_layers.sqlite.engine.database import DatabaseTag, empty_log
 from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
 from chatmemory_layers.sqlite.memories import memory_reads, memory_removal, memory_store, memory_writes

@@ -15,7 +15,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import StandingMemory, Step, StoreDecision, Words, decide_store
 from chatmemory.longterm.memories import Duplicate, Namespace, Stored
-from chatmemory.longterm.memory_repository import MemoryDraft
+from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memories.memory_row import said_columns, vector_blob

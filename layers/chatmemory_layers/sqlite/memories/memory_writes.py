@@ -13,7 +13,7 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError
 from chatmemory.longterm.memories import Memory, MemoryType, Namespace, UseReport
-from chatmemory.longterm.memory_repository import Attachment, MemoryDraft
+from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, memory_of, said_columns, seen_by, vector_blob
