@@ -72,7 +72,7 @@ class Content:
     def turn_count(self) -> int:
         """How many turns ``content_turns`` makes of it."""
         kinds = (self.texts, self.thinking, self.results, self.attached)
-        return sum(any(text.strip() for text in texts) for texts in kinds if texts)
+        return sum(any(map(str.strip, texts)) for texts in kinds if texts)
 
     def add(self, content: Json) -> None:
         """Sort *content* in: a text, a block, or a list of them."""

@@ -85,6 +85,7 @@ class TreeFormat:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the current path of each conversation, and what could not be read."""
         conversation: Outline | None = None
+        conversation_id = title = project = ""
         calls: list[JsonObject] = []
         for found in placed_messages(reader, self):
             if isinstance(found, HistoryIssue):
@@ -92,6 +93,8 @@ class TreeFormat:
                 continue
             if found.conversation is not conversation:
                 conversation, calls = found.conversation, []
+                conversation_id = f"{self.name}:{conversation.native_id(reader.path, *self.conversation_id)}"
+                title, project = conversation.text(*self.title), conversation.text(*self.project)
             said = self.said(found.message)
             if isinstance(said, UnknownRecord):
                 yield said
@@ -104,17 +107,14 @@ class TreeFormat:
                 said.content.tool_calls[:0], calls = calls, []
             yield from content_turns(
                 said.content,
-                conversation_id=f"{self.name}:{conversation.native_id(reader.path, *self.conversation_id)}",
+                conversation_id=conversation_id,
                 role=said.role,
                 kind=said.kind,
                 native_id=found.native_id,
                 first_index=found.turn_index,
                 timestamp=instant_of(value_at(found.message, *self.written_at)),
-                project=conversation.text(*self.project),
+                project=project,
                 metadata=without_blanks(
-                    {
-                        "title": conversation.text(*self.title),
-                        **self.facts(found.message, conversation, said.role),
-                    }
+                    {"title": title, **self.facts(found.message, conversation, said.role)}
                 ),
             )

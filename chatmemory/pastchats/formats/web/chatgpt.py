@@ -64,6 +64,7 @@ def _facts(node: JsonObject, conversation: Outline, role: Role) -> JsonObject:
         "model": model if role == "assistant" else "",
         "tool": value_at(node, "message", "author", "name") if role == "tool" else "",
         "gizmo_id": conversation.text(("gizmo_id",)),
+        "attachments": _attachments(json_object(node.get("message"))),
     }
 
 
@@ -84,7 +85,7 @@ def _said(node: JsonObject) -> Said | UnknownRecord | None:
         return Said("assistant", Content(tool_calls=[{"name": recipient, "id": json_text(node.get("id"))}]))
     if not text:
         return None
-    said = Content(texts=[text], attachments=_attachments(message))
+    said = Content(texts=[text])
     if details.get("is_visually_hidden_from_conversation") or role == "system" or content_type in _CONTEXT:
         return Said(role, said, "harness")
     if role == "tool" or content_type in _RESULTS:
