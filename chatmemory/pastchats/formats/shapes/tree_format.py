@@ -115,6 +115,6 @@ class TreeFormat:
                 timestamp=instant_of(value_at(found.message, *self.written_at)),
                 project=project,
                 metadata=without_blanks(
-                    {"title": title, **self.facts(found.message, conversation, said.role)}
+                    {"title": title, **self.facts(found.message, found.conversation, said.role)}
                 ),
             )
