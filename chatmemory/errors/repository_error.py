@@ -17,6 +17,7 @@ RepositoryProblem: TypeAlias = Literal[
     "foreign_store",
     "closed",
     "wrong_loop",
+    "forked",
     "outcome_unknown",
     "unexpected",
 ]
@@ -36,6 +37,7 @@ _ADVICE: dict[RepositoryProblem, str] = {
     "closed": "open the store again: its runtime was closed",
     "wrong_loop": "a store belongs to the event loop that opened it: open one in each, or give the layer to "
     "ThreadRuntime(layer), whose effects run for every loop and thread",
+    "forked": "the locks and the connections of a store do not outlive a fork",
     "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",
     "unexpected": "see the cause",
 }

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trio
@@ -31,6 +32,7 @@ from chatmemory import (
 from chatmemory.errors import AddError, ReadError
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers import forked
 from chatmemory_layers.stacks.past_chats import indexing
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.programs.without_memory import loaded_sqlite
@@ -69,6 +71,14 @@ async def problem_at(address: str, *, timeout_seconds: float = PATIENCE_SECONDS)
     error = failed.value.error
     assert isinstance(error, RepositoryError)
     return error
+
+
+def problem_of(outcome: Outcome[object, object]) -> str:
+    assert isinstance(outcome, Failure)
+    error = outcome.failure()
+    assert isinstance(error, GenericMemoryError)
+    assert isinstance(error.reason, RepositoryError)
+    return error.reason.problem
 
 
 def run(program: str, address: str) -> list[str]:
@@ -315,10 +325,8 @@ async def test_a_store_one_of_whose_files_is_gone_or_cut_off_acknowledges_nothin
         await memory.add_messages("c", [NewMessage("user", "before", id="before")]).or_raise()
         harm(Path(f"{file}{ending}"))
         for _ in range(2):
-            refused = (await memory.add_messages("c", [NewMessage("user", "late", id="late")])).failure()
-            assert isinstance(refused, GenericMemoryError)
-            assert isinstance(refused.reason, RepositoryError)
-            assert refused.reason.problem == problem
+            refused = await memory.add_messages("c", [NewMessage("user", "late", id="late")])
+            assert problem_of(refused) == problem
         for end in ("", "-wal"):  # as a process leaves it that is killed now
             if Path(f"{file}{end}").exists():
                 shutil.copy(f"{file}{end}", f"{copy}{end}")
@@ -359,6 +367,22 @@ async def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path
 )
 def test_a_write_that_finds_no_memory_fails_and_the_next_one_is_stored(tmp_path: Path) -> None:
     assert run("without_memory", str(tmp_path / "chat.db")) == ["no_memory", "stored"]
+
+
+def test_a_child_forked_while_the_parent_writes_is_told_what_to_do_at_once(tmp_path: Path) -> None:
+    address = str(tmp_path / "chat.db")
+    assert run("fork_while_writing", address) == ["{'forked'}", "all there", "stored"]
+
+
+async def test_a_store_that_came_along_through_a_fork_says_so(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(str(file)) as memory:
+        with monkeypatch.context() as child:
+            child.setattr(forked, "_PROCESS", SimpleNamespace(generation=1, opened=set()))
+            assert problem_of(await memory.count("c")) == "forked"
+            assert problem_of(await memory.add_messages("c", [NewMessage("user", "x")])) == "forked"
+        assert await memory.count("c") == Success(MESSAGES)
 
 
 # --- the server is not there ---

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -13,6 +14,7 @@ import pytest
 from chatmemory import Effect, Failure, Layer, ManagedRuntime, RepositoryError, Success
 from chatmemory.effect import EffectFailed
 from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
+from chatmemory_layers import forked
 from chatmemory_layers.postgres.engine.database import (
     Database,
     DatabaseTag,
@@ -278,6 +280,16 @@ async def test_a_store_belongs_to_one_loop(repository: PostgresMessageRepository
             elsewhere, lambda ask, backend=backend: anyio.run(ask, backend=backend)
         )
         assert problem_of(outcome) == "wrong_loop"
+
+
+async def test_a_store_that_came_along_through_a_fork_leaves_the_sockets_to_the_parent(
+    repository: PostgresMessageRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as child:
+        child.setattr(forked, "_PROCESS", SimpleNamespace(generation=1, opened=set()))
+        assert problem_of(await repository.conversation("c")) == "forked"
+        assert problem_of(await repository.append(batch("c", "1"))) == "forked"
+    assert isinstance(await repository.append(batch("c", "1")), Success)
 
 
 def test_trio_is_told_that_asyncpg_needs_asyncio() -> None:

@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.forked import HOW_TO_START, is_inherited, note_opened
 
 LEAST_SQLITE: Final = (3, 35, 0)  # the first with RETURNING
 CACHED_STATEMENTS: Final = 128  # more than there are, so that none is ever compiled twice
@@ -72,8 +73,11 @@ def connect(
 
     Raises:
         sqlite3.Error: it cannot be opened, or is no database; of *driver*, likewise.
-        EffectFailed: it is cut off, or may not be read, of which SQLite would only say that it cannot open it.
+        EffectFailed: it is cut off, or may not be read, of which SQLite would only say that it cannot open it; or a
+            parent of this process had it open.
     """
+    if is_inherited(path):
+        raise EffectFailed(RepositoryError("open the store", "forked", HOW_TO_START))
     uri = f"{path.as_uri()}?mode={mode}"
     open_uri = partial(connect_uri, timeout_seconds=timeout_seconds, driver=driver, any_thread=any_thread)
     try:
@@ -87,6 +91,7 @@ def connect(
         connection = open_uri(uri + "&immutable=1")
     try:
         _check_length(connection, path)
+        note_opened(path)
     except BaseException:
         connection.close()
         raise

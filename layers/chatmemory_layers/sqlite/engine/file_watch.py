@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from chatmemory.errors import RepositoryProblem
+from chatmemory_layers.forked import descriptors_of
 
 GONE: Final = "the {} was moved, replaced or deleted while it was open: close the store and open it again"
 CUT_OFF: Final = "the {} was cut off while it was open: close the store"
@@ -115,8 +116,6 @@ def _read(file: os.stat_result, place: int) -> bytes | None:
     They are read through the descriptor of SQLite: closing one of our own would drop all locks of this process.
     """
     with suppress(OSError):
-        for name in os.listdir("/dev/fd"):
-            with suppress(OSError):
-                if os.path.samestat(os.fstat(int(name)), file):
-                    return os.pread(int(name), 4, place)
+        for descriptor in descriptors_of(file):
+            return os.pread(descriptor, 4, place)
     return None

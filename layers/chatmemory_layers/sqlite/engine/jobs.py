@@ -18,6 +18,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, Type
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.forked import HOW_TO_START, generation
 from chatmemory_layers.sqlite.engine.file_watch import FileWatch
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, settle, tell
@@ -129,6 +130,7 @@ class Database:
         self._writes = writes
         self._reads = reads
         self._is_closed = False
+        self._generation = generation()
 
     def write(
         self,
@@ -141,7 +143,7 @@ class Database:
 
         A caller that is cancelled does not stop it: it happens whole, or not at all.
         """
-        if self._is_closed or asyncio.get_running_loop() is not self._loop:
+        if self._is_refusing():
             return self._refused(operation)
         return self._writes.submit(operation, work, args, kwargs)
 
@@ -153,25 +155,37 @@ class Database:
         **kwargs: P.kwargs,
     ) -> Awaitable[Outcome[A, RepositoryError]]:
         """Run *work* on one snapshot of the file, perhaps the same as others; a cancelled caller does not stop it."""
-        if self._is_closed or asyncio.get_running_loop() is not self._loop:
+        if self._is_refusing():
             return self._refused(operation)
         return self._reads.submit(operation, work, args, kwargs)
 
     async def run_on_writer(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Run *work* between two groups of writes, outside of any transaction; do nothing once closed."""
-        if not self._is_closed:
+        if not self._is_closed and generation() == self._generation:
             await self._writes.connection.run(work)
 
     async def close(self) -> None:
-        """Refuse further calls, finish those under way and close the file."""
+        """Refuse further calls, finish those under way and close the file; in a forked child, leave it to the parent."""
         self._is_closed = True
+        if generation() != self._generation:  # the threads that would close it have not come along
+            return
         try:
             await self._reads.close()
         finally:
             await self._writes.close()  # last, because it empties the log
 
+    def _is_refusing(self) -> bool:
+        # The futures of one loop cannot be awaited in another, and no thread lives on in a forked child: without this,
+        # the caller would wait for ever.
+        return (
+            self._is_closed
+            or asyncio.get_running_loop() is not self._loop
+            or generation() != self._generation
+        )
+
     async def _refused(self, operation: str) -> Failure[RepositoryError]:
-        # The futures of one loop cannot be awaited in another: without this, the caller would wait for ever.
+        if generation() != self._generation:
+            return Failure(RepositoryError(operation, "forked", HOW_TO_START))
         return Failure(RepositoryError(operation, "closed" if self._is_closed else "wrong_loop"))
 
 
