@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from chatmemory.conversation.message_repository import ConversationListing
+from chatmemory.effect import EffectFailed, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.memories import Namespace
@@ -99,3 +100,24 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
             0
         ].conversation_id == "all"
         assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise()
+
+
+async def test_a_statement_cache_behind_an_old_pgbouncer_is_named_with_its_cure(bouncer: str) -> None:
+    """From 1.21 on, PgBouncer knows prepared statements; then nothing fails."""
+    settings = PostgresSettings(dsn=bouncer, pool_size=4)
+    problems: set[str] = set()
+
+    async def talk(client: int) -> None:
+        try:
+            async with open_database(settings) as database:
+                repository = PostgresMessageRepository(database)
+                for number in range(BATCHES):
+                    outcome = await repository.append(batch(f"{client}", f"{client}-{number}"))
+                    if isinstance(outcome, Failure):
+                        problems.add(str(outcome.failure()))
+        except EffectFailed as failed:
+            problems.add(str(failed.error))
+
+    await asyncio.gather(*map(talk, range(CLIENTS)))
+    assert not any("unexpected" in problem for problem in problems)
+    assert all("statementCacheSize = 0" in problem for problem in problems)

@@ -19,11 +19,13 @@ _PROBLEM_OF_STATE: Final[dict[str, RepositoryProblem]] = {
     "22021": "not_a_store",  # character_not_in_repertoire: the database cannot hold every text
     "23505": "busy",  # unique_violation: somebody wrote past the lock, as two coordinators of a sharded store can
     "25006": "read_only",  # read_only_sql_transaction
+    "26000": "unavailable",  # invalid_sql_statement_name: another session has prepared it
     "40001": "busy",  # serialization_failure
     "40P01": "busy",  # deadlock_detected
     "42501": "read_only",  # insufficient_privilege
     "42703": "not_a_store",  # undefined_column
     "42P01": "not_a_store",  # undefined_table
+    "42P05": "unavailable",  # duplicate_prepared_statement: likewise
     "42P07": "not_a_store",  # duplicate_table: a migration met a table of another program
     "53100": "full",  # disk_full
     "53200": "no_memory",  # out_of_memory
@@ -42,6 +44,12 @@ _PROBLEM_OF_CLASS: Final[dict[str, RepositoryProblem]] = {
     "57": "unavailable",  # operator_intervention: shutting down, starting up
 }
 
+# What another session of the server says, which has not prepared it, or another one under its name.
+_FOREIGN_STATEMENT: Final = "prepared statement"
+_NO_STATEMENT_CACHE: Final = (
+    "behind a PgBouncer older than 1.21 in transaction mode, set memory.store.postgres.statementCacheSize = 0"
+)
+
 _LOST_CONNECTION: Final = frozenset({"08", "57"})
 
 
@@ -51,6 +59,8 @@ def repository_error(operation: str, error: Exception, *, at_commit: bool = Fals
     *at_commit*: the COMMIT was sent, and only a server that answers with a refusal has certainly not obeyed.
     """
     detail = str(error).partition("\n")[0] or type(error).__name__
+    if isinstance(error, asyncpg.PostgresError) and _FOREIGN_STATEMENT in detail:
+        detail = f"{detail}: {_NO_STATEMENT_CACHE}"
     return RepositoryError(operation, _problem_of(error, at_commit=at_commit), detail, cause=error)
 
 
