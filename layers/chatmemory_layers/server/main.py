@@ -16,6 +16,7 @@ from chatmemory.errors import RepositoryError, memory_error
 from chatmemory.extra import needed
 from chatmemory.programs.pastchats.exit_codes import INTERRUPTED, exit_code
 from chatmemory.settings.memory_settings import Settings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory.settings.server_settings import HIGHEST_PORT
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.setting_names import CONFIG
@@ -89,7 +90,19 @@ def serve(
             _fail(error)
     logging.basicConfig(format=LINE, level=logging.WARNING)
     logging.getLogger("chatmemory.http").setLevel(logging.WARNING if quiet else logging.INFO)
+    if past_chats is not None:
+        _miss(settings.memory.past_chats)
     _serve(settings)
+
+
+def _miss(settings: PastChatsSettings) -> None:
+    """Say that the index that was named is not there: its page would only be empty, and nobody would know why."""
+    from chatmemory_layers.sqlite.prompts.prompt_store import store_path
+
+    if not (path := store_path(settings)).exists():
+        click.echo(
+            f"chatmemory: --past-chats: there is no {path} yet; pastchats-memory index makes it", err=True
+        )
 
 
 def _serve(settings: Settings) -> None:

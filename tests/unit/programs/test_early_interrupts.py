@@ -1,0 +1,41 @@
+"""Ctrl-C is quiet from the first module of a command on."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.patience import PATIENCE_SECONDS
+
+INTERRUPTED_IMPORT = """
+import sys
+
+class CtrlC:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC)
+sys.argv = [{command!r}, "recall", "webhooks"]
+from chatmemory_layers import entry
+entry.{command}()
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        ("pastchats_memory", "chatmemory_layers.main"),
+        ("pastchats_memory", "chatmemory.programs.pastchats.program"),
+        ("pastchats_memory", "chatmemory.programs.pastchats.find_commands"),
+        ("chatmemory", "chatmemory_layers.server.main"),
+        ("chatmemory", "click"),
+    ],
+)
+def test_ctrl_c_prints_no_traceback_while_a_command_is_loaded(command: str, module: str) -> None:
+    program = INTERRUPTED_IMPORT.format(command=command, module=module)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (130, "", "")
