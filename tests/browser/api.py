@@ -96,7 +96,9 @@ class Api:
 
 
 def _conversation(conversation_id: str) -> str:
-    return f"/conversations/{quote(conversation_id, safe='')}"
+    # httpx, too, takes dots for a folder.
+    segment = f"={conversation_id}" if conversation_id in {".", ".."} else conversation_id
+    return f"/conversations/{quote(segment, safe='')}"
 
 
 def _memory(memory_id: str) -> str:

@@ -48,6 +48,14 @@ def test_conversations_are_listed_last_changed_first(visit: Visits, api: Api) ->
     expect(listed.nth(2)).to_contain_text("你好，早上好")
 
 
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_conversation_that_is_named_by_dots_is_opened(page: Page, api: Api, name: str) -> None:
+    api.say(name, {"role": "user", "content": "什么时候发布？"})
+    page.goto(api.url)
+    page.get_by_role("link", name="什么时候发布？").click()
+    expect(messages(page.get_by_role("region", name=name, exact=True))).to_have_count(1)
+
+
 def test_a_conversation_is_opened_from_the_list_and_left_again(page: Page, api: Api) -> None:
     api.say(
         PROJECT,

@@ -141,3 +141,15 @@ async def test_a_summary_names_what_it_stands_for() -> None:
         assert covered == origin["summarizedMessageIds"]
         model = (await client.get(at("会", "messages"))).json()["messages"]
         assert [message["role"] for message in model][:1] == ["summary"]
+
+
+@pytest.mark.parametrize(
+    ("segment", "conversation_id"),
+    [("=.", "."), ("=..", ".."), ("==.", "=."), ("=...", "=..."), ("=x", "=x")],
+)
+async def test_an_id_that_a_browser_takes_for_a_folder_has_an_equals_sign_before_it(
+    client: httpx.AsyncClient, segment: str, conversation_id: str
+) -> None:
+    await client.post(f"/conversations/{segment}/messages", json=said("hello"))
+    found = await client.get(f"/conversations/{segment}")
+    assert found.json()["conversationId"] == conversation_id

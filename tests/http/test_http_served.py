@@ -25,6 +25,12 @@ def test_what_one_server_has_stored_the_next_one_answers(tmp_path: Path) -> None
         assert (message["id"], message["content"]) == (stored.json()["stored"][0], "我们每周四发布")
 
 
+def test_an_index_that_was_named_and_is_not_there_is_missed_aloud(tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere.db"
+    with served(tmp_path / "agent.db", "--past-chats", missing) as server:
+        assert f"there is no {missing} yet" in server.logged()
+
+
 def test_the_page_is_there(tmp_path: Path) -> None:
     with served(tmp_path / "agent.db") as server:
         page = httpx.get(server.url)

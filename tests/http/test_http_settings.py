@@ -35,7 +35,9 @@ from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
 from chatmemory_layers.server.facts import server_facts
 from chatmemory_layers.server.served_past_chats import served_past_chats
+from chatmemory_layers.sqlite.engine import jobs
 from chatmemory_layers.stacks.past_chats import indexing
+from tests.http_api import api
 from tests.http_server import Reply, http_server
 from tests.past_chats_command import HISTORIES
 
@@ -236,6 +238,19 @@ async def test_a_server_that_runs_is_healthy(client: httpx.AsyncClient) -> None:
 
 async def test_a_server_is_ready_when_its_store_answers(every_client: httpx.AsyncClient) -> None:
     assert (await every_client.get("/readiness")).json() == {"status": "ok"}
+
+
+async def test_a_server_whose_store_was_deleted_is_not_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "LOOK_SECONDS", 0.0)
+    path = tmp_path / "agent.db"
+    async with api(stacks.embedded(path)) as client:
+        assert (await client.get("/readiness")).status_code == 200
+        path.unlink()
+        refused = await client.get("/readiness")
+    assert (refused.status_code, refused.json()["tag"]) == (503, "NotReadyError")
+    assert "(unavailable)" in refused.json()["detail"]
 
 
 BUSY = GenericMemoryError(RepositoryError("list conversations", "busy"))

@@ -43,6 +43,8 @@ A_KEY: Final = r"[!-~]{1,255}"
 AN_EVENT: Final = r"[0-9]{1,9}"
 """The number of a message."""
 
+_DOTS: Final = re.compile(r"\A=(=*\.{1,2})\Z")
+
 
 @final
 class Answering:
@@ -131,11 +133,15 @@ async def _read_call(
 
 
 def _path(raw: Mapping[str, str], problems: list[Problem]) -> Mapping[str, str]:
-    """Decode each segment by itself: an id may hold a slash."""
+    """Decode each segment by itself: an id may hold a slash.
+
+    Browsers take a segment of one or two dots for a folder, however it is encoded, so those ids have ``=`` before them:
+    ``=.`` is ``.``, and ``==.`` is ``=.``.
+    """
     path: dict[str, str] = {}
     for name, segment in raw.items():
         try:
-            path[name] = unquote(segment, errors="strict")
+            path[name] = _DOTS.sub(r"\1", unquote(segment, errors="strict"))
         except UnicodeDecodeError:
             problems.append(Problem(f"$.path.{name}", "no UTF-8 after percent-decoding"))
     return path

@@ -27,9 +27,12 @@ export function credentials() {
 
 export const settings = (options) => send("GET", "/settings", options);
 
+/** Return an id as a segment of an address; one of dots, which a browser would take for a folder, with `=` before it. */
+const segment = (id) => encodeURIComponent(/^=*\.{1,2}$/.test(id) ? `=${id}` : id);
+
 // Conversations
 
-const conversation = (id) => `/conversations/${encodeURIComponent(id)}`;
+const conversation = (id) => `/conversations/${segment(id)}`;
 
 export const listConversations = ({ limit, after, ...options } = {}) =>
   send("GET", "/conversations", { query: { limit, after }, ...options });
@@ -42,14 +45,14 @@ export const getMessages = (id, { view = "full", limit, olderThan, newerThan, ..
 export const clearConversation = (id, options) => send("DELETE", `${conversation(id)}/messages`, options);
 
 export const getSummarization = (id, messageId, options) =>
-  send("GET", `${conversation(id)}/summaries/${encodeURIComponent(messageId)}`, options);
+  send("GET", `${conversation(id)}/summaries/${segment(messageId)}`, options);
 
 /** Where the events of a conversation come from; `events.js` reads them. */
 export const eventsAddress = (id, newerThan) => address(`${conversation(id)}/events`, { newerThan });
 
 // Memories
 
-const memory = (id) => `/memories/${encodeURIComponent(id)}`;
+const memory = (id) => `/memories/${segment(id)}`;
 
 export const extract = (content, role, options) =>
   send("POST", "/memory/extract", { body: { content, role }, ...options });
@@ -91,7 +94,7 @@ export const listPastConversations = ({ limit, after, project, format, ...option
   send("GET", "/past-chats/conversations", { query: { limit, after, project, format }, ...options });
 
 export const getPastTurns = (id, { limit, newerThan, ...options } = {}) =>
-  send("GET", `/past-chats/conversations/${encodeURIComponent(id)}`, { query: { limit, newerThan }, ...options });
+  send("GET", `/past-chats/conversations/${segment(id)}`, { query: { limit, newerThan }, ...options });
 
 export const searchPastChats = (question, options) =>
   send("POST", "/past-chats/search", { body: question, ...options });
