@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from chatmemory.effect import Effect
-from chatmemory.longterm.extraction import extractors
 from chatmemory.longterm.extraction.proposals import Speaker
+from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.programs.http.large_answers import MOST_CHARACTERS
 from chatmemory.text.long_work import beside_the_loop
 from chatmemory.text.search_terms import MAX_QUERY_TERMS, query_terms
@@ -94,13 +94,13 @@ async def test_an_extraction_from_a_long_text_lets_others_run(
 ) -> None:
     """A text of 900 KB held everybody else for a second."""
     loop, has_run = asyncio.get_running_loop(), anyio.Event()
-    find = extractors.extract_by_rules
 
     def find_when_others_have_run(text: str, *, role: Speaker) -> object:
         asyncio.run_coroutine_threadsafe(has_run.wait(), loop).result(PATIENCE_SECONDS)
-        return find(text, role=role)
+        return extract_by_rules(text, role=role)
 
-    monkeypatch.setattr(extractors, "extract_by_rules", find_when_others_have_run)
+    place = "chatmemory.longterm.extraction.extractors.extract_by_rules"
+    monkeypatch.setattr(place, find_when_others_have_run)
     async with anyio.create_task_group() as group:
         group.start_soon(lambda: client.post("/memory/extract", json={"content": "I like tea. " * 70_000}))
         assert (await client.get("/health")).status_code == 200

@@ -22,7 +22,11 @@ TOKEN = "schemathesis-is-let-in"
 RUN = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
 SEED = os.environ.get("SCHEMATHESIS_SEED", "1")
 """The same requests in each run, so that green stays green; another number makes others."""
-LENGTH = ["--max-time", "120"] if IS_THOROUGH else ["--phases", "fuzzing", "--max-examples", "3"]
+LENGTH = (
+    ["--phases", "fuzzing,stateful", "--max-time", "150"]
+    if IS_THOROUGH
+    else ["--phases", "fuzzing", "--max-examples", "3"]
+)
 
 # The command takes every CHATMEMORY_ variable for a setting.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("CHATMEMORY_")}
