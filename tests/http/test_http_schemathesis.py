@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from chatmemory.effect import ManagedRuntime
 from chatmemory.pastchats.contract import PastChatsIndexService
 from chatmemory.pastchats.past_chats import IndexRequest
@@ -22,17 +24,22 @@ TOKEN = "schemathesis-is-let-in"
 RUN = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
 SEED = os.environ.get("SCHEMATHESIS_SEED", "1")
 """The same requests in each run, so that green stays green; another number makes others."""
-LENGTH = (
-    ["--phases", "fuzzing,stateful", "--max-time", "150"]
-    if IS_THOROUGH
-    else ["--phases", "fuzzing", "--max-examples", "3"]
-)
+RUNS = {
+    # Together the first two phases would take all the time from the others.
+    "examples and coverage": ("--phases", "examples,coverage"),
+    "fuzzing and stateful": ("--phases", "fuzzing,stateful", "--max-time", "150"),
+}
+if not IS_THOROUGH:
+    RUNS = {"brief": ("--phases", "fuzzing", "--max-examples", "3")}
 
 # The command takes every CHATMEMORY_ variable for a setting.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("CHATMEMORY_")}
 
 
-def test_no_request_that_the_document_can_think_of_breaks_a_promise(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", RUNS.values(), ids=list(RUNS))
+def test_no_request_that_the_document_can_think_of_breaks_a_promise(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
     index_histories(tmp_path / "past-chats.db")
     with served(tmp_path / "a.db", environment={**ENVIRONMENT, "CHATMEMORY_SERVER_TOKEN": TOKEN}) as server:
         run = subprocess.run(
@@ -40,7 +47,7 @@ def test_no_request_that_the_document_can_think_of_breaks_a_promise(tmp_path: Pa
                 *(sys.executable, "-c", RUN, "--config-file", HERE / "schemathesis.toml", "--no-color"),
                 *("run", f"{server.url}openapi.json", "--checks", "all", "--seed", SEED),
                 *("--header", f"Authorization: Bearer {TOKEN}"),
-                *LENGTH,
+                *options,
             ],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
