@@ -94,6 +94,7 @@ async def test_the_pages_are_read_without_a_token_without_a_script_and_without_t
                 DOCS_PAGE,
                 PROBLEMS_PAGE,
                 STYLE,
+                "data:,",
                 "/openapi.json",
             }
         assert (await client.get(STYLE)).headers["content-type"].startswith("text/css")

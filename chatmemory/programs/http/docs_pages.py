@@ -58,7 +58,7 @@ def _page(title: str, parts: Iterator[str]) -> str:
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<title>{title}</title><link rel="stylesheet" href="{STYLE}"></head><body>',
+            f'<title>{title}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="{STYLE}"></head><body>',
             f'<nav><a href="{DOCS_PAGE}">Operations</a> <a href="{PROBLEMS_PAGE}">Problems</a>',
             f'<a href="/openapi.json">OpenAPI</a> <a href="/">Open the page</a></nav><main><h1>{title}</h1>',
             *parts,
