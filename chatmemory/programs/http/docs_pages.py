@@ -142,24 +142,17 @@ def _fields(schema: Any) -> Iterator[tuple[str, str, str]]:
 
 def _type(schema: Any) -> str:
     """Return the type of *schema* in words, as HTML."""
-    match schema:
-        case {"$ref": str(place)}:
-            name = place.rpartition("/")[2]
-            return f'<a href="#{name}">{name}</a>'
-        case {"anyOf": list(kinds)}:
-            return " or ".join(map(_type, kinds))
-        case {"enum": list(words)}:
-            return " or ".join(
-                f"<code>{escape(json.dumps(word, ensure_ascii=False))}</code>" for word in words
-            )
-        case {"const": word}:
-            return f"<code>{escape(json.dumps(word, ensure_ascii=False))}</code>"
-        case {"type": "array", "items": items}:
-            return f"list of {_type(items)}"
-        case {"type": str(kind)}:
-            return escape(str(schema.get("format", kind)))
-        case _:
-            return "any JSON"
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f'<a href="#{name}">{name}</a>'
+    if "anyOf" in schema:
+        return " or ".join(map(_type, schema["anyOf"]))
+    if "enum" in schema or "const" in schema:
+        words = schema.get("enum", [schema.get("const")])
+        return " or ".join(f"<code>{escape(json.dumps(word, ensure_ascii=False))}</code>" for word in words)
+    if schema.get("type") == "array":
+        return f"list of {_type(schema['items'])}"
+    return escape(schema.get("format", schema.get("type", "any JSON")))
 
 
 def _answer(answer: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import ClockTag
-from chatmemory.errors import GenericMemoryError, memory_error
+from chatmemory.errors import GenericMemoryError
 from chatmemory.input.made_id import made_id
 from chatmemory.input.structure import unstructure
 from chatmemory.items.item_repository import (
@@ -56,15 +56,15 @@ async def under_key(
     grant = call.grant
     name = ItemName(LABELS, made_id(grant.user, grant.app, operation, *call.path.values(), call.key or ""))
     request = _digest(call)
-    if await do(items.change(lambda: _bound(name, request), now=now).alt(memory_error)) != request:
+    if await do(items.change(lambda: _bound(name, request), now=now).alt(GenericMemoryError)) != request:
         do.fail(REUSED)
     if name.key.startswith(SWEPT_BY):
-        await do(items.sweep(now=now).alt(memory_error))
+        await do(items.sweep(now=now).alt(GenericMemoryError))
 
     def freed(error: ApiError) -> Effect[Any, ApiError]:
         if isinstance(error, GenericMemoryError):  # it may have happened
             return Effect.fail(error)
-        free = items.write((ItemPut(name, None),), now=now).alt(memory_error)
+        free = items.write((ItemPut(name, None),), now=now).alt(GenericMemoryError)
         return free.bind(lambda _: Effect.fail(error))
 
     return await do(write.lash(freed))

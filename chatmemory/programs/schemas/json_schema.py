@@ -323,7 +323,8 @@ def _members_of_attrs(kind: type[Any], rules: Rules) -> Sequence[_Member]:
 
 def _kept_rule(kind: type[Any], name: str, rules: Rules) -> JsonObject:
     """Return the rule of a field, which a class has of the nearest class that it is made of."""
-    return next((rules[base, name] for base in kind.__mro__ if (base, name) in rules), {})
+    none: JsonObject = {}
+    return next((rules[base, name] for base in kind.__mro__ if (base, name) in rules), none)
 
 
 def _members_of_typed_dict(kind: type[Any]) -> Sequence[_Member]:
