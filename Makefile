@@ -10,11 +10,11 @@ BENCHMARKS := append read remember recall embed extraction kernel imports index_
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # Many tests wait for processes of their own, so three workers suit two processors; at full length they fill them.  The
-# tests of one file stay together, since they share a server or a browser.
+# tests of one file stay together, since they share a server or a browser, and the files keep the order of tests/conftest.py.
 WORKERS := 3
 test-thorough test-integrations: WORKERS := auto
 # Generated examples are the same in each run: green stays green.  Plain pytest tries new ones.
-PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --hypothesis-profile repeatable
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder --hypothesis-profile repeatable
 # Hundreds of tests start a command; one that compiles all its modules anew takes five times as long.
 export PYTHONDONTWRITEBYTECODE :=
 # A run of some files alone: make test TESTS=tests/effect

@@ -2,20 +2,44 @@
 
 import gc
 from collections.abc import Generator
+from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import settings
 
+from tests.past_chats_command import HISTORIES, Agent
 from tests.thorough import rounds
 
 # As hypothesis has it for servers, the same examples in each run; as many as tell.
 settings.register_profile("repeatable", settings.get_profile("ci"), max_examples=rounds(25, thorough=100))
+
+TESTS: Final = Path(__file__).parent
+LONG_FIRST: Final = (
+    "reliability",
+    "laws",
+    "browser",
+    "typing",
+    "end_to_end",
+    "http",
+    "invariants",
+    "formats",
+)
+"""The folders whose files take longest: several workers end together where what is left at the end is short."""
 
 
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     backend: str = request.param
     return backend
+
+
+@pytest.fixture(scope="session")
+def index_of_histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The index of the example histories, made once by the installed command; ``Agent.begin_with`` takes a copy."""
+    agent = Agent(tmp_path_factory.mktemp("histories"))
+    agent.answer(f"pastchats-memory index {HISTORIES}")
+    return agent.db
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -32,6 +56,16 @@ def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, ob
         return (yield)
     finally:
         option.asyncio_mode = mode
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files that take long before the others, each in its order."""
+
+    def place(item: pytest.Item) -> int:
+        folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
+        return LONG_FIRST.index(folder) if folder in LONG_FIRST else len(LONG_FIRST)
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish() -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,10 @@ class Agent:
         self.folder = folder
         self.db = folder / "pastchats.db"
         self.environment: dict[str, str] = {}
+
+    def begin_with(self, index: Path) -> None:
+        """Take *index* for its own, as it is now."""
+        shutil.copy(index, self.db)
 
     def run(
         self, command: str, *, given: str = "", at_most_seconds: float | None = None

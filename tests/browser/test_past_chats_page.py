@@ -1,6 +1,6 @@
 """Past chats: what was said with other tools, to read and to search; nothing of it can be changed."""
 
-import subprocess
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,15 +8,13 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.api import Api
 from tests.browser.visiting import Visits
-from tests.past_chats_command import HISTORIES, PROGRAM
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, index_of_histories: Path) -> Path:
     """With the example histories in the index."""
     folder = tmp_path_factory.mktemp("served")
-    index = (PROGRAM, "index", "--db", folder / "pastchats.db", HISTORIES)
-    subprocess.run(index, check=True, capture_output=True)
+    shutil.copy(index_of_histories, folder / "pastchats.db")
     return folder
 
 

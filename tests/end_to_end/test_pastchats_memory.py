@@ -461,8 +461,8 @@ def test_what_was_exported_is_taken_in_by_an_empty_index_with_all_that_belongs_t
     ]
 
 
-def test_what_is_forgotten_stays_forgotten(fresh: Agent) -> None:
-    fresh.answer(f"pastchats-memory index {HISTORIES}")
+def test_what_is_forgotten_stays_forgotten(fresh: Agent, index_of_histories: Path) -> None:
+    fresh.begin_with(index_of_histories)
     source = json.loads(fresh.answer("pastchats-memory search 'webhook retries' --json"))["results"][0][
         "path"
     ]
@@ -480,8 +480,10 @@ def test_what_is_forgotten_stays_forgotten(fresh: Agent) -> None:
     assert source not in {hit["path"] for hit in found}
 
 
-def test_doctor_finds_a_healthy_index_healthy_and_a_broken_one_broken(fresh: Agent) -> None:
-    fresh.answer(f"pastchats-memory index {HISTORIES}")
+def test_doctor_finds_a_healthy_index_healthy_and_a_broken_one_broken(
+    fresh: Agent, index_of_histories: Path
+) -> None:
+    fresh.begin_with(index_of_histories)
     assert fresh.run("pastchats-memory doctor").returncode == 0
     with closing(sqlite3.connect(fresh.db)) as connection:
         connection.execute("DELETE FROM prompt_embeddings WHERE prompt_id IN (SELECT min(id) FROM prompts)")

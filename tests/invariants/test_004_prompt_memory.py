@@ -150,10 +150,12 @@ def test_i_mem_004_every_memory_names_a_source_that_show_finds(agent: Agent) -> 
         assert [turn["source"] for turn in shown["turns"]] == [source[1]]
 
 
-def test_j_recall_an_agent_recalls_before_its_task_and_indexes_after_it(tmp_path: Path) -> None:
+def test_j_recall_an_agent_recalls_before_its_task_and_indexes_after_it(
+    tmp_path: Path, index_of_histories: Path
+) -> None:
     agent, work = Agent(tmp_path), tmp_path / "work"
     work.mkdir()
-    assert agent.run(f"pastchats-memory index {HISTORIES} {work}").returncode == 0
+    agent.begin_with(index_of_histories)
     before = agent.answer("pastchats-memory recall --query 'build webhook retries'")
     assert "What worked:" in before
     assert "decorrelated jitter" not in agent.answer("pastchats-memory recall --query 'zebra deliveries'")

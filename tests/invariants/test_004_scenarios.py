@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from past_chats_command import HISTORIES, Agent
+from past_chats_command import Agent
 from pytest_bdd import given, parsers, scenarios, then, when
 
 scenarios("004_prompt_memory.feature")
@@ -26,9 +26,8 @@ def _(agent: Agent) -> None:
 
 
 @given("past prompts are indexed from at least one project")
-def _(agent: Agent) -> None:
-    done = agent.run(f"pastchats-memory index {HISTORIES}")
-    assert done.returncode == 0
+def _(agent: Agent, index_of_histories: Path) -> None:
+    agent.begin_with(index_of_histories)
     assert count(agent, "SELECT count(DISTINCT source_project) FROM prompts") >= 1
 
 
