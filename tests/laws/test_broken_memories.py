@@ -104,17 +104,17 @@ CAUGHT = [
 # By generated programs, which find what no case was written for; the message names the law of the step that went wrong.
 CAUGHT_BY_PROGRAMS = [
     (KeepsWholeSeconds, "L1 remember"),
-    (StoresWhatItCan, "L2 atomic batch"),
+    pytest.param(StoresWhatItCan, "L2 atomic batch", marks=thorough),
     (AcknowledgesBeforeItStores, "L5 reopen"),
     pytest.param(SearchesThePastInThePresent, "L8 candidates", marks=thorough),
     pytest.param(PagesByInstantAlone, "L10 window", marks=thorough),
-    (ListsWhateverItContains, "L10 window"),
+    pytest.param(ListsWhateverItContains, "L10 window", marks=thorough),
     (ReportsDuplicatesAsStored, "L13 dedup"),
     pytest.param(CountsRepeatedUses, "L17 access", marks=thorough),
-    (ForgetsByPrefix, "L23 forget"),
+    pytest.param(ForgetsByPrefix, "L23 forget", marks=thorough),
     pytest.param(ExpiresWhatIsPinned, "L23 forget", marks=thorough),
     pytest.param(DeletesWhatIsSuperseded, "T1 truth", marks=thorough),
-    (CorrectsWithoutAsking, "T3 correct"),
+    pytest.param(CorrectsWithoutAsking, "T3 correct", marks=thorough),
     pytest.param(AttachesToWhatHasChanged, "V1 vectors", marks=thorough),
 ]
 

@@ -19,6 +19,7 @@ from tests.reliability.mixed_histories import held, write_histories
 from tests.thorough import thorough
 
 UNUSABLE = 5  # the exit code of an index that cannot be used
+RUNS = 4  # over parts of the histories
 DISK_BYTES = 2_000_000
 
 
@@ -62,7 +63,8 @@ def test_runs_over_parts_make_together_what_one_makes_over_all(
 ) -> None:
     database = tmp_path / "past.db"
     parts = sorted(histories.iterdir())
-    assert ends([start(database, part) for part in parts]) == [0] * len(parts)
+    assert len(parts) > RUNS
+    assert ends([start(database, *parts[first::RUNS]) for first in range(RUNS)]) == [0] * RUNS
     assert ends([start(database, histories)]) == [0]
     assert disagreement(database) == ""
     # Who of two files brought a turn is whoever came first.
