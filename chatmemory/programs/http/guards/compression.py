@@ -17,5 +17,8 @@ LEVEL: Final = 5
 
 
 def compressed(app: ASGIApp) -> ASGIApp:
-    """Return *app* with its answers compressed; not for streams, whose beginning would wait for what follows."""
+    """Return *app* with its answers compressed; not for streams, whose beginning would wait for what follows.
+
+    What takes long, from 128 KiB on, is done in a thread while others are answered.
+    """
     return GZipMiddleware(app, minimum_size=LEAST_BYTES, compresslevel=LEVEL)
