@@ -22,7 +22,7 @@ from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.answering import Answering
 from chatmemory.programs.http.docs_pages import docs_pages
-from chatmemory.programs.http.guards.compression import compressed
+from chatmemory.programs.http.guards.compression import Compressed
 from chatmemory.programs.http.guards.door import MethodRoute, RawPaths, behind_the_door
 from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, GivingWay, Places, Room
 from chatmemory.programs.http.openapi import OPENAPI, openapi_document
@@ -93,14 +93,14 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
         if not operation.is_open:
             app = TokenGuard(app, access, changes=operation.changes)
         if not operation.is_stream:
-            app = compressed(app)
+            app = Compressed(app)
         return MethodRoute(operation.path, operation.method, app, methods_here=methods[operation.path])
 
     routes = [route(operation) for operation in OPERATIONS]
     docs = docs_pages(lambda: openapi_document(OPERATIONS, needs_token=settings.needs_token))
     files: Mapping[str, ASGIApp] = {**page_files(), **docs}
     routes += [
-        MethodRoute(path, "GET", compressed(file), methods_here=["GET"]) for path, file in files.items()
+        MethodRoute(path, "GET", Compressed(file), methods_here=["GET"]) for path, file in files.items()
     ]
     return RawPaths(behind_the_door(Router(routes, redirect_slashes=False, default=_nothing_there), settings))
 

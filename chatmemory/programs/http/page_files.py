@@ -28,9 +28,10 @@ MEDIA_TYPES: Final = {
     "txt": "text/plain",
 }
 
-ASKED_AGAIN: Final = "no-cache"
+# Private: a cache that several browsers share would have to tell who takes gzip.
+ASKED_AGAIN: Final = "private, no-cache"
 """A browser may keep the file as long as it asks whether it has changed."""
-KEPT: Final = "max-age=31536000, immutable"
+KEPT: Final = "private, max-age=31536000, immutable"
 """For a year, which is as long as one can say: another content has another address."""
 
 
