@@ -56,7 +56,7 @@ async def test_a_model_that_wants_everything_to_be_remembered_is_refused(client:
     said = {"content": "茶", "update": {"shouldStore": True, "memories": facts}}
     too_many = await client.post("/memories/auto-save", json=said)
     assert too_many.json()["problems"] == [
-        {"path": "$.update.memories", "message": f"{MAX_FACTS + 1} facts are more than {MAX_FACTS}"}
+        {"path": "$.body.update.memories", "message": f"{MAX_FACTS + 1} facts are more than {MAX_FACTS}"}
     ]
     said["update"] = {"shouldStore": True, "memories": facts[1:]}
     assert (await client.post("/memories/auto-save", json=said)).status_code == 201

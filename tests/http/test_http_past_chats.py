@@ -175,7 +175,7 @@ async def test_a_token_that_is_not_for_past_chats_sees_none(
     [
         ("conversations?limit=0", "$.query.limit"),
         ("conversations?limit=201", "$.query.limit"),
-        ("conversations?after=yesterday", "$.after"),
+        ("conversations?after=yesterday", "$.query.after"),
         ("conversations?tool=aider", "$.query.tool"),
         ("conversations/x?newerThan=-2", "$.query.newerThan"),
         ("conversations/x?newerThan=one", "$.query.newerThan"),
