@@ -8,7 +8,7 @@ from chatmemory.errors.caller_errors import Problem
 from chatmemory.input.choices import Role
 from chatmemory.input.rules import id_problem, instant_problem, metadata_problems, text_problem
 
-_ROLES: Final = frozenset[str](get_args(Role))
+_ROLES: Final = get_args(Role)  # a tuple: a role of a wrong type may have no hash
 
 
 def message_problems(messages: object) -> list[Problem]:
@@ -28,7 +28,7 @@ def _check_message(index: int, message: object, problems: list[Problem]) -> None
         expected = f"expected NewMessage, not {kind}{cure}"
         problems.append(Problem(f"$.messages[{index}]", expected))
         return
-    if not (isinstance(message.role, str) and message.role in _ROLES):
+    if message.role not in _ROLES:
         unknown = f"unknown role {message.role!r}: one of {', '.join(sorted(_ROLES))}"
         problems.append(Problem(f"$.messages[{index}].role", unknown))
     if (problem := text_problem(message.content)) is not None:
