@@ -1,4 +1,4 @@
-"""What does not outlive a fork: ``generation`` tells whether this process was forked since, ``is_inherited`` from what.
+"""What does not outlive a fork: ``PROCESS.generation`` tells whether this process was forked since, ``is_inherited`` from what.
 
 A child of ``os.fork``, or of multiprocessing's "fork", has the memory of its parent and none of its threads.  SQLite's
 table of locks, which is a part of that memory, says that the child holds what its parent holds; the sockets to a server
@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
 HOW_TO_START = (
     "this process was forked while its parent had the store open: start it by multiprocessing's "
@@ -37,30 +37,26 @@ class _Process:
         self.opened.clear()
 
 
-_PROCESS = _Process()
-
-
-def generation() -> int:
-    """Return a number that is another one in a forked child."""
-    return _PROCESS.generation
+PROCESS: Final = _Process()
+"""Its ``generation`` is another one in a forked child."""
 
 
 def is_inherited(path: Path) -> bool:
     """Return whether a parent of this process had *path* open when it forked."""
-    if not _PROCESS.generation:
+    if not PROCESS.generation:
         return False
     try:
         file = path.stat()
     except OSError:
         return False
-    return (file.st_dev, file.st_ino) not in _PROCESS.opened and any(descriptors_of(file))
+    return (file.st_dev, file.st_ino) not in PROCESS.opened and any(descriptors_of(file))
 
 
 def note_opened(path: Path) -> None:
     """Remember that this process itself has opened *path*."""
-    if _PROCESS.generation:
+    if PROCESS.generation:
         file = path.stat()
-        _PROCESS.opened.add((file.st_dev, file.st_ino))
+        PROCESS.opened.add((file.st_dev, file.st_ino))
 
 
 def descriptors_of(file: os.stat_result) -> Iterator[int]:

@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import trio
@@ -379,7 +378,8 @@ async def test_a_store_that_came_along_through_a_fork_says_so(
 ) -> None:
     async with open_store(str(file)) as memory:
         with monkeypatch.context() as child:
-            child.setattr(forked, "_PROCESS", SimpleNamespace(generation=1, opened=set()))
+            child.setattr(forked.PROCESS, "generation", 1)
+            child.setattr(forked.PROCESS, "opened", set())
             assert problem_of(await memory.count("c")) == "forked"
             assert problem_of(await memory.add_messages("c", [NewMessage("user", "x")])) == "forked"
         assert await memory.count("c") == Success(MESSAGES)

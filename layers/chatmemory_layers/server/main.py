@@ -90,9 +90,7 @@ def serve(
             _fail(error)
     logging.basicConfig(format=LINE, level=logging.WARNING)
     logging.getLogger("chatmemory.http").setLevel(logging.WARNING if quiet else logging.INFO)
-    if past_chats is not None:
-        _miss(settings.memory.past_chats)
-    _serve(settings)
+    _serve(settings, names_past_chats=past_chats is not None)
 
 
 def _miss(settings: PastChatsSettings) -> None:
@@ -105,7 +103,7 @@ def _miss(settings: PastChatsSettings) -> None:
         )
 
 
-def _serve(settings: Settings) -> None:
+def _serve(settings: Settings, *, names_past_chats: bool) -> None:
     from chatmemory_layers.server.listening import open_listener
 
     server = settings.server
@@ -114,6 +112,8 @@ def _serve(settings: Settings) -> None:
             pass
         case Failure(error):
             _fail(error)
+    if names_past_chats:
+        _miss(settings.memory.past_chats)
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         anyio.run(_answer, settings, listener)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -286,7 +285,8 @@ async def test_a_store_that_came_along_through_a_fork_leaves_the_sockets_to_the_
     repository: PostgresMessageRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as child:
-        child.setattr(forked, "_PROCESS", SimpleNamespace(generation=1, opened=set()))
+        child.setattr(forked.PROCESS, "generation", 1)
+        child.setattr(forked.PROCESS, "opened", set())
         assert problem_of(await repository.conversation("c")) == "forked"
         assert problem_of(await repository.append(batch("c", "1"))) == "forked"
     assert isinstance(await repository.append(batch("c", "1")), Success)

@@ -21,7 +21,7 @@ with needs_extra("postgres"):
 from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success, Tag
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
-from chatmemory_layers.forked import HOW_TO_START, generation
+from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.postgres.engine.connection import Connection, Pool
 from chatmemory_layers.postgres.engine.migrations import migrate
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
@@ -76,7 +76,7 @@ class Database:
         self._milliseconds = max(1, round(self._seconds * 1000))
         self._loop = asyncio.get_running_loop()
         self._is_closed = False
-        self._generation = generation()
+        self._generation = PROCESS.generation
         self.vector_indexes: VectorIndexes | None = None
         self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._writes: set[asyncio.Task[Any]] = set()
@@ -157,7 +157,7 @@ class Database:
     async def close(self) -> None:
         """Take no more calls, and let the writes that have begun end; in a forked child, leave them to the parent."""
         self._is_closed = True
-        if generation() != self._generation:
+        if PROCESS.generation != self._generation:
             return
         if self.vector_indexes is not None:
             await self.vector_indexes.close()
@@ -165,7 +165,7 @@ class Database:
             await asyncio.wait(self._writes)
 
     def _refusal(self, operation: str) -> Failure[RepositoryError] | None:
-        if generation() != self._generation:  # both would write to the same sockets
+        if PROCESS.generation != self._generation:  # both would write to the same sockets
             return Failure(RepositoryError(operation, "forked", HOW_TO_START))
         try:
             here = asyncio.get_running_loop()
@@ -276,12 +276,12 @@ async def _open_pool(dsn: str, settings: PostgresSettings, pools: AsyncExitStack
         statement_cache_size=settings.statement_cache_size,
         reset=_leave_as_it_is,
     )
-    pools.push_async_callback(_close_pool, pool, settings, generation())
+    pools.push_async_callback(_close_pool, pool, settings, PROCESS.generation)
     return cast("Pool", await pool)
 
 
 async def _close_pool(pool: Pool, settings: PostgresSettings, opened_in: int) -> None:
-    if generation() != opened_in:  # the parent uses its connections
+    if PROCESS.generation != opened_in:  # the parent uses its connections
         return
     with suppress(*DRIVER_ERRORS):
         async with asyncio.timeout(settings.timeout_seconds):

@@ -18,7 +18,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, Type
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.forked import HOW_TO_START, generation
+from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.sqlite.engine.file_watch import FileWatch
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, settle, tell
@@ -130,7 +130,7 @@ class Database:
         self._writes = writes
         self._reads = reads
         self._is_closed = False
-        self._generation = generation()
+        self._generation = PROCESS.generation
 
     def write(
         self,
@@ -161,13 +161,13 @@ class Database:
 
     async def run_on_writer(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Run *work* between two groups of writes, outside of any transaction; do nothing once closed."""
-        if not self._is_closed and generation() == self._generation:
+        if not self._is_closed and PROCESS.generation == self._generation:
             await self._writes.connection.run(work)
 
     async def close(self) -> None:
         """Refuse further calls, finish those under way and close the file; in a forked child, leave it to the parent."""
         self._is_closed = True
-        if generation() != self._generation:  # the threads that would close it have not come along
+        if PROCESS.generation != self._generation:  # the threads that would close it have not come along
             return
         try:
             await self._reads.close()
@@ -180,11 +180,11 @@ class Database:
         return (
             self._is_closed
             or asyncio.get_running_loop() is not self._loop
-            or generation() != self._generation
+            or PROCESS.generation != self._generation
         )
 
     async def _refused(self, operation: str) -> Failure[RepositoryError]:
-        if generation() != self._generation:
+        if PROCESS.generation != self._generation:
             return Failure(RepositoryError(operation, "forked", HOW_TO_START))
         return Failure(RepositoryError(operation, "closed" if self._is_closed else "wrong_loop"))
 
