@@ -85,9 +85,13 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
             _end_at_a_signal(serving)
             # It asks for nothing but lines.
             lines = cast("anyio.AsyncFile[str]", StdinLines(_private_stdin()))
-            async with stdio_server(stdin=lines) as (incoming, outgoing):
-                await server.run(incoming, outgoing, server.create_initialization_options())
-                serving.cancel()
+            try:
+                async with stdio_server(stdin=lines) as (incoming, outgoing):
+                    await server.run(incoming, outgoing, server.create_initialization_options())
+                    serving.cancel()
+            except* BrokenPipeError:  # before the end of its requests had been read
+                log.info("the client has left without its answers")
+                _write_to_nobody()
 
 
 async def _http(settings: Settings, folders: Sequence[str], listener: socket.socket) -> None:
@@ -127,6 +131,13 @@ def _private_stdin() -> int:
     os.dup2(nothing, sys.stdin.fileno())
     os.close(nothing)
     return private
+
+
+def _write_to_nobody() -> None:
+    """Let what is still to be written to standard output go, which the interpreter would try when it ends."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
 
 
 def _log_to_stderr() -> None:
