@@ -1,3 +1,5 @@
+from chatmemory.access.namespace import Namespace as Namespace
+from chatmemory.access.principal import Granted as Granted, Principal as Principal, acting_as as acting_as
 from chatmemory.context.agent_prompt import (
     AgentPrompt as AgentPrompt,
     AgentTurn as AgentTurn,
@@ -75,6 +77,7 @@ from chatmemory.embedding.query_embedder import (
 )
 from chatmemory.embedding.space import Embedding as Embedding
 from chatmemory.errors import (
+    AccessDeniedError as AccessDeniedError,
     ConversationNotFoundError as ConversationNotFoundError,
     DataValidationError as DataValidationError,
     EmbeddingError as EmbeddingError,
@@ -119,7 +122,6 @@ from chatmemory.longterm.memories import (
     Memory as Memory,
     MemoryChanges as MemoryChanges,
     MemoryPage as MemoryPage,
-    Namespace as Namespace,
     NewMemory as NewMemory,
     Provenance as Provenance,
     RememberReport as RememberReport,

@@ -163,3 +163,10 @@ CREATE TABLE item_passage (
     vector   BYTEA NOT NULL,
     PRIMARY KEY (item_key, number)
 );
+
+-- 4: owners of conversations
+
+ALTER TABLE conversation
+    ADD COLUMN owner_user TEXT COLLATE "C" NOT NULL DEFAULT '',
+    ADD COLUMN owner_app  TEXT COLLATE "C" NOT NULL DEFAULT '';
+CREATE INDEX conversation_owner ON conversation (hashtextextended(owner_user, 0), conversation_id);

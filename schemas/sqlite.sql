@@ -75,7 +75,9 @@ CREATE TABLE "chat_conversation" (
     deleted_count INTEGER NOT NULL,
     created_at_us INTEGER NOT NULL,
     updated_at_us INTEGER NOT NULL
-);
+, owner_user TEXT NOT NULL DEFAULT '', owner_app TEXT NOT NULL DEFAULT '');
+
+CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user);
 
 CREATE TABLE chat_message (
     conversation_key INTEGER NOT NULL,

@@ -6,10 +6,11 @@ from typing import Any
 
 from attrs import define, field
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Failure, Layer, Success
 from chatmemory.errors import RecallError
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import Memory, Namespace, Provenance, UseReport
+from chatmemory.longterm.memories import Memory, Provenance, UseReport
 from chatmemory.longterm.recall.recall import Coverage, Recall, RecallHit, Signals
 
 USER = Namespace("小明", "excel")

@@ -3,6 +3,7 @@
 from typing import Final
 
 from chatmemory.errors import (
+    AccessDeniedError,
     ConversationNotFoundError,
     DataValidationError,
     EmbeddingError,
@@ -22,6 +23,7 @@ from chatmemory.errors import (
 SERVICE_ERRORS: Final[tuple[ServiceError, ...]] = (
     DataValidationError((Problem("$.limit", "negative"),)),
     ConversationNotFoundError("会"),
+    AccessDeniedError("write", "会"),
     MessageConflictError("会", ("m1",)),
     VersionConflictError("会", expected=1, actual=2),
     MemoryNotFoundError("m"),

@@ -10,6 +10,7 @@ from typing import Never, final
 
 from attrs import evolve, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.context.chat_context import NO_INSTRUCTIONS, ChatContext, ContextMessage, Instructions
 from chatmemory.context.context_assembly import ContextAssembly, Materials
 from chatmemory.context.contract import ChatContextBuilder, ChatContextService
@@ -28,7 +29,6 @@ from chatmemory.errors import (
 )
 from chatmemory.input.rules import id_problems, refuse, sequence_problems, text_problems
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
-from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_rules import namespace_problems
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.settings.memory_settings import ContextSettings, ContextSettingsTag

@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.context.chat_context import NO_INSTRUCTIONS, ChatContext, Instructions
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import RecallError
-from chatmemory.longterm.memories import Namespace
 
 
 class ChatContextBuilder(Protocol):

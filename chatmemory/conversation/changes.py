@@ -10,9 +10,11 @@ from typing import NamedTuple, TypeAlias, final
 
 from attrs import evolve, frozen
 
+from chatmemory.access.namespace import UNOWNED, Namespace
+from chatmemory.access.principal import Principal
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft, Summary, WorkThreshold
 from chatmemory.conversation.messages import OPEN_ROLES, ClearReport, Conversation
-from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import same_json, to_json
 
@@ -28,6 +30,7 @@ class ConversationState:
         rewritten_at_version: the version that the latest summary, removal or clear made.
         deleted_count: messages that a summary has deleted, whose ids stay known.
         has_work: whether history work is queued.
+        owner: whose it is; who writes to a new conversation, owns it.
     """
 
     conversation: Conversation
@@ -35,6 +38,18 @@ class ConversationState:
     rewritten_at_version: int = 0
     deleted_count: int = 0
     has_work: bool = False
+    owner: Namespace = UNOWNED
+
+    def is_seen_by(self, principal: Principal) -> bool:
+        """Return whether there is something to be seen, and *principal* may see it."""
+        conversation = self.conversation
+        return conversation.message_count > 0 and principal.may(
+            "read", self.owner, conversation.conversation_id
+        )
+
+    def refuses_deletion_by(self, principal: Principal) -> AccessDeniedError | None:
+        """Return the error that keeps *principal*, who sees the conversation, from deleting in it."""
+        return principal.refusal("delete", self.owner, self.conversation.conversation_id)
 
 
 def new_conversation(conversation_id: str, now: datetime) -> ConversationState:
@@ -63,9 +78,11 @@ class AppendDecision:
 
 
 def decide_append(
-    state: ConversationState, known: Mapping[str, Words | None], batch: Append
-) -> AppendDecision | MessageConflictError | VersionConflictError:
+    state: ConversationState, known: Mapping[str, Words | None], batch: Append, principal: Principal
+) -> AppendDecision | AccessDeniedError | MessageConflictError | VersionConflictError:
     """Tell apart what *batch* adds, repeats and contradicts, and refuse it whole if it contradicts anything.
+
+    What *principal* may not write is refused before anything is said about what is stored.
 
     A batch that expects another version is refused, unless all of it is known and says the same: who repeats an append
     whose answer was lost finds that it has succeeded.
@@ -75,7 +92,12 @@ def decide_append(
         known: what is stored under those ids of *batch* that are known; None: a summary has deleted the message, and
             whatever is said under its id repeats it.
         batch: at least one message, in order.
+        principal: who writes.
     """
+    if state.conversation.version == 0 and state.owner != principal.namespace:
+        state = evolve(state, owner=principal.namespace)
+    if (refusal := _refusal(state, batch, principal)) is not None:
+        return refusal
     new: dict[str, MessageDraft] = {}
     duplicates: list[str] = []
     conflicts: list[str] = []
@@ -96,6 +118,14 @@ def decide_append(
         state = _extended(state, new.values(), batch.now, batch.threshold)
     answer = Appended(tuple(new), tuple(duplicates), state.conversation, state.has_work)
     return AppendDecision(tuple(new.values()), state, answer)
+
+
+def _refusal(state: ConversationState, batch: Append, principal: Principal) -> AccessDeniedError | None:
+    conversation_id = state.conversation.conversation_id
+    for draft in batch.drafts:
+        if draft.role not in principal.roles:
+            return AccessDeniedError(f"write {draft.role} messages", conversation_id)
+    return principal.refusal("write", state.owner, conversation_id)
 
 
 def _words(draft: MessageDraft) -> Words:
@@ -134,6 +164,7 @@ def _extended(
         state.rewritten_at_version,
         state.deleted_count,
         state.has_work or is_due(conversation, threshold),
+        state.owner,
     )
 
 
@@ -234,7 +265,7 @@ def decide_clear(state: ConversationState, *, summaries: int, now: datetime) -> 
     """
     before = state.conversation
     after = Conversation(before.conversation_id, before.version + 1, 0, 0, 0, 0, before.created_at, now)
-    cleared = ConversationState(after, state.next_seq, rewritten_at_version=after.version)
+    cleared = ConversationState(after, state.next_seq, rewritten_at_version=after.version, owner=state.owner)
     return ClearDecision(cleared, ClearReport(before.message_count, summaries, after.version))
 
 
@@ -270,6 +301,7 @@ def _rewritten(
         rewritten_at_version=after.version,
         deleted_count=state.deleted_count + deleted,
         has_work=state.has_work and is_due(after, threshold),
+        owner=state.owner,
     )
 
 

@@ -46,6 +46,7 @@ from chatmemory.errors import (
     GenericMemoryError,
     Problem,
     ReadError,
+    RemoveError,
     memory_error,
 )
 from chatmemory.input.rules import (
@@ -146,22 +147,20 @@ class ChatMemoryLive:
             cursor = outcome.unwrap().newer
 
     @Effect.gen
-    async def remove_newest(self, do: Do[ReadError], conversation_id: str) -> ChatMessage:
+    async def remove_newest(self, do: Do[RemoveError], conversation_id: str) -> ChatMessage:
         """See ``ChatMemory``."""
         refuse(do, id_problems("$.conversation_id", conversation_id))
         removing = self.repository.remove_newest(
             conversation_id, now=self.clock.now(), threshold=self.history.strategy.threshold
         )
-        removed = await do(removing.alt(GenericMemoryError))
+        removed = await do(removing.alt(memory_error))
         return removed or do.fail(ConversationNotFoundError(conversation_id))
 
     @Effect.gen
-    async def clear_messages(self, do: Do[ReadError], conversation_id: str) -> ClearReport:
+    async def clear_messages(self, do: Do[RemoveError], conversation_id: str) -> ClearReport:
         """See ``ChatMemory``."""
         refuse(do, id_problems("$.conversation_id", conversation_id))
-        cleared = await do(
-            self.repository.clear(conversation_id, now=self.clock.now()).alt(GenericMemoryError)
-        )
+        cleared = await do(self.repository.clear(conversation_id, now=self.clock.now()).alt(memory_error))
         return cleared or do.fail(ConversationNotFoundError(conversation_id))
 
     @Effect.gen

@@ -17,7 +17,7 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Outcome, Tag
-from chatmemory.errors import AddError, ReadError
+from chatmemory.errors import AddError, ReadError, RemoveError
 
 
 class ChatMemory(Protocol):
@@ -25,6 +25,9 @@ class ChatMemory(Protocol):
 
     Every method checks its arguments first and fails with ``DataValidationError`` when one is invalid; nothing has
     happened then.  Every method fails with ``GenericMemoryError`` when the store fails.
+
+    A method shows and changes what ``acting_as`` allows, and everything outside of it: what the principal may not see is
+    answered as what is not there.
     """
 
     def add_messages(
@@ -47,6 +50,7 @@ class ChatMemory(Protocol):
             the ids that were stored, the ids that are duplicates, the new version, and what the history strategy did.
 
         Fails with:
+            AccessDeniedError: the principal may not write to the conversation, or not in one of the roles.
             MessageConflictError: an id is already stored with another role, content or metadata.
             VersionConflictError: the conversation is at another version than *expected_version*.
         """
@@ -120,7 +124,7 @@ class ChatMemory(Protocol):
         """
         ...
 
-    def remove_newest(self, conversation_id: str) -> Effect[ChatMessage, ReadError]:
+    def remove_newest(self, conversation_id: str) -> Effect[ChatMessage, RemoveError]:
         """Delete the newest message of the model's view for good, and return it.
 
         When the newest message is a summary, the messages that it covers come back into view, and the newest of those
@@ -128,14 +132,16 @@ class ChatMemory(Protocol):
 
         Fails with:
             ConversationNotFoundError: the conversation holds no message at all.
+            AccessDeniedError: the principal sees the conversation and may not delete in it.
         """
         ...
 
-    def clear_messages(self, conversation_id: str) -> Effect[ClearReport, ReadError]:
+    def clear_messages(self, conversation_id: str) -> Effect[ClearReport, RemoveError]:
         """Delete every message of the conversation, with its summaries and their metadata.
 
         Fails with:
             ConversationNotFoundError: the conversation holds no message at all.
+            AccessDeniedError: the principal sees the conversation and may not delete in it.
         """
         ...
 

@@ -11,6 +11,7 @@ from typing import Final, TypeVar, final
 
 from attrs import define, field
 
+from chatmemory.access.principal import principal
 from chatmemory.conversation.history import History
 from chatmemory.conversation.message_repository import (
     Append,
@@ -29,7 +30,7 @@ from chatmemory.conversation.messages import (
     SummarizationMetadata,
 )
 from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 
 A = TypeVar("A")
 
@@ -48,9 +49,16 @@ class Conversations:
         """Return the history of the conversation, or what a write at *now* would begin with."""
         return self.histories.get(conversation_id) or History.new(conversation_id, now)
 
-    def append(self, batch: Append) -> Outcome[Appended, MessageConflictError | VersionConflictError]:
+    def seen(self, conversation_id: str) -> History:
+        """Return the history that whoever acts may see, which is an empty one when they may see none."""
+        history = self.history(conversation_id)
+        return history if history.state.is_seen_by(principal()) else History.new(conversation_id, BEFORE_ALL)
+
+    def append(
+        self, batch: Append
+    ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
         """See ``MessageRepository.append``."""
-        match self.history(batch.conversation_id, batch.now).append(batch):
+        match self.history(batch.conversation_id, batch.now).append(batch, principal()):
             case (history, appended):
                 if appended.stored:
                     self.histories[batch.conversation_id] = history
@@ -60,26 +68,30 @@ class Conversations:
 
     def page(self, query: PageQuery) -> MessagePage | None:
         """See ``MessageRepository.page``."""
-        return self.history(query.conversation_id).page(query)
+        return self.seen(query.conversation_id).page(query)
 
-    def clear(self, conversation_id: str, *, now: datetime) -> ClearReport | None:
+    def clear(self, conversation_id: str, *, now: datetime) -> Outcome[ClearReport | None, AccessDeniedError]:
         """See ``MessageRepository.clear``."""
-        return self._change(conversation_id, self.history(conversation_id).clear(now))
+        return self._deletion(self.seen(conversation_id), lambda history: history.clear(now))
 
     def remove_newest(
         self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
-    ) -> ChatMessage | None:
+    ) -> Outcome[ChatMessage | None, AccessDeniedError]:
         """See ``MessageRepository.remove_newest``."""
-        removal = self.history(conversation_id).remove_newest(now=now, threshold=threshold)
-        return self._change(conversation_id, removal)
+        return self._deletion(
+            self.seen(conversation_id), lambda history: history.remove_newest(now=now, threshold=threshold)
+        )
 
     def conversation(self, conversation_id: str) -> Conversation | None:
         """See ``MessageRepository.conversation``."""
-        return self.history(conversation_id).conversation
+        return self.seen(conversation_id).conversation
 
     def conversations(self, listing: ConversationListing, /) -> tuple[Conversation, ...]:
         """See ``MessageRepository.conversations``."""
-        known = [history.state.conversation for history in self.histories.values() if history.entries]
+        who = principal()
+        known = [
+            history.state.conversation for history in self.histories.values() if history.state.is_seen_by(who)
+        ]
         alike = [one for one in known if one.conversation_id.startswith(listing.prefix)]
         after = listing.after
         if listing.order == "id":
@@ -100,11 +112,11 @@ class Conversations:
 
     def summarization(self, conversation_id: str, summary_message_id: str) -> SummarizationMetadata | None:
         """See ``MessageRepository.summarization``."""
-        return self.history(conversation_id).summarization(summary_message_id)
+        return self.seen(conversation_id).summarization(summary_message_id)
 
     def summarizations_of(self, conversation_id: str, message_id: str) -> tuple[SummarizationMetadata, ...]:
         """See ``MessageRepository.summarizations_of``."""
-        return self.history(conversation_id).summarizations_of(message_id)
+        return self.seen(conversation_id).summarizations_of(message_id)
 
     def claim_work(
         self, *, now: datetime, lease_id: str, lease_until: datetime, conversation_id: str | None = None
@@ -134,6 +146,16 @@ class Conversations:
         if stale:
             self.histories[conversation_id] = history
         return stale
+
+    def _deletion(
+        self, history: History, change: Callable[[History], tuple[History, A] | None]
+    ) -> Outcome[A | None, AccessDeniedError]:
+        if (changed := change(history)) is None:
+            return Success(None)
+        refusal = history.state.refuses_deletion_by(principal())
+        if refusal is not None:
+            return Failure(refusal)
+        return Success(self._change(history.state.conversation.conversation_id, changed))
 
     def _change(self, conversation_id: str, change: tuple[History, A] | None) -> A | None:
         if change is None:

@@ -12,6 +12,7 @@ from typing import final
 
 from attrs import evolve, field, frozen
 
+from chatmemory.access.principal import Principal
 from chatmemory.conversation.changes import (
     AppendDecision,
     ConversationState,
@@ -43,7 +44,7 @@ from chatmemory.conversation.messages import (
     SummarizationMetadata,
     TimestampRange,
 )
-from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.input.json_value import from_json, to_json
 
 
@@ -128,9 +129,12 @@ class History:
         """What readers see of it; None without messages."""
         return self.state.conversation if self.entries else None
 
-    def append(self, batch: Append) -> tuple[History, Appended] | MessageConflictError | VersionConflictError:
+    def append(
+        self, batch: Append, principal: Principal
+    ) -> tuple[History, Appended] | AccessDeniedError | MessageConflictError | VersionConflictError:
         """Store what is new in *batch*."""
-        decision = decide_append(self.state, self._known(draft.id for draft in batch.drafts), batch)
+        known = self._known(draft.id for draft in batch.drafts)
+        decision = decide_append(self.state, known, batch, principal)
         if not isinstance(decision, AppendDecision):
             return decision
         new = [_entry(draft, seq) for seq, draft in enumerate(decision.new, self.state.next_seq)]

@@ -15,7 +15,7 @@ from chatmemory.conversation.messages import (
     View,
 )
 from chatmemory.effect import Effect, Tag
-from chatmemory.errors import AppendError, RepositoryError, VersionConflictError
+from chatmemory.errors import AppendError, RemovalError, RepositoryError, VersionConflictError
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 
@@ -204,6 +204,9 @@ def latest_end(now: datetime, lease_until: datetime) -> datetime:
 class MessageRepository(Protocol):
     """Stores messages.  Every method is one transaction, so no reader ever sees half of a change.
 
+    What a method shows or changes for a caller is what ``acting.principal()`` may see or change: what they may not see is
+    answered as what is not there.  Summaries and queued work are the service's own, whoever acts.
+
     The order of a conversation is a sequence that is assigned under its lock, never a timestamp.  Exceptions of a driver
     are returned as ``RepositoryError``.
     """
@@ -213,7 +216,10 @@ class MessageRepository(Protocol):
 
         A draft is a duplicate when its id is already stored, or was covered by a summary that deleted it.
 
+        The first append makes its principal the owner of the conversation.
+
         Fails with:
+            AccessDeniedError: the principal may not write to the conversation, or not in one of the roles.
             MessageConflictError: an id is stored with another role, content or metadata; nothing is stored.
             VersionConflictError: the conversation is at another version than ``batch.expected_version``.
         """
@@ -223,7 +229,7 @@ class MessageRepository(Protocol):
         """Return the messages that *query* asks for, oldest first; None when the conversation holds no message."""
         ...
 
-    def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RepositoryError]:
+    def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RemovalError]:
         """Delete the messages, summaries, coverage and queued work of a conversation.
 
         Args:
@@ -232,12 +238,15 @@ class MessageRepository(Protocol):
 
         Returns:
             how much was deleted; None when the conversation holds no message.
+
+        Fails with:
+            AccessDeniedError: the principal sees the conversation and may not delete in it.
         """
         ...
 
     def remove_newest(
         self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
-    ) -> Effect[ChatMessage | None, RepositoryError]:
+    ) -> Effect[ChatMessage | None, RemovalError]:
         """Delete the newest message of the model's view.
 
         When it is a summary, the messages that it covers come back into view, and the newest of those is deleted.  A
@@ -251,6 +260,9 @@ class MessageRepository(Protocol):
 
         Returns:
             the deleted message; None when the conversation holds none.
+
+        Fails with:
+            AccessDeniedError: the principal sees the conversation and may not delete in it.
         """
         ...
 

@@ -3,6 +3,7 @@
     ChatMemoryError (no class: the unions at the end name what each operation can answer)
     ├── DataValidationError         the input breaks a rule; all problems at once, with their paths
     ├── ConversationNotFoundError   nothing is stored under this conversation
+    ├── AccessDeniedError           who acts may not do this with the conversation
     ├── MessageConflictError        a message id is taken by another content
     ├── VersionConflictError        somebody wrote between the caller's read and its write
     ├── MemoryNotFoundError         the namespace sees no memory of this id

@@ -1,4 +1,5 @@
 from chatmemory.errors.caller_errors import (
+    AccessDeniedError as AccessDeniedError,
     ConversationNotFoundError as ConversationNotFoundError,
     DataValidationError as DataValidationError,
     MemoryChangedError as MemoryChangedError,
@@ -29,6 +30,8 @@ from chatmemory.errors.service_errors import (
     ReadError as ReadError,
     RecallError as RecallError,
     RememberError as RememberError,
+    RemovalError as RemovalError,
+    RemoveError as RemoveError,
     ServiceError as ServiceError,
     memory_error as memory_error,
 )

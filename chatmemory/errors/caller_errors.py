@@ -56,6 +56,28 @@ class ConversationNotFoundError:
 
 @final
 @frozen
+class AccessDeniedError:
+    """Whoever acts may not do this with the conversation; nothing was changed.
+
+    Attributes:
+        needs: the right that is missing, ``write`` for example, or the role that they may not write.
+    """
+
+    needs: str
+    conversation_id: str
+    tag: Literal["AccessDeniedError"] = "AccessDeniedError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: somebody has to grant it first."""
+        return False
+
+    def __str__(self) -> str:
+        return f"no grant to {self.needs} in conversation {self.conversation_id!r}: use an id of your own, or have it granted"
+
+
+@final
+@frozen
 class MessageConflictError:
     """These ids are stored in this conversation with another role, content or metadata; nothing was stored."""
 

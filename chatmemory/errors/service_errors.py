@@ -6,6 +6,7 @@ from attrs import frozen
 
 from chatmemory.effect.outcome import Die, Fail, Interrupt
 from chatmemory.errors.caller_errors import (
+    AccessDeniedError,
     ConversationNotFoundError,
     DataValidationError,
     MemoryChangedError,
@@ -45,8 +46,12 @@ class GenericMemoryError:
 
 
 ReadError: TypeAlias = DataValidationError | ConversationNotFoundError | GenericMemoryError
-AddError: TypeAlias = DataValidationError | MessageConflictError | VersionConflictError | GenericMemoryError
-AppendError: TypeAlias = MessageConflictError | VersionConflictError | RepositoryError
+AddError: TypeAlias = (
+    DataValidationError | AccessDeniedError | MessageConflictError | VersionConflictError | GenericMemoryError
+)
+RemoveError: TypeAlias = ReadError | AccessDeniedError
+AppendError: TypeAlias = AccessDeniedError | MessageConflictError | VersionConflictError | RepositoryError
+RemovalError: TypeAlias = AccessDeniedError | RepositoryError
 RecallError: TypeAlias = DataValidationError | GenericMemoryError
 RememberError: TypeAlias = DataValidationError | MemoryConflictError | GenericMemoryError
 MemoryReadError: TypeAlias = DataValidationError | MemoryNotFoundError | GenericMemoryError

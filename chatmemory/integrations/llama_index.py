@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias, cast, final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect, Runner
 from chatmemory.errors import RememberError
 from chatmemory.extra import needs_extra
@@ -24,7 +25,6 @@ from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.integrations.recalled_text import recalled_text
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.proposals import Speaker
-from chatmemory.longterm.memories import Namespace
 
 with needs_extra("llama-index"):
     from llama_index.core.base.llms.types import ChatMessage, MessageRole

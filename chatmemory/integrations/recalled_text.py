@@ -4,12 +4,12 @@ from typing import final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, memory_line, recalled_block
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import RecallError
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import Namespace
 from chatmemory.text.fence import fresh_fence
 
 

@@ -10,9 +10,10 @@ from typing import Protocol, TypeAlias, final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.json_value import same_json, to_json
-from chatmemory.longterm.memories import Duplicate, Namespace, Stored
+from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 
 Words: TypeAlias = tuple[Namespace, str, str | None, str | None]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import MemoryChangeError, MemoryReadError, RecallError, RememberError
 from chatmemory.input.json_value import Json
@@ -17,7 +18,6 @@ from chatmemory.longterm.memories import (
     MemoryChanges,
     MemoryPage,
     MemoryType,
-    Namespace,
     NewMemory,
     ReEmbedReport,
     RememberReport,

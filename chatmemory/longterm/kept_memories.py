@@ -12,6 +12,7 @@ from typing import TypeAlias, final
 
 from attrs import define, evolve, field
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
@@ -19,7 +20,7 @@ from chatmemory.input.rules import Place
 from chatmemory.longterm.candidates import candidates
 from chatmemory.longterm.changes import StoreDecision, decide_store
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
-from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Namespace, Stored, UseReport
+from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Stored, UseReport
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,

@@ -12,12 +12,13 @@ from typing import final
 
 from attrs import evolve, field, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.input.rules import Place
 from chatmemory.longterm.changes import StandingMemory, Words
-from chatmemory.longterm.memories import Memory, MemoryType, Namespace
+from chatmemory.longterm.memories import Memory, MemoryType
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing
 

@@ -4,12 +4,13 @@ from datetime import datetime
 
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, RecallError, RememberError
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import id_problems, instant_problems, refuse
 from chatmemory.longterm.auto_save import statement
-from chatmemory.longterm.memories import Duplicate, Memory, MemoryPage, Namespace, NewMemory, Stored
+from chatmemory.longterm.memories import Duplicate, Memory, MemoryPage, NewMemory, Stored
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.memory_rules import content_problems, namespace_problems, value_problems
 from chatmemory.longterm.repository_values import MemoryListing

@@ -6,6 +6,7 @@ from typing import Final
 
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.schedule import Schedule
 from chatmemory.errors import (
@@ -25,7 +26,6 @@ from chatmemory.longterm.memories import (
     MemoryChanges,
     MemoryPage,
     MemoryType,
-    Namespace,
     NewMemory,
     ReEmbedReport,
     Stored,

@@ -1,4 +1,4 @@
-"""Values of long-term memory: memories, namespaces, provenance, the results of writes, receipts.
+"""Values of long-term memory: memories, provenance, the results of writes, receipts.
 
 The rules for input are in ``memory_rules.py``; what can be done with memories is in ``contract.py``, what a recall
 answers in ``recall/recall.py``, and what an extractor proposes in ``extraction/proposals.py``.
@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, final
 
 from attrs import asdict, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
 from chatmemory.input.choices import UNCHANGED, Unchanged
 from chatmemory.input.json_value import Json
@@ -26,25 +27,6 @@ DedupPolicy: TypeAlias = Literal["exact", "first_50_characters", "none"]
 ``exact``: the same role, key, value and content.  ``first_50_characters``: the same session, role and first 50
 characters of the content (spec 001, D3).  ``none``: nothing does.
 """
-
-
-@final
-@frozen
-class Namespace:
-    """Whose memories: those of a user, in one app or in all apps.
-
-    Attributes:
-        user: 1 to 512 characters; a user never sees the memories of another user.
-        app: the app that the memories belong to.  A reader with an app sees the memories of that app and those of no
-            app (``""``).  A reader without an app sees all memories of the user.
-    """
-
-    user: str
-    app: str = ""
-
-    def sees(self, other: "Namespace") -> bool:
-        """Return whether a reader in this namespace sees a memory of the *other* namespace."""
-        return self.user == other.user and (not self.app or other.app in {"", self.app})
 
 
 @final

@@ -12,6 +12,7 @@ from typing import Final, assert_never, final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import Clock
 from chatmemory.effect.services.ids import Ids
@@ -21,7 +22,7 @@ from chatmemory.embedding.unit_vectors import Placed, embed_texts, unit_vector
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import refuse
-from chatmemory.longterm.memories import DedupPolicy, Memory, MemoryType, Namespace, NewMemory
+from chatmemory.longterm.memories import DedupPolicy, Memory, MemoryType, NewMemory
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory.text.search_terms import memory_terms
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from attrs import evolve, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import Clock
 from chatmemory.effect.services.ids import Ids
@@ -33,7 +34,6 @@ from chatmemory.longterm.memories import (
     Memory,
     MemoryPage,
     MemoryType,
-    Namespace,
     Stored,
 )
 from chatmemory.longterm.memory_drafts import MemoryDrafts

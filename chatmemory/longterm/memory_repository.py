@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Tag
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
@@ -17,7 +18,6 @@ from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,
     MemoryType,
-    Namespace,
     Stored,
     UseReport,
 )

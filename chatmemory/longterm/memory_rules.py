@@ -7,6 +7,7 @@ The numbers of a vector are checked where numpy makes a row of them, in ``longte
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import Embedding
 from chatmemory.errors import Problem
 from chatmemory.input.choices import Unchanged
@@ -27,7 +28,6 @@ from chatmemory.longterm.memories import (
     MemoryChanges,
     MemoryRole,
     MemoryType,
-    Namespace,
     NewMemory,
     Provenance,
     Source,

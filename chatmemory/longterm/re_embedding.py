@@ -6,13 +6,14 @@ from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.embedding.embedder import Embedder, Matrix, Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.embedding.unit_vectors import usable_rows
 from chatmemory.errors import EmbeddingError, GenericMemoryError
 from chatmemory.input.rules import Place, cursor_of
-from chatmemory.longterm.memories import Memory, Namespace, ReEmbedReport
+from chatmemory.longterm.memories import Memory, ReEmbedReport
 from chatmemory.longterm.memory_drafts import text_to_embed
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Attachment

@@ -2,10 +2,11 @@
 
 from typing import Final
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, MemoryNotFoundError, MemoryReadError, Problem, RecallError
 from chatmemory.input.rules import id_problems, refuse, text_problems
-from chatmemory.longterm.memories import ForgetReceipt, Namespace
+from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.memory_rules import namespace_problems
 from chatmemory.longterm.repository_values import Forgetting

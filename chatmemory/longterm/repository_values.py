@@ -10,6 +10,7 @@ from typing import final
 
 from attrs import field, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import Json
@@ -18,7 +19,6 @@ from chatmemory.longterm.memories import (
     Memory,
     MemoryRole,
     MemoryType,
-    Namespace,
     Provenance,
     Source,
 )

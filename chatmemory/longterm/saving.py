@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import (
     DataValidationError,
@@ -21,7 +22,6 @@ from chatmemory.longterm.memories import (
     DedupPolicy,
     Duplicate,
     MemoryRole,
-    Namespace,
     NewMemory,
     Provenance,
     RememberReport,

@@ -6,7 +6,9 @@ from typing import Final, final
 
 from attrs import field, frozen, validators
 
+from chatmemory.access.principal import Right
 from chatmemory.effect import Tag
+from chatmemory.input.choices import Role
 from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME
 
 HIGHEST_PORT: Final = 65_535
@@ -24,14 +26,35 @@ def _check_sendable(token: str) -> None:
 
 @final
 @frozen(kw_only=True)
+class SharedSettings:
+    """``server.tokens.NAME.shared``: conversations of another user that the client may use, too.
+
+    Attributes:
+        user: whose they are.
+        app: the app that they belong to; empty: any.
+        conversations: how their ids begin; empty: all of them.
+        rights: what the client may do with them: ``read``, ``write`` (add to them), ``delete`` (clear them).
+    """
+
+    user: str = field(validator=validators.min_len(1))
+    app: str = ""
+    conversations: str = ""
+    rights: tuple[Right, ...] = ("read",)
+
+
+@final
+@frozen(kw_only=True)
 class TokenSettings:
     """``server.tokens.NAME``: what a client with this token may do.
 
     Attributes:
         token: sent as ``Authorization: Bearer TOKEN``; at least 16 ASCII characters.
-        user: the client sees the memories of this user.
-        app: the client sees the memories of this app; empty: of all apps.
-        conversations: the client sees conversations whose ids begin with this text; empty: all conversations.
+        user: the client sees the memories and the conversations of this user, and owns what it begins.
+        app: the client sees those of this app; empty: of all apps.
+        conversations: the client sees conversations whose ids begin with this text; empty: all that are the user's.
+        rights: what the client may do with these conversations: ``read``, ``write`` (add to them), ``delete`` (clear them).
+        roles: of the messages that the client may add; ``system`` only where it is written here.
+        shared: conversations of other users that the client may use, too.
         past_chats: whether the client may search the histories of other tools.
         read_only: whether the client may only read.
     """
@@ -40,6 +63,9 @@ class TokenSettings:
     user: str = field(validator=validators.min_len(1))
     app: str = ""
     conversations: str = ""
+    rights: tuple[Right, ...] = ("read", "write", "delete")
+    roles: tuple[Role, ...] = ("user", "assistant", "tool")
+    shared: tuple[SharedSettings, ...] = ()
     past_chats: bool = False
     read_only: bool = False
 
@@ -56,7 +82,8 @@ class ServerSettings:
         host: the address to listen on; a token is required unless it is an address of this machine only.
         port: 0: any free port.
         hosts: other host names under which clients reach the server, such as that of a reverse proxy, separated by commas.
-        user: the user whose memories a client sees that needs no token, or sends *token*.
+        user: the user whose memories and conversations a client sees that needs no token, or sends *token*.  Conversations
+            that belong to nobody, because a program stored them without ``acting_as``, are this user's.
         app: the app of such a client; empty: all apps.
         token: the token of that user; empty: programs and browsers of this machine need none.
         tokens: further tokens by name, each with a user of its own.

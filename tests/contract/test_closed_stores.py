@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from anyio.from_thread import start_blocking_portal
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.message_repository import (
@@ -25,7 +26,6 @@ from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository, 
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory_layers import stacks

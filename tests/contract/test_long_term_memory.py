@@ -6,6 +6,7 @@ from datetime import timedelta
 import anyio
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Layer, ManagedRuntime, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.embedding.embedding_guard import guarded
@@ -24,7 +25,6 @@ from chatmemory.longterm.long_term_memory_live import long_term_memory
 from chatmemory.longterm.memories import (
     Duplicate,
     MemoryChanges,
-    Namespace,
     NewMemory,
     Provenance,
     Skipped,

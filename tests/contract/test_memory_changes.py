@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure
 from chatmemory.errors import MemoryChangedError
 from chatmemory.laws.kit.samples import START
@@ -17,7 +18,6 @@ from chatmemory.longterm.memories import (
     Memory,
     MemoryRole,
     MemoryType,
-    Namespace,
     Provenance,
     Source,
     Stored,

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, dedup_key, remembered
-from chatmemory.longterm.memories import ForgetReceipt, Namespace, Provenance, Stored
+from chatmemory.longterm.memories import ForgetReceipt, Provenance, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch

@@ -5,12 +5,13 @@ from functools import partial
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.json_value import Json
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import CONTENTS, SPACE, VALUES, VECTORS, dedup_key, remembered
-from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Provenance, Stored
+from chatmemory.longterm.memories import Duplicate, Memory, Provenance, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import MemoryDraft, MemoryListing
 

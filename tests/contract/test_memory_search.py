@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
-from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Candidates, MemorySearch

@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import remembered
-from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import MemoryListing, MemorySearch
 

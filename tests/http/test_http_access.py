@@ -10,7 +10,7 @@ import pytest
 
 from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.operation import Operation
-from chatmemory.settings.server_settings import ServerSettings, TokenSettings
+from chatmemory.settings.server_settings import ServerSettings, SharedSettings, TokenSettings
 from chatmemory_layers import stacks
 from tests.http_api import api
 
@@ -25,7 +25,11 @@ SETTINGS = ServerSettings(
     user="mei",
     token=OWNER,
     tokens={
-        "wang": TokenSettings(token=TOKENS["wang"], user="wang", conversations="wang/"),
+        "wang": TokenSettings(
+            token=TOKENS["wang"],
+            user="wang",
+            shared=(SharedSettings(user="mei", conversations="wang/", rights=("read", "write")),),
+        ),
         "excel": TokenSettings(token=TOKENS["excel"], user="mei", app="Excel"),
         "reader": TokenSettings(token=TOKENS["reader"], user="mei", read_only=True),
     },
@@ -152,7 +156,7 @@ async def test_an_app_narrows_what_a_user_sees(logged_in: As) -> None:
             assert problem(await save(excel, "x", app=app)) == (403, "ForbiddenError")
 
 
-async def test_a_token_is_for_conversations_of_its_own(logged_in: As) -> None:
+async def test_a_token_is_for_conversations_of_its_own_and_those_that_are_shared(logged_in: As) -> None:
     said = {"messages": [{"role": "user", "content": "你好"}]}
     async with logged_in("owner") as mei:
         assert (await mei.post("/conversations/mei%2F1/messages", json=said)).status_code == 201
@@ -161,18 +165,22 @@ async def test_a_token_is_for_conversations_of_its_own(logged_in: As) -> None:
         listed = (await wang.get("/conversations")).json()["conversations"]
         assert [one["conversation"]["conversationId"] for one in listed] == ["wang/1"]
         assert (await wang.get("/conversations/wang%2F1")).status_code == 200
-        for method, rest in (
-            ("GET", ""),
-            ("GET", "/messages"),
-            ("POST", "/messages"),
-            ("DELETE", "/messages"),
-            ("GET", "/events"),
-            ("GET", "/summaries/m"),
+        assert (await wang.post("/conversations/wang%2F1/messages", json=said)).status_code == 201
+        refused = await wang.delete("/conversations/wang%2F1/messages")
+        assert problem(refused) == (403, "AccessDeniedError")
+        for method, rest, refusal in (
+            ("GET", "", (404, "ConversationNotFoundError")),
+            ("GET", "/messages", (404, "ConversationNotFoundError")),
+            ("POST", "/messages", (403, "AccessDeniedError")),
+            ("DELETE", "/messages", (404, "ConversationNotFoundError")),
+            ("GET", "/events", (404, "ConversationNotFoundError")),
+            ("GET", "/summaries/m", (404, "SummaryNotFoundError")),
         ):
             answer = await wang.request(method, f"/conversations/mei%2F1{rest}", json=said)
-            assert problem(answer) == (403, "ForbiddenError")
+            assert problem(answer) == refusal
         asked = {"conversationId": "mei/1", "userMessage": "hi"}
-        assert problem(await wang.post("/context", json=asked)) == (403, "ForbiddenError")
+        context = (await wang.post("/context", json=asked)).json()
+        assert [one["content"] for one in context["messages"]] == ["hi"]
 
 
 CHANGES = [operation for operation in OPERATIONS if operation.changes]

@@ -12,6 +12,8 @@ import anyio
 from anyio.lowlevel import checkpoint
 from attrs import evolve
 
+from chatmemory.access.namespace import UNOWNED
+from chatmemory.access.principal import ANYBODY, EVERY_ROLE, Principal, acting_as, principal
 from chatmemory.conversation.changes import decide_removal
 from chatmemory.conversation.history import History
 from chatmemory.conversation.message_repository import (
@@ -24,8 +26,14 @@ from chatmemory.conversation.message_repository import (
     WorkThreshold,
 )
 from chatmemory.conversation.messages import ChatMessage, ClearReport, Conversation, MessagePage
-from chatmemory.effect import Do, Effect, Failure
-from chatmemory.errors import AppendError, MessageConflictError, VersionConflictError
+from chatmemory.effect import Do, Effect, Failure, Outcome, Success
+from chatmemory.errors import (
+    AppendError,
+    MessageConflictError,
+    RemovalError,
+    RepositoryError,
+    VersionConflictError,
+)
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 
 MANY = 10_000
@@ -311,14 +319,75 @@ class ChecksTheVersionTooEarly(Broken):
 
 
 class RefusesItsOwnSuccess(Broken):
-    """Compares versions before it looks whether there is anything to be done."""
+    """Compares versions though there is nothing to be done."""
 
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
         version = self.version(batch.conversation_id)
+        appended = await do(self.inner.append(batch))
         if batch.expected_version not in {None, version}:
             do.fail(VersionConflictError(batch.conversation_id, batch.expected_version or 0, version))
-        return await do(self.inner.append(batch))
+        return appended
+
+
+class ShowsWhatIsOthers(Broken):
+    @Effect.coroutine
+    async def page(self, query: PageQuery) -> Outcome[MessagePage | None, RepositoryError]:
+        with acting_as(ANYBODY):
+            return await self.inner.page(query)
+
+
+class ListsWhatIsOthers(Broken):
+    @Effect.coroutine
+    async def conversations(
+        self, listing: ConversationListing, /
+    ) -> Outcome[tuple[Conversation, ...], RepositoryError]:
+        with acting_as(ANYBODY):
+            return await self.inner.conversations(listing)
+
+
+class LetsReadersClear(Broken):
+    @Effect.coroutine
+    async def clear(
+        self, conversation_id: str, *, now: datetime
+    ) -> Outcome[ClearReport | None, RemovalError]:
+        if not self.history(conversation_id).state.is_seen_by(principal()):
+            return Success(None)
+        with acting_as(ANYBODY):
+            return await self.inner.clear(conversation_id, now=now)
+
+
+class FreesWhatIsCleared(Broken):
+    @Effect.gen
+    async def clear(self, do: Do[RemovalError], conversation_id: str, *, now: datetime) -> ClearReport | None:
+        cleared = await do(self.inner.clear(conversation_id, now=now))
+        history = self.history(conversation_id)
+        if not history.entries:
+            self.put(conversation_id, evolve(history, state=evolve(history.state, owner=UNOWNED)))
+        return cleared
+
+
+class TakesAnyRole(Broken):
+    @Effect.coroutine
+    async def append(self, batch: Append) -> Outcome[Appended, AppendError]:
+        with acting_as(evolve(principal(), roles=EVERY_ROLE)):
+            return await self.inner.append(batch)
+
+
+class ActsForWhoeverCameFirst(Broken):
+    """Takes a group of calls for those of one caller."""
+
+    def __init__(self, inner: InMemoryMessageRepository) -> None:
+        super().__init__(inner)
+        self.acting: Principal | None = None
+
+    @Effect.coroutine
+    async def append(self, batch: Append) -> Outcome[Appended, AppendError]:
+        self.acting = self.acting or principal()
+        await checkpoint()
+        with acting_as(self.acting):
+            self.acting = None
+            return await self.inner.append(batch)
 
 
 class SharesMetadata(Broken):

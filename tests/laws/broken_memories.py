@@ -10,12 +10,13 @@ import numpy as np
 from anyio.lowlevel import checkpoint
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryStoreError
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.kept_memory import kept
-from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, Namespace, Stored, UseReport
+from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, Stored, UseReport
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidate,

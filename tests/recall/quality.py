@@ -14,13 +14,14 @@ from typing import Final, final
 
 from attrs import evolve, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.ids import IdsTag
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.embedding.unit_vectors import embed_texts
 from chatmemory.errors import DataValidationError, MemoryStoreError, RepositoryError
-from chatmemory.longterm.memories import Namespace, NewMemory
+from chatmemory.longterm.memories import NewMemory
 from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.recall.recall_ranking import WeightedRanking

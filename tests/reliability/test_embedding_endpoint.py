@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Context, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import EmbeddingProblem
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
-from chatmemory.longterm.memories import Namespace, NewMemory
+from chatmemory.longterm.memories import NewMemory
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings

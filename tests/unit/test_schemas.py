@@ -9,6 +9,7 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.context.chat_context import ChatContext, ContextMessage
 from chatmemory.conversation.messages import (
     AddReport,
@@ -37,7 +38,6 @@ from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,
     MemoryPage,
-    Namespace,
     NewMemory,
     Provenance,
     RememberReport,

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Runner
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.integrations.agent_framework.messages import RAISING
 from chatmemory.integrations.raising import to_its_end
 from chatmemory.integrations.recalled_text import recalled
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import Namespace
 
 
 class ChatMemoryContextProvider(ContextProvider):

@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn, TypeAlias, final
 
 from attrs import field, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect, Failure, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import DataValidationError, RepositoryError
@@ -30,7 +31,6 @@ from chatmemory.items.item_repository import (
     Labels,
     StoredItem,
 )
-from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_rules import namespace_problems
 
 Steps: TypeAlias = ItemChange[str]

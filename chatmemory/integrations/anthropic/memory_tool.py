@@ -20,12 +20,12 @@ from anthropic.types.beta import (
     BetaMemoryTool20250818ViewCommand,
 )
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Failure, Outcome, Runner, ThreadRuntime
 from chatmemory.integrations.anthropic.file_text import CommandRefusedError
 from chatmemory.integrations.anthropic.memory_files import FileBounds, FileError, MemoryFiles
 from chatmemory.integrations.raising import Raising, blocking, to_its_end
 from chatmemory.items.item_repository import ItemRepositoryTag
-from chatmemory.longterm.memories import Namespace
 
 log = logging.getLogger(__name__)
 

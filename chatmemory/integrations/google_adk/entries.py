@@ -18,9 +18,10 @@ from google.adk.events.event import Event
 from google.adk.memory.memory_entry import MemoryEntry
 from google.genai import types
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, metadata_problems
-from chatmemory.longterm.memories import Memory, MemoryChanges, Namespace, NewMemory, Provenance
+from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, Provenance
 
 EVENT: Final = "googleAdkEvent"
 """Under which name of ``AS_GIVEN`` an event stands."""

@@ -17,6 +17,7 @@ from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemor
 from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions.session import Session
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect, EffectFailed, Runner, catch
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import (
@@ -40,7 +41,7 @@ from chatmemory.integrations.google_adk.entries import (
 from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import Memory, MemoryChanges, Namespace
+from chatmemory.longterm.memories import Memory, MemoryChanges
 from chatmemory.longterm.memory_rules import namespace_problems
 
 Needs: TypeAlias = LongTermMemoryService | ItemRepositoryTag

@@ -12,6 +12,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import AgentDepsT, RunContext
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import (
     Runner,
 )
@@ -21,7 +22,6 @@ from chatmemory.integrations.pydantic_ai.history import said_in
 from chatmemory.integrations.raising import to_its_end
 from chatmemory.integrations.recalled_text import recalled_text
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import Namespace
 
 
 @dataclass

@@ -4,6 +4,7 @@ from functools import partial
 
 from anyio.lowlevel import checkpoint
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryNotFoundError, MemoryStoreError
 from chatmemory.laws.kit.concurrency import Cancellation, race
@@ -11,7 +12,7 @@ from chatmemory.laws.kit.law import expect, expect_one_of, law
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of
-from chatmemory.longterm.memories import Duplicate, Namespace, Stored
+from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 
 WRITERS = 8

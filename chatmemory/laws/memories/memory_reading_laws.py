@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.kit.law import expect, law
@@ -19,7 +20,7 @@ from chatmemory.laws.memories.memory_samples import (
     remembered,
 )
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
-from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import MemoryRepository
 
 

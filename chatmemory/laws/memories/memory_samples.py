@@ -7,11 +7,12 @@ import numpy as np
 from attrs import evolve
 from hypothesis import strategies as st
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import Json
 from chatmemory.laws.kit.samples import ALIKE, START, TEXTS, any_text
-from chatmemory.longterm.memories import MemoryRole, Namespace, Provenance, Source
+from chatmemory.longterm.memories import MemoryRole, Provenance, Source
 from chatmemory.longterm.repository_values import MemoryDraft
 
 SPACE: Final = EmbeddingSpace("law", 4)

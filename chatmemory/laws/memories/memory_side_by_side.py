@@ -10,6 +10,7 @@ from typing import Final
 from attrs import evolve
 from hypothesis import strategies as st
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.laws.kit.host import Host
 from chatmemory.laws.kit.law import expect
 from chatmemory.laws.kit.samples import START
@@ -24,7 +25,7 @@ from chatmemory.laws.memories.memory_witness import (
     search_for,
 )
 from chatmemory.longterm.kept_memories import KeptMemories
-from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.repository_values import MemoryDraft, MemoryListing
 
 REMEMBER: Final = "L1 remember: what is stored reads as it was given, and nothing else changes"

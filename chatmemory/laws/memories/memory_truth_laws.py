@@ -4,13 +4,14 @@ from datetime import datetime, timedelta
 
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryChangedError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS, remembered
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
-from chatmemory.longterm.memories import Namespace, Stored
+from chatmemory.longterm.memories import Stored
 
 HOUR = timedelta(hours=1)
 

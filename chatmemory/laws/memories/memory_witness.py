@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Final, TypeAlias, final, get_args
 
 from attrs import evolve, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import MemoryRewriteError, MemoryStoreError
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.under_test import RepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS
-from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Stored
+from chatmemory.longterm.memories import Duplicate, Memory, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import (

@@ -4,6 +4,7 @@ from itertools import chain
 
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.kit.law import expect, law
@@ -22,7 +23,7 @@ from chatmemory.laws.memories.memory_samples import (
     remembered,
 )
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of, plain
-from chatmemory.longterm.memories import Duplicate, Memory, Namespace, Stored
+from chatmemory.longterm.memories import Duplicate, Memory, Stored
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryDraft
 
 

@@ -11,6 +11,8 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
+from chatmemory.access.namespace import UNOWNED, Namespace
+from chatmemory.access.principal import ANYBODY, Granted, Principal, acting_as
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.conversation.message_repository import (
     ConversationListing,
@@ -50,6 +52,21 @@ COVERAGE = "L14 coverage: every message is in view, or one summary stands for it
 COUNTS = "L25 counts: what a conversation says of its size is what can be read of it"
 VIEWS: tuple[View, ...] = ("full", "model")
 
+ADA = Principal(name="ada", namespace=Namespace("ada"), granted=(Granted(Namespace("ada")),))
+BOB = Principal(
+    name="bob",
+    namespace=Namespace("bob", "app"),
+    granted=(
+        Granted(Namespace("bob", "app")),
+        Granted(Namespace("ada"), rights=frozenset({"read"})),
+        Granted(UNOWNED, rights=frozenset({"read", "write"})),
+    ),
+    roles=frozenset({"user", "assistant"}),
+)
+"""Sees what is Ada's and what is nobody's, and may delete neither."""
+OWNERS = (ANYBODY, ADA, BOB)
+whoever = st.sampled_from((ANYBODY, ANYBODY, ADA, BOB))
+
 
 which = st.integers(0, 2)
 cursors = st.none() | st.integers(0, 8)
@@ -79,20 +96,27 @@ class RepositoryMachine(SideBySide[Witness]):
         """Choose the names, and say something, so that every program has something to work on."""
         self.ids = [self.space + name for name in names]
         self.sent = {conversation_id: [] for conversation_id in self.ids}
-        for conversation_id, size in zip(self.ids, sizes, strict=True):
+        for conversation_id, size, owner in zip(self.ids, sizes, OWNERS, strict=True):
             if size:
-                self._append(conversation_id, [said(f"{index}", TEXTS[index]) for index in range(size)])
+                self._append(
+                    conversation_id, [said(f"{index}", TEXTS[index]) for index in range(size)], who=owner
+                )
 
-    @rule(which=which, drafts=batches, threshold=thresholds, lag=lags)
+    @rule(which=which, drafts=batches, threshold=thresholds, lag=lags, who=whoever)
     def append(
-        self, which: int, drafts: list[MessageDraft], threshold: WorkThreshold | None, lag: int | None
+        self,
+        which: int,
+        drafts: list[MessageDraft],
+        threshold: WorkThreshold | None,
+        lag: int | None,
+        who: Principal,
     ) -> None:
         """Add new messages, perhaps with an expectation about the version that may be wrong."""
         conversation_id = self.ids[which]
         number = self.minutes
         new = [evolve(draft, id=f"{number}.{index}{draft.id}") for index, draft in enumerate(drafts)]
         version = self._version(conversation_id, lag)
-        self._append(conversation_id, new, threshold=threshold, expected_version=version)
+        self._append(conversation_id, new, threshold=threshold, expected_version=version, who=who)
 
     @rule(
         which=which,
@@ -121,6 +145,7 @@ class RepositoryMachine(SideBySide[Witness]):
         *,
         threshold: WorkThreshold | None = None,
         expected_version: int | None = None,
+        who: Principal = ANYBODY,
     ) -> None:
         self.sent[conversation_id] += drafts
         appending = batch(
@@ -130,34 +155,39 @@ class RepositoryMachine(SideBySide[Witness]):
             threshold=threshold,
             now=self._later(),
         )
-        predicted = self.model.append(appending)
+        with acting_as(who):
+            predicted = self.model.append(appending)
+            answered = self._ask(lambda witness: witness.ask(witness.repository.append(appending)))
         law = ATOMIC
         if isinstance(predicted, Success):
             law = APPEND if predicted.unwrap().stored else RETRY
-        answered = self._ask(lambda witness: witness.ask(witness.repository.append(appending)))
         expect(answered, predicted, "the append answered", law=law)
         self._agree(law, conversation_id)
 
     @precondition(lambda self: self.minutes % 3 == 0)  # or programs would clear more than they say
-    @rule(which=which)
-    def clear(self, which: int) -> None:
+    @rule(which=which, who=whoever)
+    def clear(self, which: int, who: Principal) -> None:
         """Clear a conversation, which may be empty."""
         conversation_id, now = self.ids[which], self._later()
-        predicted = self.model.clear(conversation_id, now=now)
-        answered = self._ask(lambda witness: witness.get(witness.repository.clear(conversation_id, now=now)))
+        with acting_as(who):
+            predicted = self.model.clear(conversation_id, now=now)
+            answered = self._ask(
+                lambda witness: witness.ask(witness.repository.clear(conversation_id, now=now))
+            )
         expect(answered, predicted, "the clear answered", law=CLEAR)
         self._agree(CLEAR, conversation_id)
 
-    @rule(which=which, threshold=thresholds)
-    def remove_newest(self, which: int, threshold: WorkThreshold | None) -> None:
+    @rule(which=which, threshold=thresholds, who=whoever)
+    def remove_newest(self, which: int, threshold: WorkThreshold | None, who: Principal) -> None:
         """Remove the newest message of a conversation, which may be a summary, or empty."""
         conversation_id, now = self.ids[which], self._later()
-        predicted = self.model.remove_newest(conversation_id, now=now, threshold=threshold)
-        answered = self._ask(
-            lambda witness: witness.get(
-                witness.repository.remove_newest(conversation_id, now=now, threshold=threshold)
+        with acting_as(who):
+            predicted = self.model.remove_newest(conversation_id, now=now, threshold=threshold)
+            answered = self._ask(
+                lambda witness: witness.ask(
+                    witness.repository.remove_newest(conversation_id, now=now, threshold=threshold)
+                )
             )
-        )
         expect(answered, predicted, "the removing answered", law=REMOVE)
         self._agree(REMOVE, conversation_id)
 
@@ -205,6 +235,7 @@ class RepositoryMachine(SideBySide[Witness]):
         before=st.none() | instants,
         older_than=cursors,
         newer_than=cursors,
+        who=whoever,
     )
     def read_page(
         self,
@@ -214,12 +245,14 @@ class RepositoryMachine(SideBySide[Witness]):
         before: datetime | None,
         older_than: int | None,
         newer_than: int | None,
+        who: Principal,
     ) -> None:
         """Read a stretch."""
         older_than = None if newer_than is not None else older_than
         query = PageQuery(self.ids[which], view, limit, before, older_than, newer_than)
-        predicted = self.model.page(query)
-        answered = self._ask(lambda witness: witness.get(witness.repository.page(query)))
+        with acting_as(who):
+            predicted = self.model.page(query)
+            answered = self._ask(lambda witness: witness.get(witness.repository.page(query)))
         if predicted is not None and answered is not None:
             # Which number names a cursor is the repository's business, within the gaps of the sequence.
             answered = evolve(answered, older=predicted.older, newer=predicted.newer)
@@ -230,16 +263,24 @@ class RepositoryMachine(SideBySide[Witness]):
         after=st.none() | st.tuples(st.integers(-1, 20), which),
         order=st.sampled_from(("id", "recent")),
         shared=st.none() | which,
+        who=whoever,
     )
     def list_conversations(
-        self, limit: int, after: tuple[int, int] | None, order: ConversationOrder, shared: int | None
+        self,
+        limit: int,
+        after: tuple[int, int] | None,
+        order: ConversationOrder,
+        shared: int | None,
+        who: Principal,
     ) -> None:
         """List conversations, perhaps behind a place, and those alone whose ids begin as one of them."""
         place = None if after is None else (START + timedelta(minutes=after[0]), self.ids[after[1]])
         prefix = self.space if shared is None else self.ids[shared]
         listing = ConversationListing(limit, place, order, prefix)
-        listed = self._ask(lambda witness: witness.get(witness.repository.conversations(listing)))
-        expect(listed, self.model.conversations(listing), f"the conversations of {listing}", law=WINDOW)
+        with acting_as(who):
+            predicted = self.model.conversations(listing)
+            listed = self._ask(lambda witness: witness.get(witness.repository.conversations(listing)))
+        expect(listed, predicted, f"the conversations of {listing}", law=WINDOW)
 
     def _state(self, conversation_id: str) -> Conversation:
         return self.model.history(conversation_id).state.conversation

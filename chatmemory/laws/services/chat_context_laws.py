@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias, final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.context.chat_context import ChatContext, Instructions
 from chatmemory.context.contract import ChatContextBuilder, ChatContextService
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
@@ -20,7 +21,7 @@ from chatmemory.laws.kit.law import expect, expect_one_of, law
 from chatmemory.laws.kit.samples import TEXTS
 from chatmemory.laws.kit.under_test import UnderTest
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
-from chatmemory.longterm.memories import Namespace, NewMemory
+from chatmemory.longterm.memories import NewMemory
 from chatmemory.settings.memory_settings import ContextSettings
 from chatmemory.text.fence import without_recalled_blocks
 

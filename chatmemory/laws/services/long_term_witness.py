@@ -12,13 +12,14 @@ from typing import ClassVar, Final, final, get_args
 import numpy as np
 from attrs import define, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.errors import EmbeddingError, MemoryChangeError
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.longterm.contract import LongTermMemory
-from chatmemory.longterm.memories import Memory, Namespace, NewMemory, RememberReport
+from chatmemory.longterm.memories import Memory, NewMemory, RememberReport
 from chatmemory.longterm.recall.recall import Recall
 
 _NUMBER: Final = re.compile(r"\d+")

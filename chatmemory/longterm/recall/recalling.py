@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.embedding.unit_vectors import embed_texts
 from chatmemory.errors import GenericMemoryError, RecallError
@@ -15,7 +16,7 @@ from chatmemory.input.rules import (
     refuse,
     text_problems,
 )
-from chatmemory.longterm.memories import Category, Namespace, UseReport
+from chatmemory.longterm.memories import Category, UseReport
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.memory_rules import ids_problems, namespace_problems, tags_problems
 from chatmemory.longterm.recall.recall import Recall

@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.programs.http.problems import problem_response
-from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.grant import Grant, main_grant, token_grant
 from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings
 
@@ -37,20 +37,10 @@ class Access:
 
     def __init__(self, settings: ServerSettings) -> None:
         """Know those of *settings*; without any, everybody who reaches the server has the grant of its user."""
-        owner = Grant(user=settings.user, app=settings.app)
+        owner = main_grant(settings)
         granted = [(settings.token, owner)] if settings.token else []
         granted += [
-            (
-                token.token,
-                Grant(
-                    user=token.user,
-                    app=token.app,
-                    conversations=token.conversations,
-                    past_chats=token.past_chats,
-                    read_only=token.read_only,
-                ),
-            )
-            for token in settings.tokens.values()
+            (token.token, token_grant(name, token, settings)) for name, token in settings.tokens.items()
         ]
         self._granted: Sequence[tuple[bytes, Grant]] = [(token.encode(), grant) for token, grant in granted]
         self._open: Grant | None = None if granted else owner

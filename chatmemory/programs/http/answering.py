@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from chatmemory.access.principal import acting_as
 from chatmemory.conversation.messages import Conversation, MessagePage
 from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
 from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
@@ -59,16 +60,17 @@ class Answering:
         """Answer."""
         request = Request(scope, receive)
         grant = NOBODY if self._operation.is_open else grant_of(scope)
-        match await _read_call(self._operation, request, grant, self._closing):
-            case Success(call):
-                outcome = await self._runtime.run(self._asked(call))
-                if isinstance(outcome, Failure):
-                    _note(scope, outcome.failure())
-                    outcome = Failure(self._as_sent(outcome.failure()))
-                response = await _answer(self._operation, request, outcome)
-            case Failure(error):
-                response = problem_response(error)
-        await response(scope, receive, send)
+        with acting_as(grant.principal):
+            match await _read_call(self._operation, request, grant, self._closing):
+                case Success(call):
+                    outcome = await self._runtime.run(self._asked(call))
+                    if isinstance(outcome, Failure):
+                        _note(scope, outcome.failure())
+                        outcome = Failure(self._as_sent(outcome.failure()))
+                    response = await _answer(self._operation, request, outcome)
+                case Failure(error):
+                    response = problem_response(error)
+            await response(scope, receive, send)
 
     def _asked(self, call: Call[Any, Any]) -> Effect[Any, ApiError, Any]:
         asked = self._operation.handler(call)

@@ -25,9 +25,9 @@ from typing import (
 import anyio
 from attrs import define, field, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.longterm.memories import Namespace
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import Refusal
 
@@ -87,10 +87,6 @@ class Call(Generic[Q, B]):
     def namespace(self) -> Effect[Namespace, Refusal]:
         """Return the namespace in which the client asks."""
         return self.grant.namespace(getattr(self.query, "app", None))
-
-    def conversation(self) -> Effect[str, Refusal]:
-        """Return the conversation that the path names, if the client may see it."""
-        return self.grant.conversation(self.path["conversationId"])
 
 
 @final

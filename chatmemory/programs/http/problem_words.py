@@ -12,6 +12,10 @@ CURES: Final[Mapping[str, str]] = {
         "No message is stored under this id: nobody has added one, or the conversation was cleared. Look at "
         "`GET /conversations`, or add a message: the first one creates the conversation."
     ),
+    "AccessDeniedError": (
+        "The conversation is another user's, or the token may not do this with it, or not write in that role. Nothing was "
+        "changed. Use an id of your own, or have it granted in `[server.tokens]`."
+    ),
     "MessageConflictError": (
         "A message with this id is stored in the conversation, and it says something else. Nothing was stored. Give the new "
         "message an id of its own, or none."

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypedDict, assert_never, get_args
 from starlette.responses import Response
 
 from chatmemory.errors import (
+    AccessDeniedError,
     ConversationNotFoundError,
     DataValidationError,
     GenericMemoryError,
@@ -87,6 +88,8 @@ def kind_of(error: ApiError) -> Kind:
             return Kind(422, "The input breaks rules")
         case ConversationNotFoundError():
             return Kind(404, "Nothing is stored under this conversation")
+        case AccessDeniedError():
+            return Kind(403, "The token does not allow this with the conversation")
         case MessageConflictError():
             return Kind(409, "A message id is taken by another content")
         case VersionConflictError():

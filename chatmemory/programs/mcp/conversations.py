@@ -76,12 +76,10 @@ class ListedPage:
     next: str | None
 
 
-def list_conversations(grant: Grant, after: str | None) -> Effect[ListedPage, ReadError, ChatMemoryService]:
-    """List what *grant* may see."""
+def list_conversations(after: str | None) -> Effect[ListedPage, ReadError, ChatMemoryService]:
+    """List what may be seen."""
     return ChatMemoryService.use(
-        lambda chat: chat.list_conversations(
-            limit=MOST_LISTED, after=after, order="recent", prefix=grant.conversations
-        )
+        lambda chat: chat.list_conversations(limit=MOST_LISTED, after=after, order="recent")
     ).map(_page)
 
 
@@ -89,9 +87,8 @@ def list_conversations(grant: Grant, after: str | None) -> Effect[ListedPage, Re
 async def read_conversation(do: Do[ResourceError, Reads], grant: Grant, uri: str) -> str:
     """Return the text of the resource *uri*."""
     chance = do.service(RandomTag)
-    if conversation_id := _named(uri, CONVERSATIONS):
-        allowed = await do(grant.conversation(conversation_id))
-        page = await do(ChatMemoryService.use(lambda chat: chat.get_page(allowed, limit=MOST_READ)))
+    if kept := _named(uri, CONVERSATIONS):
+        page = await do(do.service(ChatMemoryService).get_page(kept, limit=MOST_READ))
         return messages_block(page.messages, chance)
     if conversation_id := _named(uri, PAST_CHATS):
         turns = await do(past_chats_for(grant, lambda chats: chats.turns(conversation_id, limit=MOST_READ)))

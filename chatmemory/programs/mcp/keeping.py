@@ -156,7 +156,6 @@ async def _stored_turn(
     do: Do[AddError | RememberError | Refusal, TurnServices], asked: Asked[SaidTurn]
 ) -> Told[TurnReport]:
     said = asked.arguments
-    conversation_id = await do(asked.grant.conversation(said.conversation_id))
     drafts = [
         NewMessage(role="user", content=said.user_content),
         NewMessage(role="assistant", content=said.assistant_content),
@@ -165,14 +164,14 @@ async def _stored_turn(
     user, assistant = messages
 
     def add(chat: ChatMemory) -> Effect[AddReport, AddError]:
-        return chat.add_messages(conversation_id, messages)
+        return chat.add_messages(said.conversation_id, messages)
 
     def save(memory: LongTermMemory) -> Effect[RememberReport, RememberError]:
         return memory.save_conversation_turn(
             asked.namespace,
             said.user_content,
             said.assistant_content,
-            session_id=conversation_id,
+            session_id=said.conversation_id,
             user_message_id=user.id,
             assistant_message_id=assistant.id,
             write_id=said.event_id,

@@ -18,6 +18,7 @@ with needs_extra("mcp"):
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
 
+from chatmemory.access.principal import acting_as
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
@@ -96,7 +97,7 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
         context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         after = None if params is None else params.cursor
-        page = _value(await _run(runtime, "resources/list", list_conversations(grant_of(context), after)))
+        page = _value(await _run(runtime, "resources/list", grant_of(context), list_conversations(after)))
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=one.uri, name=one.name, description=one.description, mime_type=MEDIA_TYPE)
@@ -117,8 +118,8 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
     async def read_resource(
         context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        effect = read_conversation(grant_of(context), params.uri)
-        text = _value(await _run(runtime, "resources/read", effect))
+        grant = grant_of(context)
+        text = _value(await _run(runtime, "resources/read", grant, read_conversation(grant, params.uri)))
         contents = types.TextResourceContents(uri=params.uri, mime_type=MEDIA_TYPE, text=text)
         return types.ReadResourceResult(contents=[contents])
 
@@ -148,16 +149,17 @@ async def _called(
     read = structure(arguments, tool.signature.arguments)
     if isinstance(read, Failure):
         return Failure(read.failure())
-    return await _run(runtime, tool.name, tool.handler(Asked(grant, read.unwrap(), tell)))
+    return await _run(runtime, tool.name, grant, tool.handler(Asked(grant, read.unwrap(), tell)))
 
 
 async def _run(
-    runtime: Runner[Services], name: str, effect: Effect[A, ApiError, Services]
+    runtime: Runner[Services], name: str, grant: Grant, effect: Effect[A, ApiError, Services]
 ) -> Outcome[A, ApiError]:
-    """Run *effect*, and log how it ended; what nobody has foreseen is told without its text, which may hold words of others."""
+    """Run *effect* for who has the *grant*, and log how it ended; what nobody has foreseen is told without its text, which may hold words of others."""
     began = perf_counter()
     try:
-        outcome = await runtime.run(effect)
+        with acting_as(grant.principal):
+            outcome = await runtime.run(effect)
     except asyncio.CancelledError:
         log.info("%s: cancelled, %.1f ms", name, (perf_counter() - began) * 1000)
         raise

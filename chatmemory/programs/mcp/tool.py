@@ -13,9 +13,9 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, final, get_args
 
 from attrs import define, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
 from chatmemory.input.json_value import JsonObject
-from chatmemory.longterm.memories import Namespace
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import ApiError
 from chatmemory.programs.schemas.json_schema import json_schema

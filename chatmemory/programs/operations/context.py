@@ -45,13 +45,12 @@ async def built_context(
         app: whose memories belong to it; None: those of the grant.
         instructions: of the application; they come first.
     """
-    conversation_id = await do(grant.conversation(request.conversation_id))
     namespace = await do(grant.namespace(app))
     return await do(
         ChatContextService.use(
             lambda contexts: contexts.build(
                 namespace,
-                conversation_id,
+                request.conversation_id,
                 request.user_message,
                 instructions=instructions,
                 message_id=request.message_id,

@@ -1,12 +1,16 @@
 """``Grant``: what a client may do, whichever door it comes through."""
 
+from functools import cached_property
 from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import UNOWNED, Namespace
+from chatmemory.access.principal import EVERY_RIGHT, EVERY_ROLE, READ, Granted, Principal
 from chatmemory.effect import Effect
-from chatmemory.longterm.memories import Namespace
+from chatmemory.input.choices import Role
 from chatmemory.programs.operations.refusal import Refusal
+from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 
 NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token is not for past chats")
 
@@ -14,13 +18,35 @@ NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token is not for past cha
 @final
 @frozen(kw_only=True)
 class Grant:
-    """What a client may do; see ``TokenSettings``."""
+    """What a client may do.
 
+    Attributes:
+        name: of its token.
+        user: whose memories it sees, and who owns the conversations that it begins.
+        app: the app of these; ``""``: all of the user's.
+        conversations: that it may use.
+        roles: of the messages that it may add.
+        past_chats: whether it may search the histories of other tools.
+        read_only: whether it may only look.
+    """
+
+    name: str = ""
     user: str
     app: str = ""
-    conversations: str = ""
+    conversations: tuple[Granted, ...] = ()
+    roles: frozenset[Role] = EVERY_ROLE
     past_chats: bool = True
     read_only: bool = False
+
+    @cached_property
+    def principal(self) -> Principal:
+        """Who acts when this client asks."""
+        return Principal(
+            name=self.name,
+            namespace=Namespace(self.user, self.app),
+            granted=self.conversations,
+            roles=self.roles,
+        )
 
     def namespace(self, app: str | None) -> Effect[Namespace, Refusal]:
         """Return the namespace in which the client asks, narrowed to *app*; its user is never the client's to choose."""
@@ -30,13 +56,34 @@ class Grant:
             return Effect.fail(Refusal("ForbiddenError", f"this token is for the app {self.app!r} only"))
         return Effect.succeed(Namespace(self.user, app))
 
-    def conversation(self, conversation_id: str) -> Effect[str, Refusal]:
-        """Return *conversation_id* if the client may see it."""
-        if conversation_id.startswith(self.conversations):
-            return Effect.succeed(conversation_id)
-        return Effect.fail(
-            Refusal(
-                "ForbiddenError",
-                f"this token is for conversations whose ids begin with {self.conversations!r}",
-            )
+
+def main_grant(settings: ServerSettings) -> Grant:
+    """Return the grant of whoever needs no token or has the main one: all that is the user's, and what is nobody's."""
+    own = Namespace(settings.user, settings.app)
+    return Grant(user=settings.user, app=settings.app, conversations=(Granted(own), Granted(UNOWNED)))
+
+
+def token_grant(name: str, token: TokenSettings, settings: ServerSettings) -> Grant:
+    """Return the grant of a client with *token*: what is its user's, and what is shared with it."""
+    most = READ if token.read_only else EVERY_RIGHT
+    own = [Namespace(token.user, token.app), *([UNOWNED] if token.user == settings.user else [])]
+    shared = [
+        Granted(
+            Namespace(one.user, one.app),
+            one.conversations,
+            most.intersection(one.rights),
         )
+        for one in token.shared
+    ]
+    return Grant(
+        name=name,
+        user=token.user,
+        app=token.app,
+        conversations=(
+            *(Granted(owner, token.conversations, most.intersection(token.rights)) for owner in own),
+            *shared,
+        ),
+        roles=frozenset(token.roles),
+        past_chats=token.past_chats,
+        read_only=token.read_only,
+    )

@@ -22,8 +22,8 @@ class InMemoryMessageRepository:
 
     append = lifted_outcome("append messages", Conversations.append)
     page = lifted("read messages", Conversations.page)
-    clear = lifted("clear messages", Conversations.clear)
-    remove_newest = lifted("remove the newest message", Conversations.remove_newest)
+    clear = lifted_outcome("clear messages", Conversations.clear)
+    remove_newest = lifted_outcome("remove the newest message", Conversations.remove_newest)
     conversation = lifted("read conversation", Conversations.conversation)
     conversations = lifted("list conversations", Conversations.conversations)
     summarize = lifted_outcome("summarize", Conversations.summarize)

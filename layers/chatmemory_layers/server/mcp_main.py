@@ -19,7 +19,7 @@ from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Su
 from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.mcp.server import memory_server
-from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.grant import main_grant
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers.server.mcp_stack import mcp_stack
 from chatmemory_layers.server.stdin_lines import StdinLines
@@ -78,7 +78,7 @@ def _miss(folders: Sequence[str]) -> None:
 
 
 async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
-    grant = Grant(user=settings.server.user, app=settings.server.app)
+    grant = main_grant(settings.server)
     async with ManagedRuntime(mcp_stack(settings, folders=folders)) as runtime:
         server = memory_server(runtime, lambda _: grant)
         with anyio.CancelScope() as serving:

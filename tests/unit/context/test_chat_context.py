@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.context.chat_context import ContextMessage, Instructions, LeftOut
 from chatmemory.context.recalled_block import SUMMARY_NOTICE
 from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Failure
 from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemoryError, RepositoryError
-from chatmemory.longterm.memories import Namespace
 from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory.text.fence import without_recalled_blocks
 from tests.remembered import USER, Remembered, memory_of

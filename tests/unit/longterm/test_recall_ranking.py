@@ -9,10 +9,11 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.embedding.embedder import USUAL_THRESHOLD
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.longterm.memories import Memory, Namespace, Provenance
+from chatmemory.longterm.memories import Memory, Provenance
 from chatmemory.longterm.recall.recall import Coverage, Recall
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
 from chatmemory.longterm.recall.recall_ranking import WeightedRanking, recall_ranker, recall_scores

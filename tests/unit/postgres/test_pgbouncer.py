@@ -12,11 +12,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.message_repository import ConversationListing
 from chatmemory.effect import EffectFailed, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Forgetting, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings

@@ -7,9 +7,10 @@ import asyncpg
 import pytest
 
 from chatmemory import Failure, RepositoryError
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered, unit
-from chatmemory.longterm.memories import Duplicate, Namespace, Provenance, Stored
+from chatmemory.longterm.memories import Duplicate, Provenance, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import (

@@ -9,10 +9,10 @@ import asyncpg
 import numpy as np
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Candidates, MemoryDraft, MemorySearch

@@ -15,10 +15,11 @@ from typing import Literal
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import EffectFailed, ManagedRuntime
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
-from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memories import Memory
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.store_file import prepare

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.access.namespace import Namespace
+from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.repository_values import MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory.text.search_terms import query_terms

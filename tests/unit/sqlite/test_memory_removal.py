@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.memories import ForgetReceipt, Namespace, Provenance
+from chatmemory.longterm.memories import ForgetReceipt, Provenance
 from chatmemory.longterm.repository_values import Forgetting, MemorySearch
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from tests.unit.sqlite.stores import open_memories

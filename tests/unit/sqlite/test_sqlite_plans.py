@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from chatmemory.longterm.memories import Namespace
+from chatmemory.access.namespace import Namespace
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing
 from chatmemory_layers.sql.columns import EPOCH
 from chatmemory_layers.sqlite.engine.jobs import Transaction

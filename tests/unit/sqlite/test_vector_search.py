@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Matrix, Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered
-from chatmemory.longterm.memories import Namespace
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,
@@ -225,7 +225,8 @@ REMEMBER_BY_WORDS = """
 import asyncio, sys
 from datetime import UTC, datetime
 from chatmemory.longterm.repository_values import MemoryDraft, MemorySearch
-from chatmemory.longterm.memories import Namespace, Provenance
+from chatmemory.access.namespace import Namespace
+from chatmemory.longterm.memories import Provenance
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository

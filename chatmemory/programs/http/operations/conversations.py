@@ -18,7 +18,7 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect
-from chatmemory.errors import AddError, ConversationNotFoundError, ReadError
+from chatmemory.errors import AddError, ConversationNotFoundError, ReadError, RemoveError
 from chatmemory.input.json_value import JsonObject
 from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.programs.http.large_answers import bounded
@@ -119,9 +119,9 @@ def list_conversations(
     """List conversations, the last changed first, each with the beginning of its first user message."""
 
     def opened(memory: ChatMemory) -> Effect[OpenedConversations, ReadError]:
-        return memory.list_conversations(
-            limit=call.query.limit, after=call.query.after, order="recent", prefix=call.grant.conversations
-        ).bind(lambda page: _with_openings(memory, page))
+        return memory.list_conversations(limit=call.query.limit, after=call.query.after, order="recent").bind(
+            lambda page: _with_openings(memory, page)
+        )
 
     return ChatMemoryService.use(opened)
 
@@ -178,7 +178,7 @@ def add_messages(
 
 def clear_messages(
     call: Call[NoParameters, None],
-) -> Effect[ClearReport, ReadError | Refusal, ChatMemoryService]:
+) -> Effect[ClearReport, RemoveError | Refusal, ChatMemoryService]:
     """Delete all messages and summaries of a conversation."""
     return _memory(call, lambda memory, conversation_id: memory.clear_messages(conversation_id))
 
@@ -220,9 +220,7 @@ def _memory(
     call: Call[Any, Any], ask: Callable[[ChatMemory, str], Effect[A, E]]
 ) -> Effect[A, E | Refusal, ChatMemoryService]:
     """Ask the service about the conversation that the path names."""
-    return call.conversation().bind(
-        lambda conversation_id: ChatMemoryService.use(lambda memory: ask(memory, conversation_id))
-    )
+    return ChatMemoryService.use(lambda memory: ask(memory, call.path["conversationId"]))
 
 
 def _with_openings(memory: ChatMemory, page: ConversationPage) -> Effect[OpenedConversations, ReadError]:

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar, final
 
 from attrs import field, frozen, validators
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
 from chatmemory.effect.config.structuring import ALSO
 from chatmemory.errors import (
@@ -25,7 +26,6 @@ from chatmemory.longterm.memories import (
     MemoryChanges,
     MemoryPage,
     MemoryType,
-    Namespace,
     NewMemory,
     RememberReport,
     Stored,

@@ -229,6 +229,17 @@ CREATE TABLE item_passage (
 );
 """,
     ),
+    # The index is of the user's hash, which is short: a page of what is granted reads no more than that page.
+    Migration(
+        4,
+        "owners of conversations",
+        """\
+ALTER TABLE conversation
+    ADD COLUMN owner_user TEXT COLLATE "C" NOT NULL DEFAULT '',
+    ADD COLUMN owner_app  TEXT COLLATE "C" NOT NULL DEFAULT '';
+CREATE INDEX conversation_owner ON conversation (hashtextextended(owner_user, 0), conversation_id);
+""",
+    ),
 )
 
 

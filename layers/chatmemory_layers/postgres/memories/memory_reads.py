@@ -6,9 +6,10 @@ How they are found for a recall stands in ``memory_search.py``.
 from datetime import datetime
 from typing import Final
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.rules import Place
-from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import MemoryListing
 from chatmemory_layers.postgres.engine.connection import Connection

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Never
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Outcome, Success
-from chatmemory.longterm.memories import ForgetReceipt, Namespace
+from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by

@@ -8,9 +8,10 @@ from typing import final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.errors import MemoryStoreError, RepositoryError
-from chatmemory.longterm.memories import Duplicate, Namespace, Stored
+from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import (
     Candidates,

@@ -12,10 +12,11 @@ from typing import Final, Self, final
 
 from attrs import astuple, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
-from chatmemory.longterm.memories import Memory, Namespace, Provenance
+from chatmemory.longterm.memories import Memory, Provenance
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.sql.columns import from_us, to_us

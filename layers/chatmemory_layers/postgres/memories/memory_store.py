@@ -9,10 +9,11 @@ from typing import Final
 
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import End, StandingMemory, StoreDecision, decide_store
-from chatmemory.longterm.memories import Duplicate, Namespace, Stored
+from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories, space_keys

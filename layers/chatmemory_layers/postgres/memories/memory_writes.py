@@ -7,11 +7,12 @@ import json
 from datetime import datetime
 from typing import Final, Never
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError
 from chatmemory.input.json_value import to_json
-from chatmemory.longterm.memories import Memory, MemoryType, Namespace, UseReport
+from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_row import (

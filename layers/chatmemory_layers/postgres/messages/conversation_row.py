@@ -8,6 +8,7 @@ from typing import Final, Self, final
 
 from attrs import astuple, fields, frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.changes import ConversationState, InView, new_conversation
 from chatmemory.conversation.message_repository import MessageDraft
 from chatmemory.conversation.messages import Conversation
@@ -17,24 +18,24 @@ from chatmemory_layers.sql.columns import EPOCH, from_us, to_us
 
 SELECT_CONVERSATION: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
-    created_at_us, updated_at_us,
+    created_at_us, updated_at_us, owner_user, owner_app,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work
 FROM conversation
 WHERE conversation_id = $1
 """
 
-# One round trip for every change: messages ($12 to $19, arrays of one length) and the state that they lead to.
+# One round trip for every change: messages ($14 to $21, arrays of one length) and the state that they lead to.
 # Numbers travel as text: text[] is the one array of which asyncpg need not ask the server, thrice on each connection.
 STORE_MESSAGES: Final = """
 WITH added AS (
     INSERT INTO chat_message (conversation_id, seq, place, id, role, content, sent_at_us, metadata, tokens)
     SELECT $1, message.*
-    FROM unnest($12::text[]::bigint[], $13::text[]::bigint[], $14::text[], $15::text[], $16::text[],
-        $17::text[]::bigint[], $18::text[], $19::text[]::bigint[]) AS message
+    FROM unnest($14::text[]::bigint[], $15::text[]::bigint[], $16::text[], $17::text[], $18::text[],
+        $19::text[]::bigint[], $20::text[], $21::text[]::bigint[]) AS message
 )
 INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
-    view_tokens, open_count, deleted_count, created_at_us, updated_at_us)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (conversation_id) DO UPDATE SET
     version = excluded.version,
     next_seq = excluded.next_seq,
@@ -104,6 +105,11 @@ def conversation_of(conversation_id: str, row: Row) -> Conversation:
     )
 
 
+def owner_of(row: Row) -> Namespace:
+    """Read whose the conversation is."""
+    return Namespace(row["owner_user"], row["owner_app"])
+
+
 def state_of(conversation_id: str, found: Sequence[Row]) -> ConversationState:
     """Read the state from the first row that has its columns; without one nobody has written to the conversation."""
     if not found:
@@ -115,6 +121,7 @@ def state_of(conversation_id: str, found: Sequence[Row]) -> ConversationState:
         rewritten_at_version=row["rewritten_at_version"],
         deleted_count=row["deleted_count"],
         has_work=row["has_work"],
+        owner=owner_of(row),
     )
 
 
@@ -150,6 +157,8 @@ async def store_messages(
         after.deleted_count,
         to_us(conversation.created_at),
         to_us(conversation.updated_at),
+        after.owner.user,
+        after.owner.app,
         *(columns or [[] for _ in fields(MessageRow)]),
     )
     if after.has_work and not before.has_work:

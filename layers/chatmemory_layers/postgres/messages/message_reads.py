@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
+from chatmemory.access.principal import principal
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
     Conversation,
+    ConversationOrder,
     MessagePage,
     SummarizationMetadata,
     TimestampRange,
@@ -14,12 +16,13 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.postgres.engine.connection import Connection, Row
-from chatmemory_layers.postgres.messages.conversation_row import conversation_of
+from chatmemory_layers.postgres.messages.conversation_row import conversation_of, owner_of
 from chatmemory_layers.sql.columns import from_us, to_us
+from chatmemory_layers.sql.granted import granted_as_json
 
 # Newest first so that LIMIT keeps the tail; NULL is no limit.
 SELECT_FULL_OLDER: Final = """
-SELECT conversation.version, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND seq < $2 AND sent_at_us < $3
     ORDER BY seq DESC LIMIT $4
@@ -28,7 +31,7 @@ WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
 ORDER BY stretch.position
 """
 SELECT_MODEL_OLDER: Final = """
-SELECT conversation.version, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND covered_by IS NULL AND place < $2 AND sent_at_us < $3
     ORDER BY place DESC LIMIT $4
@@ -38,7 +41,7 @@ ORDER BY stretch.position
 """
 # The message at or before the cursor, if any, then those behind it.
 SELECT_FULL_NEWER: Final = """
-SELECT conversation.version, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND seq <= $2 AND sent_at_us < $3
     ORDER BY seq DESC LIMIT 1)
@@ -51,7 +54,7 @@ WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
 ORDER BY stretch.position
 """
 SELECT_MODEL_NEWER: Final = """
-SELECT conversation.version, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     (SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND covered_by IS NULL AND place <= $2 AND sent_at_us < $3
     ORDER BY place DESC LIMIT 1)
@@ -67,16 +70,16 @@ SELECT_OLDER: Final[dict[View, str]] = {"full": SELECT_FULL_OLDER, "model": SELE
 SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELECT_MODEL_NEWER}
 
 SELECT_KNOWN_CONVERSATION: Final = """
-SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
-    deleted_count, created_at_us, updated_at_us
+SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
+    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
 FROM conversation
 WHERE conversation_id = $1 AND message_count > 0
 """
 # Ids that begin alike stand together: from the prefix on, those that have it come first.
 SELECT_CONVERSATIONS_BY_ID: Final = """
 SELECT * FROM (
-    SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
-        deleted_count, created_at_us, updated_at_us
+    SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
+        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
     FROM conversation
     WHERE conversation_id >= greatest($1, $2) AND conversation_id <> $2 AND message_count > 0
     ORDER BY conversation_id LIMIT $3
@@ -86,20 +89,57 @@ ORDER BY conversation_id
 """
 # Reads every conversation: an index by updated_at_us would have to be written by every append.
 SELECT_RECENT_CONVERSATIONS: Final = """
-SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
-    deleted_count, created_at_us, updated_at_us
+SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
+    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
 FROM conversation
 WHERE starts_with(conversation_id, $1) AND (updated_at_us, conversation_id) < ($4, $2) AND message_count > 0
 ORDER BY updated_at_us DESC, conversation_id DESC LIMIT $3
 """
+# A page of each grant, in which a conversation that is granted twice stands once; they may be more than a page together.
+SELECT_GRANTED_BY_ID: Final = """
+SELECT DISTINCT owned.* FROM json_to_recordset($4::text::json) AS granted ("user" text, app text, prefix text)
+CROSS JOIN LATERAL (
+    SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
+        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
+    FROM conversation
+    WHERE hashtextextended(owner_user, 0) = hashtextextended(granted."user" COLLATE "C", 0)
+        AND owner_user = granted."user" AND (granted.app = '' OR owner_app IN ('', granted.app))
+        AND starts_with(conversation_id, granted.prefix) AND starts_with(conversation_id, $1) AND message_count > 0
+        AND conversation_id > $2
+    ORDER BY conversation_id LIMIT $3
+) AS owned
+ORDER BY conversation_id
+"""
+SELECT_GRANTED_RECENT: Final = """
+SELECT DISTINCT owned.* FROM json_to_recordset($4::text::json) AS granted ("user" text, app text, prefix text)
+CROSS JOIN LATERAL (
+    SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
+        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
+    FROM conversation
+    WHERE hashtextextended(owner_user, 0) = hashtextextended(granted."user" COLLATE "C", 0)
+        AND owner_user = granted."user" AND (granted.app = '' OR owner_app IN ('', granted.app))
+        AND starts_with(conversation_id, granted.prefix) AND starts_with(conversation_id, $1) AND message_count > 0
+        AND (updated_at_us, conversation_id) < ($5, $2)
+    ORDER BY updated_at_us DESC, conversation_id DESC LIMIT $3
+) AS owned
+ORDER BY updated_at_us DESC, conversation_id DESC
+"""
+SELECT_CONVERSATIONS: Final[dict[ConversationOrder, str]] = {
+    "id": SELECT_CONVERSATIONS_BY_ID,
+    "recent": SELECT_RECENT_CONVERSATIONS,
+}
+SELECT_GRANTED: Final[dict[ConversationOrder, str]] = {
+    "id": SELECT_GRANTED_BY_ID,
+    "recent": SELECT_GRANTED_RECENT,
+}
 
 SELECT_SUMMARIZATION: Final = """
-SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us,
-    is_stale, ARRAY(
+SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted,
+    summarization_metadata.created_at_us, is_stale, owner_user, owner_app, ARRAY(
     SELECT message_id FROM summary_coverage
     WHERE summary_coverage.conversation_id = $1 AND metadata_id = summarization_metadata.id ORDER BY ordinal
 ) AS covered_ids
-FROM summarization_metadata
+FROM summarization_metadata JOIN conversation USING (conversation_id)
 WHERE conversation_id = $1 AND hashtextextended(summary_message_id, 0) = hashtextextended($2, 0)
     AND summary_message_id = $2
 """
@@ -120,7 +160,7 @@ WITH RECURSIVE chain (id, summary_message_id, height) AS (
         LIMIT 1
     ) AS covering
 )
-SELECT summarization.* FROM chain CROSS JOIN LATERAL (
+SELECT summarization.*, owner_user, owner_app FROM chain CROSS JOIN LATERAL (
     SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us,
         is_stale, ARRAY(
             SELECT message_id FROM summary_coverage
@@ -129,7 +169,7 @@ SELECT summarization.* FROM chain CROSS JOIN LATERAL (
     FROM summarization_metadata
     WHERE conversation_id = $1 AND id = chain.id
     LIMIT 1
-) AS summarization
+) AS summarization JOIN conversation ON conversation.conversation_id = $1
 ORDER BY height
 """
 
@@ -151,7 +191,12 @@ async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
             SELECT_NEWER[query.view], query.conversation_id, start, before_us, limit
         )
         has_older = any(row["position"] <= start for row in _messages(rows))
-    return _page(rows, has_older=has_older) if rows else None
+    return _page(rows, has_older=has_older) if _is_shown(query.conversation_id, rows) else None
+
+
+def _is_shown(conversation_id: str, rows: Sequence[Row]) -> bool:
+    """Return whether there is such a conversation, which who acts may see."""
+    return bool(rows) and principal().may("read", owner_of(rows[0]), conversation_id)
 
 
 def _messages(rows: Sequence[Row]) -> Sequence[Row]:
@@ -186,18 +231,19 @@ def message_of(row: Row) -> ChatMessage:
 async def conversation(connection: Connection, conversation_id: str) -> Conversation | None:
     """See ``MessageRepository.conversation``."""
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
-    return conversation_of(conversation_id, rows[0]) if rows else None
+    return conversation_of(conversation_id, rows[0]) if _is_shown(conversation_id, rows) else None
 
 
 async def conversations(connection: Connection, listing: ConversationListing, /) -> tuple[Conversation, ...]:
     """See ``MessageRepository.conversations``; the column's collation is the order of code points."""
     after_us, after_id = (_END, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
     asked = (listing.prefix, after_id, listing.limit)
-    if listing.order == "recent":
-        rows = await connection.fetch(SELECT_RECENT_CONVERSATIONS, *asked, after_us)
+    in_order = (after_us,) if listing.order == "recent" else ()
+    if (granted := granted_as_json(principal())) is None:
+        rows = await connection.fetch(SELECT_CONVERSATIONS[listing.order], *asked, *in_order)
     else:
-        rows = await connection.fetch(SELECT_CONVERSATIONS_BY_ID, *asked)
-    return tuple(conversation_of(row["conversation_id"], row) for row in rows)
+        rows = await connection.fetch(SELECT_GRANTED[listing.order], *asked, granted, *in_order)
+    return tuple(conversation_of(row["conversation_id"], row) for row in rows[: listing.limit])
 
 
 async def summarization(
@@ -205,7 +251,7 @@ async def summarization(
 ) -> SummarizationMetadata | None:
     """See ``MessageRepository.summarization``."""
     rows = await connection.fetch(SELECT_SUMMARIZATION, conversation_id, summary_message_id)
-    return _summarization(rows[0]) if rows else None
+    return _summarization(rows[0]) if _is_shown(conversation_id, rows) else None
 
 
 async def summarizations_of(
@@ -213,7 +259,7 @@ async def summarizations_of(
 ) -> tuple[SummarizationMetadata, ...]:
     """See ``MessageRepository.summarizations_of``."""
     rows = await connection.fetch(SELECT_SUMMARIZATIONS_OF, conversation_id, message_id)
-    return tuple(map(_summarization, rows))
+    return tuple(map(_summarization, rows)) if _is_shown(conversation_id, rows) else ()
 
 
 def _summarization(row: Row) -> SummarizationMetadata:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, Never
+from typing import Final
 
+from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import decide_removal
 from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.effect import Outcome, Success
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import AccessDeniedError
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import in_view, load_conversation, store_messages
 from chatmemory_layers.postgres.messages.message_reads import message_of
@@ -37,12 +39,14 @@ RETURNING place, role, tokens
 
 async def remove_newest(
     connection: Connection, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
-) -> Outcome[ChatMessage | None, Never]:
+) -> Outcome[ChatMessage | None, AccessDeniedError]:
     """See ``MessageRepository.remove_newest``."""
     key = conversation_id
     state = await load_conversation(connection, key)
-    if state.conversation.view_count == 0:
+    if state.conversation.view_count == 0 or not state.is_seen_by(principal()):
         return Success(None)
+    if (refusal := state.refuses_deletion_by(principal())) is not None:
+        return Failure(refusal)
     removed: list[Row] = []
     restored: list[Row] = []
     freed, is_newest = 0, False

@@ -5,8 +5,9 @@ What a change is, the store executes; what it comes to, ``chatmemory.conversatio
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, Never
+from typing import Final
 
+from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import (
     AppendDecision,
     SummaryDecision,
@@ -18,7 +19,7 @@ from chatmemory.conversation.changes import (
 from chatmemory.conversation.message_repository import Append, Appended, Summary
 from chatmemory.conversation.messages import ClearReport, Conversation
 from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import (
     MessageRow,
@@ -33,7 +34,7 @@ from chatmemory_layers.sql.columns import to_us
 # deleted with a summary live on in summary_coverage, which is not looked into when there are none.
 SELECT_KNOWN: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
-    created_at_us, updated_at_us,
+    created_at_us, updated_at_us, owner_user, owner_app,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work,
     known.id, known.role, known.content, known.metadata
 FROM conversation LEFT JOIN LATERAL (
@@ -85,12 +86,12 @@ DELETE FROM summary_coverage WHERE conversation_id = $1
 
 async def append(
     connection: Connection, batch: Append
-) -> Outcome[Appended, MessageConflictError | VersionConflictError]:
+) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
     """See ``MessageRepository.append``: two round trips, and a third when it makes history work due."""
     key = batch.conversation_id
     found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
     state = state_of(key, found)
-    decision = decide_append(state, _known(found), batch)
+    decision = decide_append(state, _known(found), batch, principal())
     if not isinstance(decision, AppendDecision):
         return Failure(decision)
     if decision.new:
@@ -154,11 +155,13 @@ async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str
 
 async def clear(
     connection: Connection, conversation_id: str, *, now: datetime
-) -> Outcome[ClearReport | None, Never]:
+) -> Outcome[ClearReport | None, AccessDeniedError]:
     """See ``MessageRepository.clear``."""
     state = await load_conversation(connection, conversation_id)
-    if state.conversation.message_count == 0:
+    if not state.is_seen_by(principal()):
         return Success(None)
+    if (refusal := state.refuses_deletion_by(principal())) is not None:
+        return Failure(refusal)
     (gone,) = await connection.fetch(CLEAR_MESSAGES, conversation_id)
     await connection.execute(CLEAR_SUMMARIZATIONS, conversation_id)
     await connection.execute(CLEAR_COVERAGE, conversation_id)

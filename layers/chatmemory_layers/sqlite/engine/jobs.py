@@ -12,7 +12,8 @@ import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from functools import wraps
+from contextvars import copy_context
+from functools import partial, wraps
 from time import monotonic
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar, final
 
@@ -31,7 +32,7 @@ E = TypeVar("E")
 P = ParamSpec("P")
 
 Job: TypeAlias = tuple[str, Callable[..., Any], tuple[Any, ...], dict[str, Any], "asyncio.Future[Any]"]
-"""The operation's name, its work, the work's arguments, and the future of the caller that waits."""
+"""The operation's name, its work (in the context of the caller), the work's arguments, and the future that he awaits."""
 
 Group: TypeAlias = Callable[[sqlite3.Connection, Sequence[Job]], list[Any]]
 """Does the jobs of a group and returns their outcomes in order, a defect as an exception in the list."""
@@ -85,7 +86,8 @@ class Jobs:
     ) -> "asyncio.Future[Any]":
         """Queue a job.  Cancelling the future does not stop it: it happens whole."""
         answer: asyncio.Future[Any] = self._loop.create_future()
-        self._waiting.append((operation, work, arguments, named, answer))
+        # In the caller's context, so that the work knows for whom it is.
+        self._waiting.append((operation, partial(copy_context().run, work), arguments, named, answer))
         if not self._is_draining:
             self._is_draining = True
             if self._is_alone:

@@ -18,7 +18,7 @@ from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, ITEM_STATEMENTS
 from chatmemory_layers.sqlite.memories.memory_tables import FROM_5_TO_6, MEMORY_STATEMENTS, VERSION_5
-from chatmemory_layers.sqlite.messages.message_tables import CONVERSATIONS, RENAME_CONVERSATION
+from chatmemory_layers.sqlite.messages.message_tables import CONVERSATIONS, OWNERS, RENAME_CONVERSATION
 
 
 @final
@@ -64,6 +64,7 @@ MIGRATIONS: Final = (
     Migration(3, "long-term memories", MEMORY_STATEMENTS),
     Migration(4, "items", ITEM_STATEMENTS),
     Migration(5, "passages of rewritten items", (CREATE_REWRITING,)),
+    Migration(6, "owners of conversations", OWNERS),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

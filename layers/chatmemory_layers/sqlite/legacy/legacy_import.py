@@ -19,10 +19,11 @@ from typing import Final, final
 
 from attrs import define
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect, EffectFailed, Failure, ManagedRuntime, Outcome, Success
 from chatmemory.errors import RememberError
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import Duplicate, Namespace
+from chatmemory.longterm.memories import Duplicate
 from chatmemory.longterm.memory_rules import memory_problems, namespace_problems
 from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
 from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error

@@ -6,9 +6,10 @@ How memories are found for a recall stands in ``memory_search.py``.
 import sqlite3
 from datetime import datetime
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.rules import Place
-from chatmemory.longterm.memories import Memory, Namespace
+from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.repository_values import MemoryListing
 from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sqlite.memories.memory_row import (

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, Never
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Outcome, Success
-from chatmemory.longterm.memories import ForgetReceipt, Namespace
+from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias, cast
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
-from chatmemory.longterm.memories import Memory, Namespace, Provenance
+from chatmemory.longterm.memories import Memory, Provenance
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, to_us

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from attrs import define, field
 
-from chatmemory.longterm.memories import Namespace
+from chatmemory.access.namespace import Namespace
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 from chatmemory_layers.sqlite.memories.memory_row import (

@@ -10,11 +10,12 @@ from typing import final
 
 from attrs import define, field
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import StandingMemory, Step, StoreDecision, Words, decide_store
-from chatmemory.longterm.memories import Duplicate, Namespace, Stored
+from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction

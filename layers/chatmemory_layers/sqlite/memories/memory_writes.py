@@ -8,11 +8,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Never
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError
-from chatmemory.longterm.memories import Memory, MemoryType, Namespace, UseReport
+from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction

@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import principal
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
@@ -16,9 +18,10 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
+from chatmemory_layers.sql.granted import granted_as_json
 
 SELECT_VERSION = """
-SELECT conversation_key, summarized_seq, version FROM chat_conversation
+SELECT conversation_key, summarized_seq, version, owner_user, owner_app FROM chat_conversation
 WHERE conversation_id = ? AND message_count > 0
 """
 
@@ -60,7 +63,8 @@ SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELE
 # Ids that begin alike stand together: from the prefix on, those that have it come first.
 SELECT_CONVERSATIONS_BY_ID = """
 SELECT * FROM (
-    SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us, updated_at_us
+    SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
+        updated_at_us, owner_user, owner_app
     FROM chat_conversation
     WHERE conversation_id >= max(:prefix, :after_id) AND conversation_id <> :after_id AND message_count > 0
     ORDER BY conversation_id LIMIT :limit
@@ -70,25 +74,54 @@ ORDER BY conversation_id
 """
 # Reads every conversation (100,000 in 17 ms): an index by updated_at_us would have to be written by every append.
 SELECT_RECENT_CONVERSATIONS = """
-SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us, updated_at_us
+SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
+    updated_at_us, owner_user, owner_app
 FROM chat_conversation
 WHERE substr(conversation_id, 1, length(:prefix)) = :prefix
     AND (updated_at_us, conversation_id) < (:after_us, :after_id) AND message_count > 0
+ORDER BY updated_at_us DESC, conversation_id DESC LIMIT :limit
+"""
+# Reads the conversations of the owners that are granted, each once however often it is granted.
+SELECT_GRANTED_BY_ID = """
+SELECT DISTINCT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
+    updated_at_us, owner_user, owner_app
+FROM json_each(:granted) AS one CROSS JOIN chat_conversation
+    ON owner_user = json_extract(one.value, '$.user')
+    AND (json_extract(one.value, '$.app') = '' OR owner_app IN ('', json_extract(one.value, '$.app')))
+    AND substr(conversation_id, 1, length(json_extract(one.value, '$.prefix'))) = json_extract(one.value, '$.prefix')
+WHERE substr(conversation_id, 1, length(:prefix)) = :prefix AND message_count > 0
+    AND conversation_id > :after_id
+ORDER BY conversation_id LIMIT :limit
+"""
+SELECT_GRANTED_RECENT = """
+SELECT DISTINCT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
+    updated_at_us, owner_user, owner_app
+FROM json_each(:granted) AS one CROSS JOIN chat_conversation
+    ON owner_user = json_extract(one.value, '$.user')
+    AND (json_extract(one.value, '$.app') = '' OR owner_app IN ('', json_extract(one.value, '$.app')))
+    AND substr(conversation_id, 1, length(json_extract(one.value, '$.prefix'))) = json_extract(one.value, '$.prefix')
+WHERE substr(conversation_id, 1, length(:prefix)) = :prefix AND message_count > 0
+    AND (updated_at_us, conversation_id) < (:after_us, :after_id)
 ORDER BY updated_at_us DESC, conversation_id DESC LIMIT :limit
 """
 SELECT_CONVERSATIONS: Final[dict[ConversationOrder, str]] = {
     "id": SELECT_CONVERSATIONS_BY_ID,
     "recent": SELECT_RECENT_CONVERSATIONS,
 }
+SELECT_GRANTED: Final[dict[ConversationOrder, str]] = {
+    "id": SELECT_GRANTED_BY_ID,
+    "recent": SELECT_GRANTED_RECENT,
+}
 SELECT_CONVERSATION = """
-SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us, updated_at_us
+SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
+    updated_at_us, owner_user, owner_app
 FROM chat_conversation
 WHERE conversation_id = :conversation_id AND message_count > 0
 """
 
 SELECT_SUMMARIZATION = """
 SELECT conversation_key, summarization_metadata.id, summary_message_id, starts_at_us, ends_at_us, skill_id,
-    messages_deleted, summarization_metadata.created_at_us, is_stale
+    messages_deleted, summarization_metadata.created_at_us, is_stale, owner_user, owner_app
 FROM summarization_metadata JOIN chat_conversation USING (conversation_key)
 WHERE conversation_id = :conversation_id AND summary_message_id = :message_id
 """
@@ -113,9 +146,9 @@ _NO_LIMIT: Final = -1
 def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None:
     """See ``MessageRepository.page``."""
     known = connection.execute(SELECT_VERSION, (query.conversation_id,)).fetchone()
-    if known is None:
+    if known is None or not _is_shown(query.conversation_id, known):
         return None
-    key, summarized_seq, version = known
+    key, summarized_seq, version, *_ = known
     bounds = {
         "conversation_key": key,
         "summarized_seq": summarized_seq,
@@ -126,6 +159,11 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
     if query.newer_than is None:
         return _older_page(connection, query, view, bounds, version)
     return _newer_page(connection, query, view, query.newer_than, bounds, version)
+
+
+def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
+    """Return whether who acts may see the conversation, of whose owner the last two columns of *row* tell."""
+    return principal().may("read", Namespace(*row[-2:]), conversation_id)
 
 
 def _older_page(
@@ -187,7 +225,7 @@ def newest_in_view(
 def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conversation | None:
     """See ``MessageRepository.conversation``."""
     row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
-    return None if row is None else _conversation(row)
+    return _conversation(row) if row is not None and _is_shown(conversation_id, row) else None
 
 
 def conversations(
@@ -201,7 +239,10 @@ def conversations(
         "after_id": after_id,
         "limit": listing.limit,
     }
-    rows = connection.execute(SELECT_CONVERSATIONS[listing.order], asked).fetchall()
+    if (granted := granted_as_json(principal())) is None:
+        rows = connection.execute(SELECT_CONVERSATIONS[listing.order], asked).fetchall()
+    else:
+        rows = connection.execute(SELECT_GRANTED[listing.order], {**asked, "granted": granted}).fetchall()
     return tuple(map(_conversation, rows))
 
 
@@ -215,6 +256,7 @@ def _conversation(row: tuple[Any, ...]) -> Conversation:
         open_count,
         created_at_us,
         updated_at_us,
+        *_,
     ) = row
     return Conversation(
         conversation_id,
@@ -234,7 +276,7 @@ def summarization(
     """See ``MessageRepository.summarization``."""
     names = {"conversation_id": conversation_id, "message_id": summary_message_id}
     row = connection.execute(SELECT_SUMMARIZATION, names).fetchone()
-    if row is None:
+    if row is None or not _is_shown(conversation_id, row):
         return None
     (
         key,
@@ -246,6 +288,7 @@ def summarization(
         messages_deleted,
         created_at_us,
         stale,
+        *_,
     ) = row
     covered = connection.execute(SELECT_COVERED_IDS, {"conversation_key": key, "metadata_id": id_}).fetchall()
     return SummarizationMetadata(

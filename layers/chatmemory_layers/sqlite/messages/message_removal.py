@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Never
 
+from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import InView, decide_removal
 from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.effect import Outcome, Success
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import AccessDeniedError
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.messages.message_reads import newest_in_view
 from chatmemory_layers.sqlite.messages.message_writes import conversation_row
@@ -36,11 +37,13 @@ DELETE FROM summary_coverage WHERE conversation_key = :conversation_key AND meta
 
 def remove_newest(
     transaction: Transaction, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
-) -> Outcome[ChatMessage | None, Never]:
+) -> Outcome[ChatMessage | None, AccessDeniedError]:
     """See ``MessageRepository.remove_newest``."""
     row = conversation_row(transaction, conversation_id)
-    if row.state.conversation.view_count == 0:
+    if row.state.conversation.view_count == 0 or not row.state.is_seen_by(principal()):
         return Success(None)
+    if (refusal := row.state.refuses_deletion_by(principal())) is not None:
+        return Failure(refusal)
     removed: list[InView] = []
     restored: list[InView] = []
     freed = 0

@@ -103,5 +103,12 @@ CONVERSATIONS: Final = (
     CREATE_WORK_QUEUE,
 )
 
+# Of the user, so that who sees few conversations is not shown them by way of all; written when a conversation begins.
+OWNERS: Final = (
+    "ALTER TABLE chat_conversation ADD COLUMN owner_user TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE chat_conversation ADD COLUMN owner_app TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user)",
+)
+
 # The desktop application has a table of the former name in its files.
 RENAME_CONVERSATION = "ALTER TABLE conversation RENAME TO chat_conversation"

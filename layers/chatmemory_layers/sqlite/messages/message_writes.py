@@ -5,12 +5,14 @@ Each runs inside a transaction that others may share.  The store executes what a
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Never, final
+from typing import Final, final
 
 from attrs import define
 
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import (
     AppendDecision,
     ConversationState,
@@ -22,22 +24,22 @@ from chatmemory.conversation.changes import (
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft
 from chatmemory.conversation.messages import ClearReport, Conversation
 from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.errors import MessageConflictError, VersionConflictError
+from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 
 SELECT_CONVERSATION = """
 SELECT conversation_key, summarized_seq, version, message_count, view_count, view_tokens, open_count, created_at_us,
-    updated_at_us, next_seq, rewritten_at_version, deleted_count,
+    updated_at_us, next_seq, rewritten_at_version, deleted_count, owner_user, owner_app,
     EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = chat_conversation.conversation_key)
 FROM chat_conversation
 WHERE conversation_id = :conversation_id
 """
 INSERT_CONVERSATION = """
 INSERT INTO chat_conversation (conversation_id, version, next_seq, rewritten_at_version, summarized_seq,
-    message_count, view_count, view_tokens, open_count, deleted_count, created_at_us, updated_at_us)
-VALUES (?, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    message_count, view_count, view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app)
+VALUES (?, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?)
 RETURNING conversation_key
 """
 UPDATE_CONVERSATION = """
@@ -96,11 +98,11 @@ class ConversationRow:
     summarized_seq: int = 0
     is_changed: bool = False
 
-    def inserted_key(self, transaction: Transaction) -> int:
-        """Return the key, inserting the row when the conversation is new."""
+    def inserted_key(self, transaction: Transaction, owner: Namespace) -> int:
+        """Return the key, inserting the row when the conversation is new; then it is *owner*'s."""
         if self.key == 0:
-            conversation_id = self.state.conversation.conversation_id
-            (self.key,) = transaction.execute(INSERT_CONVERSATION, (conversation_id,)).fetchone()
+            row = (self.state.conversation.conversation_id, owner.user, owner.app)
+            (self.key,) = transaction.execute(INSERT_CONVERSATION, row).fetchone()
         return self.key
 
     def become(self, transaction: Transaction, state: ConversationState) -> None:
@@ -161,6 +163,8 @@ def _load_conversation(transaction: Transaction, conversation_id: str) -> Conver
         next_seq,
         rewritten_at_version,
         deleted_count,
+        owner_user,
+        owner_app,
         has_work,
     ) = row
     conversation = Conversation(
@@ -173,35 +177,39 @@ def _load_conversation(transaction: Transaction, conversation_id: str) -> Conver
         EPOCH + created_at_us * MICROSECOND,
         EPOCH + updated_at_us * MICROSECOND,
     )
-    state = ConversationState(conversation, next_seq, rewritten_at_version, deleted_count, bool(has_work))
+    owner = Namespace(owner_user, owner_app)
+    state = ConversationState(
+        conversation, next_seq, rewritten_at_version, deleted_count, bool(has_work), owner
+    )
     return ConversationRow(state, key, summarized_seq)
 
 
 def append(
     transaction: Transaction, batch: Append
-) -> Outcome[Appended, MessageConflictError | VersionConflictError]:
+) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
     """See ``MessageRepository.append``."""
     row = conversation_row(transaction, batch.conversation_id)
     # As a rule all of a batch is new, and the index tells when it is not: nobody has to look first.
-    decision = decide_append(row.state, {}, batch)
+    who = principal()
+    decision = decide_append(row.state, {}, batch, who)
     if (
         row.state.deleted_count
         or not isinstance(decision, AppendDecision)
-        or not _store(transaction, row, decision.new)
+        or not _store(transaction, row, decision)
     ):
-        decision = decide_append(row.state, _known(transaction, row.key, batch), batch)
+        decision = decide_append(row.state, _known(transaction, row.key, batch), batch, who)
         if not isinstance(decision, AppendDecision):
             return Failure(decision)
-        _store(transaction, row, decision.new)
+        _store(transaction, row, decision)
     if decision.new:
         row.become(transaction, decision.state)
     return Success(decision.answer)
 
 
-def _store(transaction: Transaction, row: ConversationRow, drafts: Sequence[MessageDraft]) -> bool:
-    """Store *drafts* at the end; or none of them, when the id of one is taken."""
-    key, first = row.inserted_key(transaction), row.state.next_seq
-    for seq, draft in enumerate(drafts, first):
+def _store(transaction: Transaction, row: ConversationRow, decision: AppendDecision) -> bool:
+    """Store what is new at the end; or nothing, when the id of one message is taken."""
+    key, first = row.inserted_key(transaction, decision.state.owner), row.state.next_seq
+    for seq, draft in enumerate(decision.new, first):
         if not insert_message(transaction, key, seq, draft):
             transaction.execute(DELETE_FROM_SEQ, {"conversation_key": key, "seq": first})
             return False
@@ -240,11 +248,13 @@ def _known(transaction: Transaction, key: int, batch: Append) -> Mapping[str, Wo
 
 def clear(
     transaction: Transaction, conversation_id: str, *, now: datetime
-) -> Outcome[ClearReport | None, Never]:
+) -> Outcome[ClearReport | None, AccessDeniedError]:
     """See ``MessageRepository.clear``."""
     row = conversation_row(transaction, conversation_id)
-    if row.state.conversation.message_count == 0:
+    if not row.state.is_seen_by(principal()):
         return Success(None)
+    if (refusal := row.state.refuses_deletion_by(principal())) is not None:
+        return Failure(refusal)
     key = {"conversation_key": row.key}
     (summaries,) = transaction.execute(COUNT_SUMMARIES, key).fetchone()
     for statement in CLEAR_STATEMENTS:
