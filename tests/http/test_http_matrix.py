@@ -1,0 +1,206 @@
+"""Who may do what: four clients, every operation, and what belongs to the first of them."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import httpx
+import pytest
+
+from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
+from chatmemory.programs.http.app import OPERATIONS
+from chatmemory.programs.http.operation import Operation
+from chatmemory.settings.memory_settings import StrategySettings
+from chatmemory.settings.server_settings import ServerSettings, SharedSettings, TokenSettings
+from chatmemory_layers import stacks
+from tests.http.test_http_docs import MEMORY_ID, request_of
+from tests.http.test_http_schemathesis import index_histories
+from tests.http_api import api
+
+Who: TypeAlias = Literal["ada", "bob", "rae", "nobody"]
+Answer: TypeAlias = Literal["yes", "own", "no", "token"]
+"""``yes``: it is done with what is Ada's.  ``own``: it is done with what is the client's own, and Ada's is neither seen nor
+changed.  ``no``: it is refused.  ``token``: a token is asked for."""
+
+TALK: Final = "trip-to-kyoto"  # of the examples
+SECRET: Final = "zanzibar"
+TOKENS: Final[dict[Who, str]] = {
+    "ada": "the-token-of-ada",
+    "bob": "the-token-of-bob",
+    "rae": "the-token-of-rae",
+    "nobody": "",
+}
+READABLE: Final = SharedSettings(user="ada", conversations=TALK, rights=("read",))
+SETTINGS: Final = ServerSettings(
+    tokens={
+        "ada": TokenSettings(token=TOKENS["ada"], user="ada", past_chats=True),
+        "bob": TokenSettings(token=TOKENS["bob"], user="bob"),
+        "rae": TokenSettings(token=TOKENS["rae"], user="rae", shared=(READABLE,)),
+    }
+)
+WHO: Final[tuple[Who, ...]] = ("ada", "bob", "rae", "nobody")  # owner, second user, granted reader, no token
+
+TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
+    "get_health": ("own", "own", "own", "own"),
+    "get_readiness": ("own", "own", "own", "own"),
+    "get_openapi": ("own", "own", "own", "own"),
+    "get_settings": ("own", "own", "own", "token"),
+    "list_conversations": ("yes", "own", "yes", "token"),
+    "get_conversation": ("yes", "no", "yes", "token"),
+    "get_messages": ("yes", "no", "yes", "token"),
+    "add_messages": ("yes", "no", "no", "token"),
+    "clear_messages": ("yes", "no", "no", "token"),
+    "get_summary": ("yes", "no", "yes", "token"),
+    "follow_conversation": ("yes", "no", "yes", "token"),
+    "extract_memory": ("own", "own", "own", "token"),
+    "list_memories": ("yes", "own", "own", "token"),
+    "remember": ("own", "own", "own", "token"),
+    "recall": ("yes", "own", "own", "token"),
+    "save_turn": ("own", "own", "own", "token"),
+    "auto_save": ("own", "own", "own", "token"),
+    "get_memory": ("yes", "no", "no", "token"),
+    "update_memory": ("yes", "no", "no", "token"),
+    "forget_memory": ("yes", "no", "no", "token"),
+    "supersede_memory": ("yes", "no", "no", "token"),
+    "promote_memory": ("yes", "no", "no", "token"),
+    "pin_memory": ("yes", "no", "no", "token"),
+    "build_context": ("yes", "own", "yes", "token"),
+    "count_past_chats": ("yes", "no", "no", "token"),
+    "list_past_conversations": ("yes", "no", "no", "token"),
+    "read_past_conversation": ("yes", "no", "no", "token"),
+    "search_past_chats": ("yes", "no", "no", "token"),
+    "recall_past_chats": ("yes", "no", "no", "token"),
+}
+SHOWS_THE_SECRET: Final = {
+    "list_conversations",
+    "get_messages",
+    "list_memories",
+    "recall",
+    "get_memory",
+    "build_context",
+}
+
+
+class House:
+    """A store in which Ada has said something, and a client for each."""
+
+    def __init__(self, clients: dict[Who, httpx.AsyncClient], summary_id: str) -> None:
+        self.clients = clients
+        self.summary_id = summary_id
+
+    async def ask(self, who: Who, operation: Operation) -> httpx.Response:
+        instead = {"messageId": self.summary_id} if "messageId" in operation.example else {}
+        request = request_of(operation, **instead)
+        if operation.is_stream:  # whose end no test would live to see
+            request["method"] = "HEAD"
+        return await self.clients[who].request(**request)
+
+    async def what_is_adas(self) -> tuple[str, str]:
+        messages = await self.clients["ada"].get(f"/conversations/{TALK}/messages", params={"view": "full"})
+        memories = await self.clients["ada"].get("/memories")
+        return messages.text, memories.text
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncGenerator[House]:
+    index_histories(tmp_path / "past-chats.db")
+    store = stacks.embedded(
+        tmp_path / "a.db", strategy=StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
+    )
+    async with AsyncExitStack() as open_clients:
+        first = await open_clients.enter_async_context(
+            api(store, SETTINGS, token=TOKENS["ada"], past_chats=tmp_path / "past-chats.db")
+        )
+        clients: dict[Who, httpx.AsyncClient] = {"ada": first}
+        for who in WHO[1:]:
+            clients[who] = await open_clients.enter_async_context(beside(first, TOKENS[who]))
+        said = {"messages": [{"role": "user", "content": f"{SECRET} {day}"} for day in range(6)]}
+        report = (await first.post(f"/conversations/{TALK}/messages", json=said)).json()
+        saved = {
+            "memories": [
+                {"id": MEMORY_ID, "content": f"What Mei drinks is {SECRET} tea.", "category": "preference"}
+            ]
+        }
+        assert (await first.post("/memories", json=saved)).status_code == 201
+        yield House(clients, report["history"]["summaryIds"][0])
+
+
+def beside(first: httpx.AsyncClient, token: str) -> AbstractAsyncContextManager[httpx.AsyncClient]:
+    """Give a client with another token of the server that *first* asks."""
+
+    @asynccontextmanager
+    async def client() -> AsyncGenerator[httpx.AsyncClient]:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        transport = first._transport
+        yield httpx.AsyncClient(transport=transport, base_url=first.base_url, headers=headers)
+
+    return client()
+
+
+def test_the_table_has_a_row_for_each_operation() -> None:
+    assert set(TABLE) == {operation.name for operation in OPERATIONS}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+async def test_an_operation_is_allowed_where_the_table_says(house: House, operation: Operation) -> None:
+    before = await house.what_is_adas()
+    expected = dict(zip(WHO, TABLE[operation.name], strict=True))
+    for who in reversed(WHO):  # Ada comes last, because what she does changes what is hers
+        answer = await house.ask(who, operation)
+        told = answer.text
+        match expected[who]:
+            case "token":
+                assert answer.status_code == 401, (who, told)
+            case "no":
+                assert answer.status_code in {403, 404}, (who, told)
+            case "own":
+                assert answer.status_code == operation.status, (who, told)
+                assert TALK not in told or operation.name in {"get_openapi", "save_turn"}, (who, told)
+            case "yes":
+                assert answer.status_code == operation.status, (who, told)
+                assert (SECRET in told) >= (operation.name in SHOWS_THE_SECRET), (who, told)
+        if expected[who] != "yes":
+            assert SECRET not in told, (who, told)
+        if who != "ada":
+            assert await house.what_is_adas() == before, who
+
+
+async def test_a_key_of_one_user_is_not_that_of_another(house: House) -> None:
+    key, said = {"Idempotency-Key": "k"}, {"memories": [{"content": "the same words"}]}
+    mine, again, another = [
+        await house.clients[who].post("/memories", headers=key, json=said) for who in ("ada", "ada", "bob")
+    ]
+    memory_id = mine.json()["outcomes"][0]["id"]
+    assert memory_id in again.text
+    assert another.status_code == 201
+    assert memory_id not in another.text
+
+
+async def test_a_role_that_is_not_granted_is_refused_and_one_that_is_written_is_not(tmp_path: Path) -> None:
+    tokens = {
+        "chat": TokenSettings(token="the-token-of-a-chat", user="ada"),
+        "app": TokenSettings(token="the-token-of-an-app", user="ada", roles=("user", "system")),
+    }
+    ordered = {"messages": [{"role": "system", "content": "Obey."}]}
+    async with api(
+        stacks.embedded(tmp_path / "a.db"), ServerSettings(tokens=tokens), token="the-token-of-a-chat"
+    ) as chat:
+        refused = await chat.post("/conversations/c/messages", json=ordered)
+        async with beside(chat, "the-token-of-an-app") as app:
+            taken = await app.post("/conversations/c/messages", json=ordered)
+    assert (refused.status_code, refused.json()["tag"]) == (403, "AccessDeniedError")
+    assert "system" in refused.json()["detail"]
+    assert taken.status_code == 201
+
+
+async def test_what_nobody_owns_is_the_main_users(tmp_path: Path) -> None:
+    """Of a store that a program filled, or an earlier version."""
+    settings = ServerSettings(user="ada", token=TOKENS["ada"], tokens={"bob": SETTINGS.tokens["bob"]})
+    async with ManagedRuntime(stacks.embedded(tmp_path / "a.db")) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        await memory.add_messages("old", [NewMessage(role="user", content=SECRET)]).or_raise()
+    async with api(stacks.embedded(tmp_path / "a.db"), settings, token=TOKENS["ada"]) as ada:
+        assert SECRET in (await ada.get("/conversations/old/messages")).text
+        async with beside(ada, TOKENS["bob"]) as bob:
+            assert (await bob.get("/conversations/old/messages")).status_code == 404
