@@ -1,5 +1,10 @@
 from chatmemory.access.namespace import Namespace as Namespace
-from chatmemory.access.principal import Granted as Granted, Principal as Principal, acting_as as acting_as
+from chatmemory.access.principal import (
+    Granted as Granted,
+    Principal as Principal,
+    acting_as as acting_as,
+    principal as principal,
+)
 from chatmemory.context.agent_prompt import (
     AgentPrompt as AgentPrompt,
     AgentTurn as AgentTurn,

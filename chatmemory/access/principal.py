@@ -3,7 +3,7 @@
 It is no argument of each method, so that nobody on the way to the store can forget to hand it on, or hand on another.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, Literal, TypeAlias, final, get_args
@@ -66,6 +66,15 @@ class Principal:
     def refusal(self, right: Right, owner: Namespace, conversation_id: str) -> AccessDeniedError | None:
         """Return the error that keeps them from it, if one does."""
         return None if self.may(right, owner, conversation_id) else AccessDeniedError(right, conversation_id)
+
+    def refusal_to_add(
+        self, roles: Iterable[Role], owner: Namespace, conversation_id: str
+    ) -> AccessDeniedError | None:
+        """Return the error that keeps them from adding messages in these *roles*, if one does."""
+        for role in roles:
+            if role not in self.roles:
+                return AccessDeniedError(f"write {role} messages", conversation_id)
+        return self.refusal("write", owner, conversation_id)
 
 
 ANYBODY: Final = Principal(name="", namespace=UNOWNED, granted=None)

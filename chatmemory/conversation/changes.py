@@ -96,7 +96,9 @@ def decide_append(
     """
     if state.conversation.version == 0 and state.owner != principal.namespace:
         state = evolve(state, owner=principal.namespace)
-    if (refusal := _refusal(state, batch, principal)) is not None:
+    roles = [draft.role for draft in batch.drafts]
+    refusal = principal.refusal_to_add(roles, state.owner, state.conversation.conversation_id)
+    if refusal is not None:
         return refusal
     new: dict[str, MessageDraft] = {}
     duplicates: list[str] = []
@@ -118,14 +120,6 @@ def decide_append(
         state = _extended(state, new.values(), batch.now, batch.threshold)
     answer = Appended(tuple(new), tuple(duplicates), state.conversation, state.has_work)
     return AppendDecision(tuple(new.values()), state, answer)
-
-
-def _refusal(state: ConversationState, batch: Append, principal: Principal) -> AccessDeniedError | None:
-    conversation_id = state.conversation.conversation_id
-    for draft in batch.drafts:
-        if draft.role not in principal.roles:
-            return AccessDeniedError(f"write {draft.role} messages", conversation_id)
-    return principal.refusal("write", state.owner, conversation_id)
 
 
 def _words(draft: MessageDraft) -> Words:

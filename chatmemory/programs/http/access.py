@@ -27,7 +27,7 @@ GRANT: Final = "chatmemory.grant"
 """Where the scope of a request holds its grant."""
 
 
-NOBODY: Final = Grant(user="", past_chats=False, read_only=True)
+NOBODY: Final = Grant(user="", conversations=(), past_chats=False, read_only=True)
 """Whoever asks for what needs no token; no memory is of this user."""
 
 

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Final, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import EVERY_RIGHT, EVERY_ROLE, READ, Granted, Principal
@@ -24,7 +24,7 @@ class Grant:
         name: of its token.
         user: whose memories it sees, and who owns the conversations that it begins.
         app: the app of these; ``""``: all of the user's.
-        conversations: that it may use.
+        conversations: that it may use; not given: those of its user.
         roles: of the messages that it may add.
         past_chats: whether it may search the histories of other tools.
         read_only: whether it may only look.
@@ -33,10 +33,14 @@ class Grant:
     name: str = ""
     user: str
     app: str = ""
-    conversations: tuple[Granted, ...] = ()
+    conversations: tuple[Granted, ...] = field()
     roles: frozenset[Role] = EVERY_ROLE
     past_chats: bool = True
     read_only: bool = False
+
+    @conversations.default
+    def _own(self) -> tuple[Granted, ...]:
+        return (Granted(Namespace(self.user, self.app)),)
 
     @cached_property
     def principal(self) -> Principal:

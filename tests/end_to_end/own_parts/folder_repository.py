@@ -7,7 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from chatmemory import Conversation, Do, Effect, Layer, MessagePage, MessageRepositoryTag
+from chatmemory import Conversation, Do, Effect, Layer, MessagePage, MessageRepositoryTag, Namespace
+from chatmemory.access.principal import principal
 from chatmemory.conversation.message_repository import (
     Append,
     Appended,
@@ -20,7 +21,13 @@ from chatmemory.conversation.message_repository import (
     latest_end,
 )
 from chatmemory.conversation.messages import ChatMessage, ClearReport, SummarizationMetadata, TimestampRange
-from chatmemory.errors import AppendError, MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.errors import (
+    AppendError,
+    MessageConflictError,
+    RemovalError,
+    RepositoryError,
+    VersionConflictError,
+)
 
 T = TypeVar("T")
 State = dict[str, Any]
@@ -37,6 +44,11 @@ class FolderRepository:
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
         key = batch.conversation_id
         state = await do(self._io("append", lambda: self._load(key)))
+        if not state["version"]:
+            state["owner"] = [principal().namespace.user, principal().namespace.app]
+        roles = [draft.role for draft in batch.drafts]
+        if refusal := principal().refusal_to_add(roles, owner_of(state), key):
+            do.fail(refusal)
         said = {row["id"]: words(row) for row in state["rows"]}
         stored: list[str] = []
         duplicates: list[str] = []
@@ -73,25 +85,35 @@ class FolderRepository:
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
         return self._read("read a page", query.conversation_id, lambda state: page_of(state, query), None)
 
-    def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RepositoryError]:
+    @Effect.gen
+    async def clear(self, do: Do[RemovalError], conversation_id: str, *, now: datetime) -> ClearReport | None:
         def clear() -> ClearReport | None:
             state = self._load(conversation_id)
             roles = [row["role"] for row in state["rows"]]
-            if not roles:
+            if not is_seen(state):
                 return None
             state |= {"rows": [], "covered": {}, "made": {}, "work": None}
             state["rewritten_at"] = changed(state, now)
             self._save(state)
             return ClearReport(len(roles), roles.count("summary"), state["version"])
 
-        return self._io("clear", clear)
+        await do(self._deletion("clear", conversation_id))
+        return await do(self._io("clear", clear))
 
-    def remove_newest(
-        self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
-    ) -> Effect[ChatMessage | None, RepositoryError]:
+    @Effect.gen
+    async def remove_newest(
+        self,
+        do: Do[RemovalError],
+        conversation_id: str,
+        *,
+        now: datetime,
+        threshold: WorkThreshold | None,
+    ) -> ChatMessage | None:
         def remove() -> ChatMessage | None:
             state = self._load(conversation_id)
             removed = None
+            if not is_seen(state):
+                return None
             while view := [row for row in state["rows"] if row["covered_by"] is None]:
                 removed = max(view, key=lambda row: row["place"])
                 state["rows"].remove(removed)
@@ -111,7 +133,8 @@ class FolderRepository:
             self._save(state)
             return message_of(removed)
 
-        return self._io("remove the newest message", remove)
+        await do(self._deletion("remove the newest message", conversation_id))
+        return await do(self._io("remove the newest message", remove))
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
         return self._read("read a conversation", conversation_id, described, None)
@@ -121,7 +144,7 @@ class FolderRepository:
     ) -> Effect[tuple[Conversation, ...], RepositoryError]:
         def listed() -> tuple[Conversation, ...]:
             states = [json.loads(path.read_text("utf-8")) for path in self.folder.glob("*.json")]
-            known = [described(state) for state in states if state["rows"]]
+            known = [described(state) for state in states if is_seen(state)]
             return chosen_by(listing, known)
 
         return self._io("list conversations", listed)
@@ -217,6 +240,13 @@ class FolderRepository:
 
         return self._io("settle work", settle)
 
+    @Effect.gen
+    async def _deletion(self, do: Do[RemovalError], operation: str, conversation_id: str) -> None:
+        """Fail when who acts sees the conversation and may not delete in it."""
+        state = await do(self._io(operation, lambda: self._load(conversation_id)))
+        if is_seen(state) and (refusal := principal().refusal("delete", owner_of(state), conversation_id)):
+            do.fail(refusal)
+
     def _path(self, conversation_id: str) -> Path:
         return self.folder / f"{sha256(conversation_id.encode()).hexdigest()}.json"
 
@@ -226,7 +256,8 @@ class FolderRepository:
             state: State = json.loads(path.read_text("utf-8"))
             return state
         counters = {"version": 0, "next_seq": 1, "rewritten_at": 0}
-        return {"id": conversation_id, **counters, "rows": [], "covered": {}, "made": {}, "work": None}
+        empty = {"rows": [], "covered": {}, "made": {}, "work": None, "owner": ["", ""]}
+        return {"id": conversation_id, **counters, **empty}
 
     def _save(self, state: State) -> None:
         path = self._path(state["id"])
@@ -246,9 +277,17 @@ class FolderRepository:
     ) -> Effect[T, RepositoryError]:
         def read() -> T:
             state = self._load(conversation_id)
-            return answer(state) if state["rows"] else otherwise
+            return answer(state) if is_seen(state) else otherwise
 
         return self._io(operation, read)
+
+
+def owner_of(state: State) -> Namespace:
+    return Namespace(*state["owner"])
+
+
+def is_seen(state: State) -> bool:
+    return bool(state["rows"]) and principal().may("read", owner_of(state), state["id"])
 
 
 def row_of(draft: MessageDraft, *, seq: int) -> State:

@@ -94,7 +94,7 @@ async def test_a_token_decides_whose_memory_it_is(tmp_path: Path) -> None:
             names = {tool.name for tool in (await eve.list_tools()).tools}
         assert asked(server, *HEAD) == "401 UnauthorizedError"
         assert asked(server, *HEAD, "Authorization: Bearer ada") == "401 UnauthorizedError"
-    assert problem["tag"] == "ForbiddenError"
+    assert problem["tag"] == "AccessDeniedError"
     assert found["memories"] == []
     assert names == {"recall", "search", "get_context"}
 

@@ -1,0 +1,95 @@
+"""Who may do what over MCP: the owner, a second user and a reader, every tool, and what belongs to the first of them."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
+
+from mcp import Client, MCPError
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import READ, Granted
+from chatmemory.input.json_value import JsonObject
+from chatmemory.programs.mcp.server import TOOLS
+from chatmemory.programs.operations.grant import Grant
+from tests.integrations.mcp.mcp_clients import called, in_process, remember_all, text_of, told
+
+SECRET: Final = "zanzibar"
+ADA: Final = Grant(user="ada", past_chats=False)
+BOB: Final = Grant(user="bob", past_chats=False)
+RAE: Final = Grant(
+    user="rae",
+    conversations=(Granted(Namespace("rae")), Granted(Namespace("ada"), "trip", READ)),
+    past_chats=False,
+)
+TALK: Final = "chatmemory://conversations/trip"
+
+ASKED: Final[dict[str, JsonObject]] = {
+    "recall": {"query": SECRET, "where": "memories"},
+    "search": {"query": SECRET, "where": "memories"},
+    "remember": {"content": "none", "replaces": "MEMORY"},
+    "forget": {"memoryId": "MEMORY"},
+    "store_turn": {"eventId": "2", "conversationId": "trip", "userContent": "a", "assistantContent": "b"},
+    "get_context": {"conversationId": "trip", "userMessage": "tea?"},
+    "index_paths": {"paths": ["/"]},
+}
+SHOWN: Final[
+    dict[str, set[str]]
+] = {  # to whom a tool shows the secret; to the others it says something else, or nothing
+    "recall": {"ada"},
+    "search": {"ada"},
+    "get_context": {"ada", "rae"},
+}
+REFUSED: Final[dict[str, set[str]]] = {
+    "remember": {"bob", "rae"},
+    "forget": {"bob", "rae"},
+    "store_turn": {"bob", "rae"},
+    "index_paths": {"ada", "bob", "rae"},  # without a grant for past chats
+}
+
+
+async def what_is_there(client: Client) -> tuple[str, str]:
+    """Return what Ada has."""
+    (contents,) = (await client.read_resource(TALK)).contents
+    return contents.text.split("\n", 1)[1], str((await told(client, "search", query=SECRET))["memories"])
+
+
+def test_every_tool_is_asked() -> None:
+    assert set(ASKED) == set(TOOLS)
+
+
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+async def test_a_tool_shows_and_changes_what_is_granted(tmp_path: Path, tool: str) -> None:
+    async with in_process(tmp_path, ADA) as ada:
+        (memory_id,) = await remember_all(ada, [f"Mei likes {SECRET} tea"])
+        said = {"eventId": "1", "conversationId": "trip"}
+        await told(ada, "store_turn", **said, userContent=f"{SECRET}?", assistantContent=SECRET)
+    arguments = {name: memory_id if value == "MEMORY" else value for name, value in ASKED[tool].items()}
+    for grant in (BOB, RAE, ADA):
+        async with in_process(tmp_path, grant) as client:
+            answer = await called(client, tool, **arguments)
+        assert answer.is_error is (grant.user in REFUSED.get(tool, ())), text_of(answer)
+        is_shown = SECRET in text_of(answer) or SECRET in str(answer.structured_content)
+        assert is_shown is (grant.user in SHOWN.get(tool, ())), (grant.user, text_of(answer))
+        if grant is not ADA:
+            async with in_process(tmp_path, ADA) as ada:
+                messages, memories = await what_is_there(ada)
+            assert messages.count(SECRET) == 2
+            assert memory_id in memories
+
+
+async def test_a_conversation_is_a_resource_of_who_may_read_it(tmp_path: Path) -> None:
+    async with in_process(tmp_path, ADA) as ada:
+        said = {"eventId": "1", "conversationId": "trip"}
+        await told(ada, "store_turn", **said, userContent=f"{SECRET}?", assistantContent=SECRET)
+    for grant, is_readable in ((ADA, True), (RAE, True), (BOB, False)):
+        async with in_process(tmp_path, grant) as client:
+            uris = [str(one.uri) for one in (await client.list_resources()).resources]
+            assert uris == ([TALK] if is_readable else [])
+            if is_readable:
+                assert SECRET in str((await client.read_resource(TALK)).contents)
+            else:
+                with pytest.raises(MCPError, match="ConversationNotFoundError"):
+                    await client.read_resource(TALK)

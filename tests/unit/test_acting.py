@@ -1,0 +1,64 @@
+"""For whom code runs: what begins inside of ``acting_as`` acts for the same principal, wherever it runs."""
+
+import asyncio
+from pathlib import Path
+
+from chatmemory import (
+    ChatMemoryService,
+    ConversationNotFoundError,
+    Granted,
+    ManagedRuntime,
+    Namespace,
+    NewMessage,
+    Principal,
+    ThreadRuntime,
+    acting_as,
+    principal,
+)
+from chatmemory.access.principal import ANYBODY
+from chatmemory.effect import Failure
+from chatmemory_layers import stacks
+
+ADA = Principal(name="ada", namespace=Namespace("ada"), granted=(Granted(Namespace("ada")),))
+BOB = Principal(name="bob", namespace=Namespace("bob"), granted=(Granted(Namespace("bob")),))
+HELLO = [NewMessage(role="user", content="hello")]
+
+
+async def who() -> str:
+    await asyncio.sleep(0)
+    return principal().name
+
+
+async def test_tasks_that_begin_inside_act_for_the_same_and_outside_nobody_is_named() -> None:
+    with acting_as(ADA):
+        task = asyncio.create_task(who())
+        with acting_as(BOB):
+            inner = await asyncio.gather(who(), who())
+        after = await who()
+    assert (await task, inner, after, await who()) == ("ada", ["bob", "bob"], "ada", "")
+    assert principal() is ANYBODY
+
+
+async def test_several_that_ask_at_once_are_not_mixed_up(tmp_path: Path) -> None:
+    async with ManagedRuntime(stacks.embedded(tmp_path / "a.db")) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+
+        async def live(somebody: Principal, number: int) -> set[str]:
+            with acting_as(somebody):
+                await memory.add_messages(f"{somebody.name} {number}", HELLO).or_raise()
+                page = await memory.list_conversations().or_raise()
+            return {one.conversation_id.split()[0] for one in page.conversations}
+
+        lived = await asyncio.gather(*(live(one, number) for number in range(20) for one in (ADA, BOB)))
+    assert [seen for seen in lived if len(seen) > 1] == []
+
+
+def test_a_thread_runtime_acts_for_whoever_asks_it(tmp_path: Path) -> None:
+    with ThreadRuntime(stacks.embedded(tmp_path / "a.db")) as runtime:
+        add = ChatMemoryService.use(lambda memory: memory.add_messages("c", HELLO))
+        look = ChatMemoryService.use(lambda memory: memory.get_messages("c"))
+        with acting_as(ADA):
+            runtime.run_blocking_or_raise(add)
+        with acting_as(BOB):
+            assert runtime.run_blocking(look) == Failure(ConversationNotFoundError("c"))
+        assert len(runtime.run_blocking(look).unwrap()) == 1
