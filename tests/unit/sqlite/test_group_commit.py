@@ -183,8 +183,7 @@ async def test_adds_of_many_tasks_share_commits_and_keep_their_order(tmp_path: P
                 lambda statement: commits.append(statement) if statement == "COMMIT" else None
             )
 
-        writer = database._writes.connection
-        await writer.run(count)
+        await database.run_on_writer(count)
         async with asyncio.timeout(PATIENCE_SECONDS):
             repository = SqliteMessageRepository(database)
             async with asyncio.TaskGroup() as tasks:

@@ -10,7 +10,7 @@ import pytest
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Success
 from chatmemory_layers.sqlite.engine.database import open_database
-from chatmemory_layers.sqlite.engine.jobs import Job, read_group
+from chatmemory_layers.sqlite.engine.jobs import Job, read_group, run_on
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, file_settings, problem
@@ -60,7 +60,7 @@ async def test_reads_of_many_tasks_take_few_snapshots_and_see_what_was_acknowled
                 lambda statement: snapshots.append(statement) if statement == "BEGIN" else None
             )
 
-        await database._reads.connection.run(count)
+        await run_on(database._reads.connection, count)
         repository = SqliteMessageRepository(database)
 
         async def add_and_read(number: int) -> None:

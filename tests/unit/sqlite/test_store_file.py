@@ -21,6 +21,7 @@ import pytest
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Success
 from chatmemory_layers.sqlite.engine.database import open_database
+from chatmemory_layers.sqlite.engine.jobs import run_on
 from tests.unit.sqlite.desktop_files import add_rows, desktop_file
 from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, problem, refusal
 
@@ -49,9 +50,9 @@ async def test_the_file_is_set_up_as_the_settings_say(
         def pragma(name: str, connection: sqlite3.Connection) -> object:
             return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
-        assert await writer.run(partial(pragma, "journal_mode")) == "wal"
-        assert await writer.run(partial(pragma, "synchronous")) == synchronous
-        assert await reader.run(partial(pragma, "query_only")) == 1
+        assert await run_on(writer, partial(pragma, "journal_mode")) == "wal"
+        assert await run_on(writer, partial(pragma, "synchronous")) == synchronous
+        assert await run_on(reader, partial(pragma, "query_only")) == 1
 
 
 async def test_a_sqlite_that_is_too_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

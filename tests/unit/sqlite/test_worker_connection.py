@@ -4,12 +4,12 @@ import asyncio
 import sqlite3
 import threading
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from chatmemory.conversation.message_repository import PageQuery
+from chatmemory_layers.sqlite.engine import database
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
@@ -71,14 +71,30 @@ async def test_cancelling_while_connecting_closes_what_was_connected(tmp_path: P
     await everything_is_released(tmp_path, threads)
 
 
-async def test_a_preparation_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
+async def test_a_connect_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
     threads = threading.active_count()
 
-    def fail(_: sqlite3.Connection) -> None:
+    def fail() -> sqlite3.Connection:
         raise LookupError
 
     with pytest.raises(LookupError):
-        await WorkerConnection.opened(partial(sqlite3.connect, tmp_path / "chat.db"), fail)
+        await WorkerConnection.opened(fail)
+    await everything_is_released(tmp_path, threads)
+
+
+@pytest.mark.parametrize("step", ["prepare", "FileWatch", "connect_reader"])
+async def test_a_preparation_that_fails_leaves_nothing_open(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = threading.active_count()
+
+    def fail(*_: object, **__: object) -> None:
+        raise LookupError
+
+    monkeypatch.setattr(database, step, fail)
+    with pytest.raises(LookupError):
+        async with open_repository(tmp_path / "chat.db"):
+            pass
     await everything_is_released(tmp_path, threads)
 
 

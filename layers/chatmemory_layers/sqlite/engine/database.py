@@ -17,7 +17,7 @@ from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.sqlite.engine.file_watch import FileWatch
-from chatmemory_layers.sqlite.engine.jobs import Database, Jobs, commit_watched, read_watched
+from chatmemory_layers.sqlite.engine.jobs import Database, Jobs, commit_watched, read_watched, run_on
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.engine.store_file import connect_reader, connect_writer, prepare, store_file
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection
@@ -59,15 +59,12 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
         refusal = RepositoryError("open the store", "wrong_loop", "aiosqlite needs asyncio", cause=error)
         raise EffectFailed(refusal) from error
     try:
-        writer = await WorkerConnection.opened(
-            partial(connect_writer, settings), partial(prepare, settings=settings)
-        )
+        writer = await WorkerConnection.opened(partial(connect_writer, settings))
         try:
+            await run_on(writer, partial(prepare, settings=settings))
             watch = partial(FileWatch, store_file(settings))
-            commit, read = (
-                partial(commit_watched, await writer.run(watch)),
-                read_watched(await writer.run(watch)),
-            )
+            commit = partial(commit_watched, await run_on(writer, watch))
+            read = read_watched(await run_on(writer, watch))
             reader = await WorkerConnection.opened(partial(connect_reader, settings))
         except BaseException:
             writer.stop()

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial, wraps
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar, final
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
@@ -22,10 +22,12 @@ from chatmemory.errors import RepositoryError
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.sqlite.engine.file_watch import FileWatch
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
-from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, settle, tell
+from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection
 
 LOOK_SECONDS: Final = 1.0
 """How often reads look whether the files are still there; writes look each time."""
+
+_TELL_AGAIN_SECONDS: Final = 0.01
 
 A = TypeVar("A")
 E = TypeVar("E")
@@ -97,9 +99,11 @@ class Jobs:
         return answer
 
     async def close(self) -> None:
-        """Do what was submitted, then close the connection."""
+        """Do what was submitted, then close the connection; a cancelled caller does not stop it."""
         self._post(self._drain_job)
-        await self.connection.close()
+        closing = run_on(self.connection, sqlite3.Connection.close)
+        self.connection.stop()
+        await closing
 
     def _drain(self) -> None:
         """On the thread: do group after group until nobody waits."""
@@ -109,17 +113,60 @@ class Jobs:
                 answers = self._do_group(self.connection.native, group)
             except BaseException as error:  # noqa: BLE001  whatever it is, nobody may wait for ever
                 answers = [_answer_to(job, error) for job in group]
-            tell(self._loop, self._settle, group, answers, not self._waiting)
+            _tell(self._loop, self._settle, group, answers, not self._waiting)
 
     def _settle(self, group: Sequence[Job], answers: Sequence[Any], is_last: bool) -> None:
         """On the loop: wake the callers that wait, one turn of the loop for the whole group."""
         for (*_, future), answer in zip(group, answers, strict=True):
-            settle(future, answer)
+            _settle(future, answer)
         if is_last:
             self._is_alone = len(group) == 1
             self._is_draining = bool(self._waiting)
             if self._waiting:
                 self._post(self._drain_job)
+
+
+def run_on(connection: WorkerConnection, work: Callable[[sqlite3.Connection], A]) -> "asyncio.Future[A]":
+    """Run *work* on the thread of *connection*, behind what was posted.  Cancelling the future does not stop it."""
+    answer: asyncio.Future[A] = asyncio.get_running_loop().create_future()
+
+    def run() -> None:
+        try:
+            result: A | BaseException = work(connection.native)
+        except BaseException as error:  # noqa: BLE001  it belongs to the caller who awaits the answer
+            result = error
+        _tell(answer.get_loop(), _settle, answer, result)
+
+    connection.post(run)
+    return answer
+
+
+def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: Any) -> None:
+    """Call *callback* on the loop's thread; a loop that is closed has nobody left to tell."""
+    while True:
+        try:
+            loop.call_soon_threadsafe(callback, *arguments)
+        except RuntimeError:
+            return
+        except MemoryError:  # others wait for these words
+            sleep(_TELL_AGAIN_SECONDS)
+        else:
+            return
+
+
+def _settle(answer: "asyncio.Future[Any]", result: object) -> None:
+    """Give *result* to the caller who awaits *answer*: an exception is raised there, anything else is returned."""
+    if answer.done():
+        return
+    if not isinstance(result, BaseException):
+        answer.set_result(result)
+    elif isinstance(result, StopIteration | asyncio.CancelledError):
+        # The first one a future refuses, and of the other its caller would believe that somebody cancelled it.
+        defect = RuntimeError(f"work on the thread of a store raised {type(result).__name__}")
+        defect.__cause__ = result
+        answer.set_exception(defect)
+    else:
+        answer.set_exception(result)
 
 
 @final
@@ -164,7 +211,7 @@ class Database:
     async def run_on_writer(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Run *work* between two groups of writes, outside of any transaction; do nothing once closed."""
         if not self._is_closed and PROCESS.generation == self._generation:
-            await self._writes.connection.run(work)
+            await run_on(self._writes.connection, work)
 
     async def close(self) -> None:
         """Refuse further calls, finish those under way and close the file; in a forked child, leave it to the parent."""
