@@ -25,11 +25,9 @@ from typing import (
 import anyio
 from attrs import define, field, frozen
 
-from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.programs.operations.grant import Grant
-from chatmemory.programs.operations.refusal import Refusal
 
 Q = TypeVar("Q")
 B = TypeVar("B")
@@ -84,10 +82,6 @@ class Call(Generic[Q, B]):
     last_event: int | None
     closing: anyio.Event
 
-    def namespace(self) -> Effect[Namespace, Refusal]:
-        """Return the namespace in which the client asks."""
-        return self.grant.namespace(getattr(self.query, "app", None))
-
 
 @final
 @frozen
@@ -139,19 +133,21 @@ class Operation:
         """The name of the handler."""
         return self.handler.__name__
 
-    @property
+    # What each request asks for is found out once.
+
+    @cached_property
     def changes(self) -> bool:
         """Whether a grant that only reads may not have it."""
         return self.method != "GET" and not self.reads_only
 
-    @property
+    @cached_property
     def takes_key(self) -> bool:
         """Whether ``Idempotency-Key`` is heard: by every write but those that HTTP lets a client repeat as they are."""
         return self.changes and self.method in {"POST", "PATCH"}
 
-    @property
+    @cached_property
     def is_stream(self) -> bool:
-        """Tell whether the answer has no end of its own."""
+        """Whether the answer has no end of its own."""
         return self.signature.answer is EventStream
 
     @property

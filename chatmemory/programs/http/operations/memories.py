@@ -299,7 +299,7 @@ def _memory(
     call: Call[Any, Any], ask: Callable[[LongTermMemory, Namespace], Effect[A, E]]
 ) -> Effect[A, E | Refusal, LongTermMemoryService]:
     """Ask the service in the namespace of the call."""
-    return call.namespace().bind(
+    return call.grant.namespace(call.query.app).bind(
         lambda namespace: LongTermMemoryService.use(lambda memory: ask(memory, namespace))
     )
 
