@@ -256,7 +256,7 @@ class LongTermMemory(Protocol):
         """
         ...
 
-    # --- Tending ---
+    # --- Maintenance ---
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory, MemoryReadError]:
         """Return one memory, whether it is true now or superseded.

@@ -16,7 +16,7 @@ from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractorTag
 from chatmemory.longterm.keyed_values import KeyedValues
-from chatmemory.longterm.maintenance import Tending
+from chatmemory.longterm.maintenance import Maintenance
 from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.recall.recall_ranker import RecallRankerTag
@@ -43,7 +43,7 @@ Requirements: TypeAlias = (
 
 @final
 @frozen
-class LongTermMemoryLive(Saving, KeyedValues, Tending, Removing):
+class LongTermMemoryLive(Saving, KeyedValues, Maintenance, Removing):
     """The service; its promises stand in ``LongTermMemory``."""
 
 

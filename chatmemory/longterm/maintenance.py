@@ -1,4 +1,4 @@
-"""How single memories are looked after: read, listed, corrected, superseded, promoted, pinned and embedded again."""
+"""``Maintenance``: how single memories are read, listed, corrected, superseded, promoted, pinned and embedded again."""
 
 import json
 from datetime import datetime
@@ -44,8 +44,8 @@ from chatmemory.longterm.repository_values import MemoryListing
 REWRITES: Final = 10  # tries of a correction that names no version, while others change the same memory
 
 
-class Tending(MemoryParts):
-    """Looks after memories."""
+class Maintenance(MemoryParts):
+    """Reads, lists, corrects, supersedes, promotes, pins and re-embeds memories."""
 
     @Effect.gen
     async def get(self, do: Do[MemoryReadError], namespace: Namespace, memory_id: str) -> Memory:

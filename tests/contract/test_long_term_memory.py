@@ -312,7 +312,7 @@ async def test_values_are_listed_by_the_beginning_of_their_key(memory: LongTermM
     assert {one.key for one in listed} == {"ui.theme", "ui.size"}
 
 
-# --- Tending ---
+# --- Maintenance ---
 
 
 async def test_pages_of_a_list_join_to_the_whole(memory: LongTermMemory) -> None:

@@ -1,4 +1,4 @@
-"""How an index of past chats is tended: turns go without a trace, vectors are replaced, words are indexed anew."""
+"""Maintenance of an index of past chats: turns go without a trace, vectors are replaced, words are indexed anew."""
 
 import sqlite3
 from collections.abc import Iterator

@@ -24,7 +24,7 @@ from chatmemory.programs.http.answering import Answering
 from chatmemory.programs.http.docs_pages import docs_pages
 from chatmemory.programs.http.guards.compression import Compressed
 from chatmemory.programs.http.guards.door import MethodRoute, RawPaths, behind_the_door
-from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, GivingWay, Places, Room
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places, Room, StreamLimit
 from chatmemory.programs.http.openapi import OPENAPI, openapi_document
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.http.operations.context import CONTEXT
@@ -85,7 +85,7 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
     def route(operation: Operation) -> MethodRoute:
         app: ASGIApp = Answering(operation, runtime, closing)
         if operation.is_stream:
-            app = GivingWay(app, places=MOST_STREAMS, client_of=grant_of)
+            app = StreamLimit(app, places=MOST_STREAMS, client_of=grant_of)
         else:
             places = watching if operation.is_open else asking if operation.asks_models else quick
             app = AtMost(app, places=places)

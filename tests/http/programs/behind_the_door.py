@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Scope
 from chatmemory import ChatMemory, ChatMemoryService, Failure, ManagedRuntime, NewMessage, Success
 from chatmemory.input.structure import read_json
 from chatmemory.programs.http.guards.door import behind_the_door
-from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, GivingWay, Places, Room
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places, Room, StreamLimit
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers.server.http_connection import ConnectionLimits
@@ -123,7 +123,7 @@ def routes(endpoints: Endpoints, places: int) -> list[Route]:
         Route("/go", endpoints.let_go),
         Route("/until-closing", endpoints.until_closing),
         Route("/slow", AtMost(_app(endpoints.slow), places=requests)),
-        Route("/stream", GivingWay(_app(endpoints.stream), places=places, client_of=_client)),
+        Route("/stream", StreamLimit(_app(endpoints.stream), places=places, client_of=_client)),
         Route("/long", AtMost(_app(endpoints.long), places=requests)),
         Route("/tidying", endpoints.tidying),
         Route("/mistake/{secret}", endpoints.mistake),

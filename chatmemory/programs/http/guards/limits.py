@@ -1,4 +1,4 @@
-"""How much a request may take: ``ContentGuard`` limits its body, ``AtMost`` and ``GivingWay`` how many are answered at once.
+"""How much a request may take: ``ContentGuard`` limits its body, ``AtMost`` and ``StreamLimit`` how many are answered at once.
 
 A body is read here, whole, before a handler begins: a slow client occupies nothing but its own connection.  Nobody waits
 in line: requests that run at once share one event loop, which is line enough.
@@ -170,16 +170,16 @@ class AtMost:
 
 
 @final
-class GivingWay:
-    """Lets every request pass to *app*, of which *places* are answered at once.
+class StreamLimit:
+    """Keeps at most *places* streams of *app* open; a new one evicts another when they are all taken.
 
-    For a new one the oldest of the greediest client ends; that client comes back, with what it saw last.  A client that
-    opens ever more streams takes the places from itself, and from nobody else for ever.
+    It evicts the oldest stream of the client that has most of them.  That client reconnects with the id of the last
+    event that it saw.  So a client that opens ever more streams evicts its own, and nobody is shut out for ever.
 
     Args:
-        app: answers without an end.
-        places: how many are answered at once.
-        client_of: tells whose a request is.
+        app: an application whose answers have no end.
+        places: the number of streams that may be open at once.
+        client_of: returns the client of a request; streams are counted for each client.
     """
 
     def __init__(self, app: ASGIApp, *, places: int, client_of: Callable[[Scope], Hashable]) -> None:
