@@ -1,7 +1,7 @@
 """``ChatContextService``: the service that makes what a model receives for a user's message.
 
-It gathers the conversation and the memories that belong to the message, and counts the use of those that a model is
-shown.  What becomes of them within the budget is decided in ``context_assembly.py``.
+It reads the conversation, recalls memories for the message, and counts the use of those that the model is shown.  What
+fits the budget is decided in ``context_assembly.py``.
 """
 
 from collections.abc import Sequence

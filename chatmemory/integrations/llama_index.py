@@ -120,7 +120,7 @@ class ChatMemoryBlock(BaseMemoryBlock[str]):
             await self._keep(_said(its_messages), session_id)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """Leave out the memories that belong least, until that many tokens are gone; None when none is left."""
+        """Return *content* without its last memories, the least relevant, until *tokens_to_truncate* are gone; None for none left."""
         if not content:
             return None
         opening, notice, *lines, closing = content.split("\n")

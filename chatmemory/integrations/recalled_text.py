@@ -37,9 +37,15 @@ async def recalled(
     session_id: str | None = None,
     use_id: str | None = None,
 ) -> RecalledText:
-    """Return the memories that belong to *query*, fenced as data, and count their use.
+    """Recall the memories for *query*, write them as one block of text, fenced as data, and count their use.
 
-    *use_id* names the turn: a context that is built again for the same one counts nothing.
+    Args:
+        do: runs a step.
+        namespace: whose memories are recalled.
+        query: the user's message; without a word in it nothing is recalled.
+        limit: the largest number of memories; None: as configured.
+        session_id: the session in which they are used; None: in no session.
+        use_id: the id of the turn: a context that is built again for the same turn counts nothing. None: counted each time.
     """
     if not query.strip():
         return RecalledText()

@@ -1,4 +1,4 @@
-"""Values of past chats: what an index run takes and reports, pages of conversations and turns, findings of the doctor.
+"""Values of past chats: what an index run takes and reports, pages of conversations and turns, findings of a check.
 
 ``prompt_hits.py`` has the values of searches and recalls.
 """
@@ -160,10 +160,12 @@ Severity: TypeAlias = Literal["ok", "warning", "error"]
 @final
 @frozen(kw_only=True)
 class Finding:
-    """A defect that the doctor found.
+    """One result of checking the index (``doctor``): what was checked, and whether it is in order.
 
     Attributes:
-        code: a stable code, ``D001`` ...
+        code: the stable code of the check, ``D001`` to ``D011``.
+        severity: `ok`: in order; `warning`: worth a repair; `error`: the index is damaged or cannot be trusted.
+        message: what was found, in one sentence.
         repair: one line that says how to repair it; "" when nothing has to be done.
     """
 

@@ -11,7 +11,7 @@ from chatmemory.input.json_value import JsonObject
 
 TurnKind: TypeAlias = Literal["typed", "command", "summary", "harness", "tool_result", "thinking"]
 """``typed``: a person's or a model's own words.  ``command``: a command of the tool that a person gave (``/init``).
-``summary``: what a tool wrote in the place of older turns.  ``harness``: text that a tool put into the user's mouth."""
+``summary``: what a tool wrote in the place of older turns.  ``harness``: text that the tool itself added to the user's side."""
 
 KEPT_KINDS: Final[frozenset[TurnKind]] = frozenset({"typed", "command", "summary"})
 """What is indexed unless the caller includes more."""

@@ -77,7 +77,7 @@ class Api:
         return found
 
     def recall(self, query: str) -> Sequence[Mapping[str, Any]]:
-        """Return the memories that belong to *query*, best first."""
+        """Return the memories that are recalled for *query*, best first."""
         return [hit["memory"] for hit in self._done("POST", "/memories/recall", {"query": query})["hits"]]
 
     def empty(self) -> None:

@@ -17,7 +17,7 @@ from chatmemory.longterm.contract import LongTermMemoryService
 
 
 class ChatMemoryContextProvider(ContextProvider):
-    """Shows the model the long-term memories that belong to a user's message, and saves what the user says.
+    """Shows the model the long-term memories that are recalled for a user's message, and saves what the user says.
 
     They stand before the message, fenced as data, as the context message of *source_id*, which no history stores
     unless it was asked to.  When the model has answered, the facts in what the user said become memories; what other

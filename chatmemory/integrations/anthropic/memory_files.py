@@ -1,4 +1,4 @@
-"""``MemoryFiles``: the files below ``/memories`` of one user, and the six commands by which a model looks after them.
+"""``MemoryFiles``: the files below ``/memories`` of one user, and the six commands by which a model edits them.
 
 A file is an item (``ItemRepository``): its key is the path behind ``/memories``, its value ``{"text": ...}``.  The item with
 the key ``/`` says which files and directories there are.  They are no memories, which recall would find: a model rewrites a
@@ -45,12 +45,12 @@ OWNER: Final = "anthropic"
 @final
 @frozen
 class FileBounds:
-    """What a memory may hold at most; what is smaller afterwards than before is never refused.
+    """The largest sizes that a command may leave behind; one that makes things smaller is never refused.
 
     Attributes:
-        file_bytes: of one file.  A model reads it whole, unless it asks for lines.
-        total_bytes: of all files of one user.
-        entries: files and directories of one user.
+        file_bytes: the size of one file, as UTF-8.  A model reads a file whole, unless it asks for a range of lines.
+        total_bytes: the size of all files of one namespace together.
+        entries: the number of files and directories of one namespace.
     """
 
     file_bytes: int = 1024 * 1024
@@ -68,10 +68,16 @@ def _checked(namespace: Namespace) -> Namespace:
 @final
 @frozen
 class MemoryFiles:
-    """The files of a user in an app; without an app those of no app in particular, and no others.
+    """The files of one namespace, and the commands of the memory tool on them.
+
+    A user has other files in each app, and others again without an app.
+
+    Args:
+        namespace: the user, and the app if there is one.
+        bounds: how large files may become.
 
     Raises:
-        ValueError: the namespace is none.
+        ValueError: *namespace* breaks the rules of its fields.
     """
 
     namespace: Namespace = field(converter=_checked)
@@ -79,25 +85,30 @@ class MemoryFiles:
 
     @property
     def labels(self) -> Labels:
-        """The namespace of the items."""
+        """The labels under which the items are stored."""
         return (OWNER, f"app:{_label(self.namespace.app)}", f"user:{_label(self.namespace.user)}")
 
     def view(
         self, path: str, view_range: Sequence[int] | None = None
     ) -> Effect[str, FileError, ItemRepositoryTag]:
-        """Show a file, or what is in a directory."""
+        """Return the lines of a file with their numbers, or the entries of a directory.
+
+        Args:
+            path: below ``/memories``.
+            view_range: the first and the last line, counted from 1; -1: to the end.  None: all of them.
+        """
         return _read(partial(self._viewed, path, view_range))
 
     def create(self, path: str, text: str) -> Effect[str, FileError, ItemRepositoryTag]:
-        """Make a file, and the directories above it."""
+        """Create a file, and the directories above it; fails where there is one."""
         return _changed(partial(self._created, path, text))
 
     def str_replace(self, path: str, old: str, new: str) -> Effect[str, FileError, ItemRepositoryTag]:
-        """Replace a text that is in a file once."""
+        """Replace *old*, which must occur exactly once in the file, by *new*."""
         return _changed(partial(self._edited, path, lambda text: replaced(path, text, old, new)))
 
     def insert(self, path: str, line: int, new: str) -> Effect[str, FileError, ItemRepositoryTag]:
-        """Put lines behind the first *line* lines of a file."""
+        """Insert the text *new* after line *line* of a file; 0: at its beginning."""
         return _changed(partial(self._edited, path, lambda text: inserted(path, text, line, new)))
 
     def delete(self, path: str) -> Effect[str, FileError, ItemRepositoryTag]:
@@ -109,7 +120,7 @@ class MemoryFiles:
         return _changed(partial(self._renamed, old_path, new_path))
 
     def clear(self) -> Effect[str, FileError, ItemRepositoryTag]:
-        """Remove everything."""
+        """Remove all files and directories."""
         return _changed(self._cleared)
 
     def _viewed(self, path: str, view_range: Sequence[int] | None) -> Steps:

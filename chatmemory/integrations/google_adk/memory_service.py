@@ -109,7 +109,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
         await to_its_end(RAISING.run(self._runtime, _kept(namespace, said, even_if_forgotten=True)))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """Return at most ten memories that belong to *query*, the best first."""
+        """Return the memories that answer *query* best, at most ten, the best first."""
         namespace = _namespace(app_name, user_id)
         asked = clean_text(query)
         if not asked.strip():

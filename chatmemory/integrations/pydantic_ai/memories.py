@@ -26,10 +26,10 @@ from chatmemory.longterm.contract import LongTermMemoryService
 
 @dataclass
 class LongTermMemories(AbstractCapability[AgentDepsT]):
-    """Shows the model the long-term memories that belong to a user's message, and saves what the user says.
+    """Shows the model the long-term memories that are recalled for a user's message, and saves what the user says.
 
     They stand before the message in each request of the run, fenced as data, and in no history: the next run is shown
-    what belongs to its own message.  The facts in the message become memories before the model answers, so that they
+    what is recalled for its own message.  The facts in the message become memories before the model answers, so that they
     are kept when it fails.
 
     Attributes:

@@ -20,7 +20,7 @@ class MemorySearchLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l8_candidates(self) -> None:
-        """L8 candidates: what is found was stored and shares a word; of too many, as many as asked for; always the same."""
+        """L8 candidates: what is found was stored and has a word of the query; at most *limit*; the same each time."""
         async with self.open() as witness:
             user = witness.user()
             words = {witness.named(f"{number}"): set(_words(number)) for number in range(MANY)}
@@ -42,7 +42,7 @@ class MemorySearchLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l8_candidates_by_text(self) -> None:
-        """L8 candidates: only where no memory shares a word the text itself is looked for, as it is, the newest first."""
+        """L8 candidates: where no memory has a word of the query, those that contain its text literally are found, newest first."""
         async with self.open() as witness:
             user = witness.user()
             contents = ("100% 绿茶", "100 绿茶", "_绿茶_", "GREEN tea", "green tea", "绿 茶")

@@ -44,18 +44,21 @@ Lossy: TypeAlias = Literal["bad_utf8", "surrogate", "nul", "truncated"]
 @final
 @frozen(slots=False, kw_only=True)
 class PromptTurn:
-    """A turn as a format's reader finds it.
+    """One turn of a conversation, as the reader of a format parses it from a file.
 
     Attributes:
-        conversation_id: ``<format>:<the id that the tool gave it>``; a subagent has an id of its own.
-        content: the text that a person would see, as the history has it; never empty.
-        native_id: the tool's id of this turn; a later record with the same id replaces it.
-        turn_index: its place in the conversation, from 0; None: the reader yields the turns in their order.
-        timestamp: when it was said, with a time zone; None when the history does not say it.
-        project: the folder or the name that the conversation belongs to, as the history says it; "" for none.
-        session: the part of the conversation that it belongs to, when a history has such parts; "" for none.
-        speaker: the name of the speaker, if there is one.
-        lossy: which parts of the text could not be kept.
+        conversation_id: ``<format>:<the tool's id of the conversation>``; the conversation of a subagent has its own.
+        role: who speaks.
+        content: the text that a person would see; never empty.
+        kind: who or what wrote the text, see ``TurnKind``.
+        native_id: the tool's id of the turn; a later turn of the conversation with the same id replaces it.  None: the
+            tool gives no ids.
+        turn_index: its position in the conversation, from 0; None: turns are numbered in the order of the file.
+        timestamp: when it was written, with a time zone; None: the file does not say.
+        project: the folder or the name of the project, as the file says it; "" for none.
+        session: the section of the conversation, where a tool divides one into sections; "" for none.
+        speaker: the speaker's name; None: the file does not say.
+        lossy: what had to be repaired or left out to make *content* a valid text.
         metadata: other facts: model, title, cwd, git_branch, parent_session, tool_calls ...
     """
 

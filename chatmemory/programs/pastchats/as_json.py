@@ -104,7 +104,7 @@ def turns_object(source: str, turns: Sequence[Prompt]) -> PrintedTurns:
 
 
 def findings_object(findings: Sequence[Finding]) -> PrintedFindings:
-    """Return what the doctor saw."""
+    """Return *findings* as ``doctor --json`` prints them; an index is healthy if none of them is an error."""
     return {"isHealthy": not any(finding.severity == "error" for finding in findings), "findings": findings}
 
 

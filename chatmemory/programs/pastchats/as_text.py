@@ -144,7 +144,7 @@ def statistics_text(statistics: PastChatsStatistics, path: str) -> str:
 
 
 def findings_text(findings: tuple[Finding, ...]) -> str:
-    """Return the findings of the doctor as text, each with its repair."""
+    """Return *findings* as ``doctor`` prints them: one per line, and below it how to repair what it found."""
     return "\n".join(
         f"{click.style(f'{finding.severity:7}', fg=_COLOUR[finding.severity])} {finding.code} {shown(finding.message)}"
         + (f"\n        repair: {finding.repair}" if finding.repair else "")

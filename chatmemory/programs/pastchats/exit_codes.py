@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.errors import PastChatsError
 
-FINDINGS: Final = 1  # doctor saw an error; index could not read a path that it was given, or nothing at all
+FINDINGS: Final = 1  # doctor found an error; index could not read a path that it was given, or nothing at all
 UNWRITABLE: Final = 1  # nobody takes the answer: the disk is full, or the reader has gone
 HARMLESS: Final = 1  # a hook that is called wrongly: 2 would make an agent drop what a person has typed
 USAGE: Final = 2  # a misspelt option, a missing argument; click's number

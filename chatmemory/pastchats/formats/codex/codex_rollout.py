@@ -185,7 +185,7 @@ class CodexRollout:
             yield UnknownRecord(kind or "(none)")
 
     def begin(self, meta: JsonObject) -> None:
-        """Take the session's name from its first record; a fork repeats that of the session that it comes from."""
+        """Read the session's id, folder and origin from its first record; a fork also repeats the record of its parent."""
         if self.session:
             return
         self.session = first_text(meta, "id", "session_id")
@@ -196,7 +196,7 @@ class CodexRollout:
         }
 
     def unnamed(self) -> str:
-        """Return what a session is called that says no name of its own."""
+        """Return the id for a session whose records hold none: the one in the file's name, or else the file's path."""
         found = _NAME.fullmatch(self.reader.name)
         return found[1] if found is not None else self.reader.path
 

@@ -1,4 +1,4 @@
-"""What pgvector does for a store: ``find_vectors`` tells whether it is there, ``VectorIndexes`` makes its indexes (HNSW).
+"""What pgvector does for a store: ``find_vectors`` makes sure of the extension, ``VectorIndexes`` creates HNSW indexes.
 
 Without the extension, memories keep their vectors and are found by their words; nothing else needs it.
 
@@ -48,7 +48,10 @@ DROP_INDEX: Final = "DROP INDEX CONCURRENTLY IF EXISTS memory_embedding_hnsw_{sp
 
 
 async def find_vectors(connection: Connection) -> bool:
-    """Tell whether pgvector is there, making it if the role may; log why not."""
+    """Return whether the database has pgvector 0.8 or later, after trying to create the extension where it has none.
+
+    Never fails: without it the reason is logged, and memories are found by their words alone.
+    """
     refusal = "it is not on the search_path"
     rows = await connection.fetch(SELECT_VERSION)
     if not rows:

@@ -1,7 +1,7 @@
-"""``check``: what a doctor looks at in an index of past chats; it writes nothing.
+"""``check``: the health checks of an index of past chats, which ``doctor`` prints; they write nothing.
 
 ==== ======================================================================
-code what is looked at
+code what is checked
 ==== ======================================================================
 D001 SQLite's version, and what is known of it
 D002 the file itself, page by page
@@ -16,7 +16,7 @@ D010 room on the disk
 D011 texts against their hashes: SQLite itself does not notice a changed letter
 ==== ======================================================================
 
-Codes are never given to something else.
+A code is never given to another check.
 """
 
 import os
