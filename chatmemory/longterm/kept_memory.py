@@ -169,23 +169,7 @@ class KeptMemory:
 
 def kept(draft: MemoryDraft) -> KeptMemory:
     """Make what is kept of *draft*."""
-    memory = Memory(
-        id=draft.id,
-        namespace=draft.namespace,
-        content=draft.content,
-        key=draft.key,
-        value=None,
-        category=draft.category,
-        tags=draft.tags,
-        confidence=draft.confidence,
-        source=draft.source,
-        role=draft.role,
-        session_id=draft.session_id,
-        memory_type=draft.memory_type,
-        pinned=draft.pinned,
-        provenance=draft.provenance,
-        created_at=draft.created_at,
-    )
+    memory = evolve(draft.stored(), value=None)
     new = KeptMemory(memory, to_json(draft.value), draft.terms, draft.dedup_key, vector=None)
     return new.embedded(draft.space, draft.vector)
 

@@ -80,20 +80,13 @@ class NewMemory:
     embedding: Embedding | None = None
 
 
-@final
 @frozen(slots=False)
-class Memory:
-    """A stored memory.
+class MemoryFacts:
+    """What a draft and a stored memory both have; see ``NewMemory`` for what callers give.
 
     Attributes:
         namespace: where it was written.
         created_at: since when it is true, UTC, to the microsecond.
-        last_accessed: when it last entered a model's context, UTC; None: never.
-        access_count: how many contexts it has entered.
-        embedding: the space of its vector; None: it has no vector.
-        superseded_at: when it stopped being true, UTC; None: it is true now.
-        superseded_by: the id of the memory that replaced it; None: nothing replaced it, or the replacement was removed.
-        version: grows with every change of its content, for ``expected_version``.
     """
 
     id: str
@@ -111,6 +104,22 @@ class Memory:
     pinned: bool
     provenance: Provenance
     created_at: datetime
+
+
+@final
+@frozen(slots=False)
+class Memory(MemoryFacts):
+    """A stored memory.
+
+    Attributes:
+        last_accessed: when it last entered a model's context, UTC; None: never.
+        access_count: how many contexts it has entered.
+        embedding: the space of its vector; None: it has no vector.
+        superseded_at: when it stopped being true, UTC; None: it is true now.
+        superseded_by: the id of the memory that replaced it; None: nothing replaced it, or the replacement was removed.
+        version: grows with every change of its content, for ``expected_version``.
+    """
+
     last_accessed: datetime | None = None
     access_count: int = 0
     embedding: EmbeddingSpace | None = None

@@ -8,26 +8,23 @@ from __future__ import annotations
 from datetime import datetime
 from typing import final
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.input.json_value import Json
 from chatmemory.longterm.memories import (
     Category,
     Memory,
-    MemoryRole,
+    MemoryFacts,
     MemoryType,
-    Provenance,
-    Source,
 )
 from chatmemory.longterm.recall.recall import Coverage
 
 
 @final
 @frozen(slots=False)  # made for every memory, see messages.py
-class MemoryDraft:
+class MemoryDraft(MemoryFacts):
     """A checked memory with all that the store needs.
 
     Attributes:
@@ -41,27 +38,17 @@ class MemoryDraft:
         replaces_key: replace every memory of exactly this namespace (user and app) and key.
     """
 
-    id: str
-    namespace: Namespace
-    content: str
-    key: str | None
-    value: Json
-    category: Category | None
-    tags: tuple[str, ...]
-    confidence: float
-    source: Source
-    role: MemoryRole
-    session_id: str | None
-    memory_type: MemoryType
-    pinned: bool
-    provenance: Provenance
-    created_at: datetime
     terms: str
     dedup_key: bytes | None = None
     space: EmbeddingSpace | None = None
     vector: Vector | None = field(default=None, eq=False, repr=False)
     replaces: str | None = None
     replaces_key: bool = False
+
+    def stored(self) -> Memory:
+        """Return the memory that this draft becomes when it is stored."""
+        facts = {fact.name: getattr(self, fact.name) for fact in fields(MemoryFacts)}
+        return Memory(**facts, embedding=self.space)
 
 
 @final

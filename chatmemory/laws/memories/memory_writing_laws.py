@@ -23,7 +23,7 @@ from chatmemory.laws.memories.memory_samples import (
     remembered,
 )
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of, plain
-from chatmemory.longterm.memories import Duplicate, Memory, Stored
+from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryDraft
 
 
@@ -37,7 +37,9 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             for index, draft in enumerate(_every_kind(witness)):
                 stored = await witness.store(draft)
                 expect(stored, (Stored(draft.id),), f"the answer to {draft}")
-                expect(await witness.memory(draft.namespace, draft.id), _memory_of(draft), "the memory read")
+                expect(
+                    await witness.memory(draft.namespace, draft.id), plain(draft.stored()), "the memory read"
+                )
                 expect(len(await witness.listed(witness.user())), index + 1, "memories listed")
 
     @law
@@ -198,29 +200,6 @@ def _every_kind(witness: MemoryWitness) -> list[MemoryDraft]:
         )
         for index in range(len(VALUES))
     ]
-
-
-def _memory_of(draft: MemoryDraft) -> Memory:
-    return plain(
-        Memory(
-            draft.id,
-            draft.namespace,
-            draft.content,
-            draft.key,
-            draft.value,
-            draft.category,
-            draft.tags,
-            draft.confidence,
-            draft.source,
-            draft.role,
-            draft.session_id,
-            draft.memory_type,
-            draft.pinned,
-            draft.provenance,
-            draft.created_at,
-            embedding=draft.space,
-        )
-    )
 
 
 def _inhabitants(witness: MemoryWitness, namespace: Namespace, index: int) -> list[MemoryDraft]:
