@@ -94,7 +94,7 @@ def durable() -> Generator[None]:
         connection.isolation_level = isolation_level
         return connection
 
-    sqlite3.connect = connect_durably  # type: ignore[assignment]  for everybody, peers too
+    sqlite3.connect = connect_durably  # for everybody, peers too
     try:
         yield
     finally:

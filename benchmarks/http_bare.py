@@ -39,7 +39,7 @@ def answer(value: object, status: int = 200) -> Response:
 
 
 async def one(database: aiosqlite.Connection, statement: str, parameters: object) -> tuple[int, ...] | None:
-    rows = await database.execute_fetchall(statement, parameters)  # type: ignore[arg-type]  as the statement wants
+    rows = await database.execute_fetchall(statement, parameters)
     return next((tuple(row) for row in rows), None)
 
 

@@ -10,6 +10,7 @@ import asyncio
 import tempfile
 import warnings
 from contextlib import AsyncExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -92,7 +93,7 @@ async def main() -> None:
                 await one.fill()
             for action in ("search", "add"):
                 for tasks in TASKS:
-                    laps = await in_turns(opened, lambda one: rate(one, action, tasks=tasks), rounds=ROUNDS)  # noqa: B023
+                    laps = await in_turns(opened, partial(rate, action=action, tasks=tasks), rounds=ROUNDS)
                     rates = {one.name: median(laps[one]) for one in opened}
                     rows = {name: (each, MICROSECONDS * tasks / each) for name, each in rates.items()}
                     show(f"{action}, {tasks} tasks", [f"{action}/s", "us each"], rows)

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -167,7 +168,7 @@ async def race(actions: Sequence[str], *, index: Any) -> None:
                 opened.append(one)
             for action in actions:
                 for tasks in TASKS:
-                    laps = await in_turns(opened, lambda one: rate(one, action, tasks=tasks), rounds=ROUNDS)  # noqa: B023
+                    laps = await in_turns(opened, partial(rate, action=action, tasks=tasks), rounds=ROUNDS)
                     rates = {one.name: median(laps[one]) for one in opened}
                     rows = {name: (each, MICROSECONDS * tasks / each) for name, each in rates.items()}
                     show(f"{action}, {tasks} tasks", [f"{action}/s", "us each"], rows)

@@ -57,7 +57,7 @@ def _from_here(part: str | Path) -> str:
 
 if __name__ == "__main__":
     if isinstance(sys.stdout.encoding, str) and sys.stdout.encoding.lower() != "utf-8":
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # a pipe in the C locale speaks ASCII
+        sys.stdout.reconfigure(encoding="utf-8")  # a pipe in the C locale speaks ASCII
     try:
         if sys.argv[1:]:
             again(Path(sys.argv[1]))

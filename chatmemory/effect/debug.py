@@ -134,13 +134,13 @@ _waiting: Final = set[int]()  # those that nothing has used yet
 
 
 @final
-class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]  final, for nobody else
+class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # final, for nobody else
     """An effect that remembers where it was made.  An ``Effect`` gets this class assigned, so both have the same layout."""
 
     __slots__ = ()
 
     @property
-    def _source(self) -> Any:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]  the slot beneath is read here
+    def _source(self) -> Any:  # type: ignore[override]  # the slot beneath is read here
         _use(self)  # whoever runs an effect asks for this first
         return _source_of(self)
 
@@ -253,7 +253,7 @@ def _content(cell: CellType) -> object:
 
 
 @final
-class WatchedFailure(Failure[Any]):  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]  as above
+class WatchedFailure(Failure[Any]):  # type: ignore[misc]  # as above
     """A failure that has left the kernel, and remembers whether it has been looked at."""
 
     __slots__ = ("_is_seen", "_spot")

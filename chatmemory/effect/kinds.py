@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         """What mypy sees."""
 
 
-class Container(Generic[Itself_co, A_co, E_co, R_co]):  # type: ignore[no-redef]
+class Container(Generic[Itself_co, A_co, E_co, R_co]):  # type: ignore[no-redef]  # what runs
     """The base of ``Effect``; ``Itself`` is ``Effect``, which is not defined yet."""
 
     __slots__ = ()

@@ -52,7 +52,7 @@ NO_TRUTH: Final = (
 
 
 @final
-class Success(result.Success[A_co]):  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]  final over there, so that Result stays closed: it does
+class Success(result.Success[A_co]):  # type: ignore[misc]  # final over there, so that Result stays closed: it does
     """The outcome of an effect that succeeded; it holds the value."""
 
     __slots__ = ()
@@ -95,7 +95,7 @@ class Success(result.Success[A_co]):  # type: ignore[misc]  # pyright: ignore[re
 
 
 @final
-class Failure(result.Failure[E_co]):  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]  as above
+class Failure(result.Failure[E_co]):  # type: ignore[misc]  # as above
     """The outcome of an effect that failed with an error that its type names; it holds the error."""
 
     __slots__ = ()

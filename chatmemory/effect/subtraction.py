@@ -40,5 +40,5 @@ class Subtractable:
         _Free2 = TypeVar("_Free2", bound=_Anything)
 
         # Of two definitions mypy takes the first, and every other checker the last.
-        def __difference__(self) -> tuple[Self, _Free1 | _Free2]: ...  # pyright: ignore[reportRedeclaration]
-        def __difference__(self) -> tuple[Self, Never]: ...  # noqa: F811
+        def __difference__(self) -> tuple[Self, _Free1 | _Free2]: ...  # pyright: ignore[reportRedeclaration]  for mypy
+        def __difference__(self) -> tuple[Self, Never]: ...  # noqa: F811  for the others

@@ -255,7 +255,7 @@ def _stem(word: str) -> str:
 def _porter() -> Callable[[str], str]:
     # Porter's stemmer is frozen, so that every later version finds what this one stored.  It is taken from its module,
     # because the package prefers PyStemmer where that is installed, and when it is needed, because it takes 15 ms.
-    from snowballstemmer import porter_stemmer  # type: ignore[import-untyped]
+    from snowballstemmer import porter_stemmer  # type: ignore[import-untyped]  # it says no types
 
     return cast("Callable[[str], str]", porter_stemmer.PorterStemmer().stemWord)
 

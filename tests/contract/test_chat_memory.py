@@ -42,7 +42,7 @@ def says(*contents: str) -> list[NewMessage]:
 
 
 async def contents(memory: ChatMemory, conversation_id: str, **page: object) -> list[str]:
-    messages = await memory.get_messages(conversation_id, **page).or_raise()  # type: ignore[arg-type]
+    messages = await memory.get_messages(conversation_id, **page).or_raise()
     return [message.content for message in messages]
 
 
@@ -78,7 +78,7 @@ async def test_an_empty_batch_creates_nothing(memory: ChatMemory) -> None:
 async def test_a_batch_with_one_bad_message_is_refused_whole(memory: ChatMemory) -> None:
     bad = [
         NewMessage("user", "好"),
-        NewMessage("wizard", "\0"),  # type: ignore[arg-type]
+        NewMessage("wizard", "\0"),
         NewMessage("user", "x", timestamp=datetime(2026, 1, 1)),  # noqa: DTZ001  the naive one is the point
     ]
     outcome = await memory.add_messages("c", bad)
@@ -158,7 +158,7 @@ async def test_pages_stream_the_whole_from_its_beginning(memory: ChatMemory) -> 
 async def test_an_invalid_argument_is_named(
     memory: ChatMemory, arguments: dict[str, object], path: str
 ) -> None:
-    outcome = await memory.get_messages("c", **arguments)  # type: ignore[arg-type]
+    outcome = await memory.get_messages("c", **arguments)
     assert isinstance(outcome, Failure)
     error = outcome.failure()
     assert isinstance(error, DataValidationError)

@@ -84,7 +84,7 @@ def of_memories(repository: MemoryRepository) -> Iterator[tuple[str, Effect[Any,
 
 def of_items(repository: ItemRepository) -> Iterator[tuple[str, Effect[Any, Any]]]:
     yield "store items", repository.write((ItemPut(NAME, "1"),), now=START)
-    yield "change items", repository.change(lambda: iter(()), now=START)  # type: ignore[arg-type]  never begun
+    yield "change items", repository.change(lambda: iter(()), now=START)  # never begun
     yield "read items", repository.read((NAME,), now=START)
     yield "search items", repository.search(ItemSearch((), 1), now=START)
     yield "list namespaces", repository.namespaces((), now=START)

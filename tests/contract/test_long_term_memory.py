@@ -58,7 +58,7 @@ async def memory(store: Store, settings: MemorySettings, clock: TestClock) -> As
 async def remember_one(
     memory: LongTermMemory, content: str, namespace: Namespace = ALICE, **fields: object
 ) -> str:
-    new = NewMemory(content, **fields)  # type: ignore[arg-type]  by the caller
+    new = NewMemory(content, **fields)
     (memory_id,) = (await memory.remember(namespace, [new]).or_raise()).stored
     return memory_id
 
@@ -97,7 +97,7 @@ async def test_a_call_without_a_namespace_is_refused(memory: LongTermMemory) -> 
     assert refused == Failure(
         DataValidationError((Problem("$.namespace.user", "an id needs at least one character"),))
     )
-    assert isinstance((await memory.recall("alice", "x")).failure(), DataValidationError)  # type: ignore[arg-type]  the point
+    assert isinstance((await memory.recall("alice", "x")).failure(), DataValidationError)
 
 
 async def test_what_is_said_again_in_the_same_words_is_a_duplicate_unless_it_is_wanted(
@@ -155,7 +155,7 @@ async def test_what_memory_says_again_is_never_saved_as_new(memory: LongTermMemo
         hits = (await memory.recall(ALICE, "Which mode do I prefer, and where do I live?").or_raise()).hits
         answer = " ".join(f"{hit.memory.content}." for hit in hits)
         for role in ("user", "assistant"):
-            await memory.auto_save(ALICE, answer, role=role, session_id=f"s{turn}").or_raise()  # type: ignore[arg-type]  one of two words
+            await memory.auto_save(ALICE, answer, role=role, session_id=f"s{turn}").or_raise()
     assert len((await memory.list(ALICE).or_raise()).memories) == count
 
 

@@ -38,7 +38,7 @@ class Past:
     runtime: ManagedRuntime[PastChatsService]
 
     def recall(self, query: str, **asked: object) -> PastRecall:
-        return self.runtime.run_sync(self.chats.recall(query, **asked)).unwrap()  # type: ignore[arg-type]
+        return self.runtime.run_sync(self.chats.recall(query, **asked)).unwrap()
 
     def show(self, source: str, **asked: int) -> list[tuple[int, str]]:
         turns: tuple[Prompt, ...] = self.runtime.run_sync(self.chats.show(source, **asked)).unwrap()

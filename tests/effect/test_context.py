@@ -21,14 +21,14 @@ class Optional(Tag[str | None]): ...
 
 def test_error_messages() -> None:
     with pytest.raises(MissingServiceError, match=r"^Service not found: A \(available: nothing\)"):
-        Context.empty().get(A)  # type: ignore[arg-type]
+        Context.empty().get(A)
 
 
 def test_the_class_of_a_service_is_not_its_tag() -> None:
     class Price: ...
 
     with pytest.raises(TypeError, match="Price'> is no tag: services are asked for by their tags"):
-        Context.of(A, 1).get(Price)  # type: ignore[arg-type,type-var]
+        Context.of(A, 1).get(Price)
 
 
 def test_adds_and_retrieves_services() -> None:
@@ -52,12 +52,12 @@ def test_aliased_tags_are_one_service() -> None:
 
     class There(Tag[int], key="shop.Price"): ...
 
-    assert Context.of(Here, 1).get(There) == 1  # type: ignore[arg-type]
+    assert Context.of(Here, 1).get(There) == 1
 
 
 def test_tags_of_one_interface_are_two_services() -> None:
     with pytest.raises(MissingServiceError):
-        Context.of(A, 1).get(B)  # type: ignore[arg-type]
+        Context.of(A, 1).get(B)
 
 
 def test_merge_all() -> None:
@@ -119,4 +119,4 @@ def test_an_accessor_asks_for_the_service_when_it_runs() -> None:
 
 def test_a_missing_service_is_a_defect() -> None:
     with pytest.raises(MissingServiceError):
-        A.get().lash(lambda _: Effect.succeed(0)).run_sync()  # type: ignore[misc]
+        A.get().lash(lambda _: Effect.succeed(0)).run_sync()

@@ -222,7 +222,7 @@ async def test_pointfree_functions_of_returns_run_on_an_effect() -> None:
         alt(lambda error: error * 2),
         lash(lambda error: Effect.succeed(int(error))),
     )
-    assert await flow(Effect.succeed(1), program) == Success(22)  # type: ignore[misc]
+    assert await flow(Effect.succeed(1), program) == Success(22)
 
 
 # FutureResult.do leaves its generators unfinished, which trio reports.

@@ -209,7 +209,7 @@ async def test_and_to_keeps_the_services_of_both() -> None:
 async def test_provide_gives_only_the_services_of_the_consumer() -> None:
     async with ManagedRuntime(Layer.succeed(One, 1) >> Layer.succeed(Two, 2)) as runtime:
         with pytest.raises(MissingServiceError, match="Service not found: One"):
-            await runtime.service(One)  # type: ignore[arg-type]
+            await runtime.service(One)
 
 
 async def test_merge_is_right_biased() -> None:

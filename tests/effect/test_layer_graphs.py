@@ -64,7 +64,7 @@ async def test_a_missing_service_under_a_combinator_is_found_as_early() -> None:
 
 async def test_a_service_that_an_effect_asks_for_without_saying_so_is_named_with_its_layer() -> None:
     with pytest.raises(MissingServiceError, match="Service not found: One, needed by layer Two"):
-        await build_and_release(Layer.effect(Two, One.get()))  # type: ignore[arg-type]
+        await build_and_release(Layer.effect(Two, One.get()))
 
 
 async def test_a_missing_service_is_a_defect_that_no_recovery_sees() -> None:

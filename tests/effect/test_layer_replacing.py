@@ -183,7 +183,7 @@ async def test_a_fake_that_asks_for_its_own_service_goes_around_the_layer() -> N
 
 
 async def test_a_fake_that_asks_for_its_own_service_without_saying_so_is_told_how() -> None:
-    fake: Layer[One] = Layer.effect(One, One.get())  # type: ignore[assignment]  # it needs One
+    fake: Layer[One] = Layer.effect(One, One.get())  # it needs One
     cure = r"needed by layer One, which goes around another one if it says so by needs=\[\.\.\.\]"
     with pytest.raises(MissingServiceError, match=cure):
         await build_and_release(Layer.succeed(One, 1).replace(fake))

@@ -237,4 +237,4 @@ class Suspending:
     """What an event loop would resume."""
 
     def __await__(self) -> AsyncGenerator[None]:
-        yield  # type: ignore[misc]
+        yield

@@ -213,8 +213,8 @@ SCHEDULES = [
     Wrong("spaced, text", lambda: plan.spaced("1s"), TypeError, "'1s'", "0.5 for half a second"),
     Wrong("exponential, a span", lambda: plan.exponential(timedelta(1)), TypeError, "timedelta", "total_sec"),
     Wrong("spaced, below 0", lambda: plan.spaced(-1), ValueError, "-1", "must be 0 or more"),
-    Wrong("a plan or 3", lambda: Schedule.spaced(1) | 3, TypeError, "not 3", "Schedule.recurs(3)"),  # type: ignore[operator]  # pyright: ignore[reportOperatorIssue]  the mistake
-    Wrong("a plan and 3", lambda: Schedule.spaced(1) & 3, TypeError, "not 3", "Schedule.recurs(3)"),  # type: ignore[operator]  # pyright: ignore[reportOperatorIssue]  likewise
+    Wrong("a plan or 3", lambda: Schedule.spaced(1) | 3, TypeError, "not 3", "Schedule.recurs(3)"),
+    Wrong("a plan and 3", lambda: Schedule.spaced(1) & 3, TypeError, "not 3", "Schedule.recurs(3)"),
 ]
 
 TAGS = [

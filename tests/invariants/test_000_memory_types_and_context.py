@@ -69,10 +69,10 @@ async def test_existing_records_retain_default(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("memory_type", ["short_term", "long_term"])
 async def test_valid_values_are_short_term_and_long_term(memory: LongTermMemory, memory_type: str) -> None:
-    given = NewMemory("B 列是季度", memory_type=memory_type)  # type: ignore[arg-type]  either of two words
+    given = NewMemory("B 列是季度", memory_type=memory_type)
     report = await memory.remember(USER, [given]).or_raise()
     assert (await memory.get(USER, report.stored[0]).or_raise()).memory_type == memory_type
-    refused = await memory.remember(USER, [NewMemory("x", memory_type="forever")])  # type: ignore[arg-type]  the point
+    refused = await memory.remember(USER, [NewMemory("x", memory_type="forever")])
     assert "memory_type" in str(refused.failure())
 
 

@@ -179,7 +179,7 @@ class TestVectorsOfTheirOwn:
 
     async def remember(self, memory: LongTermMemory, similarity: float, **fields: object) -> str:
         row = (similarity, (1 - similarity**2) ** 0.5)
-        new = NewMemory(f"相似度 {similarity}", embedding=Embedding(CountingEmbedder.model, row), **fields)  # type: ignore[arg-type]  by the caller
+        new = NewMemory(f"相似度 {similarity}", embedding=Embedding(CountingEmbedder.model, row), **fields)
         (memory_id,) = (await memory.remember(USER, [new], dedup="none").or_raise()).stored
         return memory_id
 

@@ -56,7 +56,7 @@ async def test_handle_empty_or_meaningless_content(memory: LongTermMemory, conte
 
 async def test_content_is_required_and_role_is_user_or_assistant(memory: LongTermMemory) -> None:
     for content, role in ((None, "user"), (FACT, "boss")):
-        refused = await memory.extract(content, role=role)  # type: ignore[arg-type]  the point
+        refused = await memory.extract(content, role=role)
         assert isinstance(refused.failure(), DataValidationError)
 
 

@@ -208,7 +208,7 @@ async def test_a_skill_writes_the_summary_and_its_failure_fails_no_add(store: St
 
 
 async def test_invalid_messages_are_a_data_validation_error(chat: ChatMemory) -> None:
-    refused = (await chat.add_messages("c1", [NewMessage("robot", "x")])).failure()  # type: ignore[arg-type]  the point
+    refused = (await chat.add_messages("c1", [NewMessage("robot", "x")])).failure()
     assert isinstance(refused, DataValidationError)
     assert [problem.path for problem in refused.problems] == ["$.messages[0].role"]
     assert await chat.exists("c1") == Success(False)

@@ -116,7 +116,7 @@ def test_a_sound_format_breaks_no_law() -> None:
         (RoomLog(keeps_all_to_itself_unless_whole), "F4"),
         (RoomLog(raises_without_a_turn), "F5"),
         (RoomLog(trusts_that_nobody_says_x), "F6"),
-        (RoomLog(lambda parsed: [*parsed, "debris"]), "F5"),  # type: ignore[list-item]
+        (RoomLog(lambda parsed: [*parsed, "debris"]), "F5"),
         (RoomLog(name="Room Log"), "F7"),
         (RoomLog(version=0), "F7"),
         (RoomLog(known_roots=(KnownRoot("~/.room", ()),)), "F7"),

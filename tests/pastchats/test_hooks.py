@@ -90,7 +90,7 @@ class Recalling:
 
 def answer(text: str, *, found: str | None = PROMPT) -> str:
     hook = PromptHook(PROMPT, "UserPromptSubmit", ("s1",))
-    return injected(Recalling(text, found=found), hook, tokens=600).run_sync().unwrap()  # type: ignore[arg-type]
+    return injected(Recalling(text, found=found), hook, tokens=600).run_sync().unwrap()
 
 
 def test_what_is_recalled_goes_before_the_model() -> None:

@@ -117,7 +117,7 @@ async def test_what_another_process_indexes_meanwhile_is_found_again_and_again(t
             (histories / f"{number}.json").write_text(role_list(chat), encoding="utf-8")
             await asyncio.to_thread(agent.answer, f"pastchats-memory index {histories}")
             for mode in ("lexical", "hybrid"):
-                found = (await chats.search("灯塔 lighthouse", mode=mode)).unwrap()  # type: ignore[arg-type]
+                found = (await chats.search("灯塔 lighthouse", mode=mode)).unwrap()
                 assert f"question {number} about the lighthouse 灯塔" in contents(found)
             assert (await chats.statistics()).unwrap().conversations == number + 1
             assert len((await chats.conversations()).unwrap().conversations) == number + 1

@@ -80,10 +80,10 @@ def test_every_adapter_has_its_extra_in_this_list() -> None:
 def test_a_library_that_is_too_old_to_have_what_is_imported_is_named_too() -> None:
     message = r"^needs json: pip install 'chatmemory-effect\[server\]'$"
     with pytest.raises(ImportError, match=message) as raised, needs_extra("server"):
-        from json import nothing_like_it  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # noqa: F401  the point
+        from json import nothing_like_it  # noqa: F401  the point
     assert isinstance(raised.value.__cause__, ImportError)
 
 
 def test_a_mistake_of_our_own_is_no_missing_library() -> None:
     with pytest.raises(ImportError, match="chatmemory"), needs_extra("server"):
-        import chatmemory.no_such_module  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]  # noqa: F401  the point
+        import chatmemory.no_such_module  # noqa: F401  the point

@@ -116,7 +116,6 @@ class DatabaseTag(Tag[Database]):
     """The tag under which layers provide ``Database``."""
 
 
-# pyright takes for Unknown what two variables that are both Never come to
-database: Layer[DatabaseTag] = Layer.acquire_release(  # pyright: ignore[reportUnknownVariableType]
+database: Layer[DatabaseTag] = Layer.acquire_release(
     DatabaseTag, Effect.sync(Database), lambda opened, _: Effect.sync(opened.close)
 )

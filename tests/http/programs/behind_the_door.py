@@ -78,7 +78,7 @@ class Endpoints:
         return PlainTextResponse("done")
 
     async def stream(self, _: Request) -> Response:
-        async def events():  # type: ignore[no-untyped-def]
+        async def events():
             yield "data: begun\n\n"
             await self.closing.wait()
             yield "data: closing\n\n"
@@ -100,7 +100,7 @@ class Endpoints:
         raise RuntimeError("secret words")
 
     async def late_mistake(self, _: Request) -> Response:
-        async def pieces():  # type: ignore[no-untyped-def]
+        async def pieces():
             yield "half of the "
             raise RuntimeError("secret words")
 
@@ -135,7 +135,7 @@ def _client(scope: Scope) -> str:
     return Headers(scope=scope).get("authorization", "")
 
 
-def _app(endpoint) -> ASGIApp:  # type: ignore[no-untyped-def]
+def _app(endpoint) -> ASGIApp:
     return Route("/", endpoint, methods=["GET", "POST"]).app
 
 

@@ -64,8 +64,8 @@ async def does_nothing(*_: object, **__: object) -> list[object]:
 if BREAK:
     setattr(Swapped, BREAK, does_nothing)
 for module in (agent_framework, _sessions):
-    module.InMemoryHistoryProvider = InMemoryHistoryProvider  # type: ignore[attr-defined, misc, assignment]
-    module.FileHistoryProvider = FileHistoryProvider  # type: ignore[attr-defined, misc, assignment]
+    module.InMemoryHistoryProvider = InMemoryHistoryProvider
+    module.FileHistoryProvider = FileHistoryProvider
 
 
 def pytest_runtest_teardown() -> None:

@@ -72,7 +72,7 @@ def written(messages: list[Message]) -> list[dict[str, Any]]:
 
 
 class Rag(ContextProvider):
-    async def before_run(self, *, context: SessionContext, **_: Any) -> None:  # type: ignore[override]
+    async def before_run(self, *, context: SessionContext, **_: Any) -> None:
         context.extend_messages(self, [says(f"{self.source_id} says", "system")])
 
 
@@ -274,6 +274,6 @@ async def test_failures_are_exceptions_of_the_framework_in_our_words(tmp_path: P
             IntegrationInvalidRequestException, match="600 characters are more than 512"
         ) as refused:
             await history.save_messages("x" * 600, [says("一")])
-        assert isinstance(refused.value.__cause__.error, DataValidationError)  # type: ignore[union-attr]
+        assert isinstance(refused.value.__cause__.error, DataValidationError)
     with pytest.raises(IntegrationException, match="the runtime of this memory is closed"):
         await history.get_messages("lunch")

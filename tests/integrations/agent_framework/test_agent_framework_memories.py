@@ -167,7 +167,7 @@ async def test_one_agent_serves_many_users(runtime: Runtime) -> None:
 
 
 class Rag(ContextProvider):
-    async def before_run(self, *, context: SessionContext, **_: Any) -> None:  # type: ignore[override]
+    async def before_run(self, *, context: SessionContext, **_: Any) -> None:
         context.extend_messages(self, [Message("user", ["I live in Shanghai."])])
 
 

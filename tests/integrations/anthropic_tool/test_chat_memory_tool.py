@@ -346,7 +346,7 @@ async def test_a_blocking_tool_needs_a_thread_of_its_own(in_memory: Runtime) -> 
     with pytest.raises(
         TypeError, match="a ManagedRuntime can only be awaited: give a ThreadRuntime for calls that block"
     ):
-        BlockingChatMemoryTool(MEI, in_memory)  # type: ignore[arg-type]
+        BlockingChatMemoryTool(MEI, in_memory)
 
 
 def test_threads_share_a_blocking_tool(tmp_path: Path) -> None:

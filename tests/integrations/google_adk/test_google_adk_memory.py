@@ -334,7 +334,7 @@ async def test_whose_it_is_has_to_be_said(service: ChatMemoryMemoryService, app:
     whose = {"app_name": app, "user_id": user}
     with pytest.raises(InputValidationError, match=r"\$\.namespace\.") as refused:
         await service.search_memory(**whose, query="tea")
-    assert isinstance(refused.value.__cause__.error, DataValidationError)  # type: ignore[union-attr]
+    assert isinstance(refused.value.__cause__.error, DataValidationError)
     with pytest.raises(InputValidationError):
         await service.add_session_to_memory(session([], app=app, user=user))
     with pytest.raises(InputValidationError):

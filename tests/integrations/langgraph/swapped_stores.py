@@ -79,13 +79,13 @@ class AsyncSqliteStore(Swapped):
     async def setup(self) -> None:
         """Nothing is left to do."""
 
-    async def sweep_ttl(self) -> int:  # type: ignore[override]
+    async def sweep_ttl(self) -> int:
         return await self.asweep_ttl()
 
-    async def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:  # type: ignore[override]
+    async def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
         super().start_ttl_sweeper(sweep_interval_minutes)
 
-    async def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # type: ignore[override]  # noqa: ASYNC109
+    async def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109  the store of langgraph names it
         return super().stop_ttl_sweeper(timeout)
 
 

@@ -122,7 +122,7 @@ def test_results_come_in_the_order_of_the_operations_and_of_what_was_there_befor
     assert [type(result).__name__ for result in results] == [
         *("NoneType", "Item", "NoneType", "list", "list", "NoneType", "NoneType")
     ]
-    assert results[1].value == {"n": 1}  # type: ignore[union-attr]
+    assert results[1].value == {"n": 1}
     assert [item.key for item in every_store.search(MEI)] == ["a"]
 
 

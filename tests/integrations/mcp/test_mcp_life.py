@@ -90,7 +90,7 @@ def test_standard_output_bears_the_protocol_and_the_log_no_content(tmp_path: Pat
         wire.remember(1, SECRET)
         wire.ask(2, "tools/call", name="recall", arguments={"query": SECRET, "limit": 0})
         answers = {(answer := wire.answer())["id"]: answer["result"] for _ in range(2)}
-        wire.process.stdin.close()  # type: ignore[union-attr]  it is a pipe
+        wire.process.stdin.close()
         assert wire.process.stdout is not None
         assert wire.process.stdout.read() == b""
         assert wire.process.wait(SECONDS) == 0
@@ -215,9 +215,9 @@ def test_a_client_that_leaves_while_it_indexes_takes_the_server_with_it(tmp_path
         if end == "terminates it":
             wire.process.terminate()
         else:
-            wire.process.stdin.close()  # type: ignore[union-attr]  it is a pipe
+            wire.process.stdin.close()
         if end == "dies":
-            wire.process.stdout.close()  # type: ignore[union-attr]  likewise
+            wire.process.stdout.close()
         assert wire.process.wait(SECONDS) == 0
     with wired(tmp_path, "--allow-index", str(folder)) as wire:
         wire.begin()

@@ -52,11 +52,11 @@ class SessionOnAFile(ChatMemorySession):
         self.users.discard(self)
         if not self.users:
             self.shared.pop(getattr(self, "key", Path()), None)
-            self._runtime.close()  # type: ignore[attr-defined]  a ThreadRuntime
+            self._runtime.close()
 
 
 class SQLiteSession(SessionOnAFile):
-    def close(self) -> None:  # type: ignore[override]  as the SDK's, which waits for nothing
+    def close(self) -> None:  # as the SDK's, which waits for nothing
         self.let_go()
 
 
@@ -72,6 +72,6 @@ async def does_nothing(*_: object, **__: object) -> list[object]:
 if BREAK:
     setattr(SessionOnAFile, BREAK, does_nothing)
 for module in (agents, agents.memory, agents.memory.sqlite_session):
-    module.SQLiteSession = SQLiteSession  # type: ignore[attr-defined, misc, assignment]
+    module.SQLiteSession = SQLiteSession
 for module in (agents.extensions.memory, agents.extensions.memory.async_sqlite_session):
-    module.AsyncSQLiteSession = AsyncSQLiteSession  # type: ignore[attr-defined, misc, assignment]
+    module.AsyncSQLiteSession = AsyncSQLiteSession

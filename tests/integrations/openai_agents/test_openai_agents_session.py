@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
-agents = pytest.importorskip("agents", reason="pip install 'chatmemory-effect[openai-agents]'")
+pytest.importorskip("agents", reason="pip install 'chatmemory-effect[openai-agents]'")
 
-from agents.exceptions import AgentsException, UserError  # noqa: E402
-from agents.memory import Session, SessionSettings  # noqa: E402
+import agents
+from agents.exceptions import AgentsException, UserError
+from agents.memory import Session, SessionSettings
 
-from chatmemory import Layer, ManagedRuntime, NewMessage, ThreadRuntime  # noqa: E402
-from chatmemory.conversation.contract import ChatMemoryService  # noqa: E402
-from chatmemory.conversation.messages import ChatMessage  # noqa: E402
-from chatmemory.errors import GenericMemoryError  # noqa: E402
-from chatmemory.integrations.openai_agents import ChatMemorySession  # noqa: E402
-from chatmemory_layers.stacks import embedded, testing as stack_in_memory  # noqa: E402
+from chatmemory import Layer, ManagedRuntime, NewMessage, ThreadRuntime
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.messages import ChatMessage
+from chatmemory.errors import GenericMemoryError
+from chatmemory.integrations.openai_agents import ChatMemorySession
+from chatmemory_layers.stacks import embedded, testing as stack_in_memory
 
 Runtime = ThreadRuntime[ChatMemoryService]
 
@@ -103,9 +104,9 @@ async def test_items_come_back_equal(tmp_path: Path, items: list[Any], store: st
 
 async def test_a_number_that_is_none_comes_back_as_it_went(runtime: Runtime) -> None:
     session = ChatMemorySession("a", runtime)
-    await session.add_items([{"role": "user", "content": "x", "score": math.nan}])  # type: ignore[typeddict-unknown-key]
+    await session.add_items([{"role": "user", "content": "x", "score": math.nan}])
     (item,) = await session.get_items()
-    assert math.isnan(item["score"])  # type: ignore[typeddict-item]
+    assert math.isnan(item["score"])
 
 
 async def test_an_item_is_a_message_that_others_can_read(runtime: Runtime) -> None:
@@ -166,7 +167,7 @@ async def test_every_method_takes_the_context_of_the_run(runtime: Runtime) -> No
 async def test_a_batch_with_one_item_that_is_no_json_is_refused_whole(runtime: Runtime) -> None:
     session = ChatMemorySession("a", runtime)
     with pytest.raises(TypeError):
-        await session.add_items([*said("一"), {"role": "user", "content": object()}])  # type: ignore[typeddict-item]
+        await session.add_items([*said("一"), {"role": "user", "content": object()}])
     assert await session.get_items() == []
 
 
@@ -176,8 +177,8 @@ async def test_what_is_summarized_is_one_item_that_says_so(summarizing: Runtime)
     await session.add_items(items)
     summary, *kept = await session.get_items()
     assert kept == items[-2:]
-    assert summary["role"] == "user"  # type: ignore[typeddict-item]
-    assert "sums up earlier messages" in summary["content"]  # type: ignore[typeddict-item, operator]
+    assert summary["role"] == "user"
+    assert "sums up earlier messages" in summary["content"]
     assert (await session.get_items())[0] == summary, "the same text each time, for caches of prompts"
     assert await session.get_items(limit=1) == items[-1:]
 
@@ -225,7 +226,7 @@ async def test_a_closed_session_says_so_and_leaves_the_runtime_to_others(runtime
         session.clear_session,
     ):
         with pytest.raises(RuntimeError, match=r"^ChatMemorySession is closed$"):
-            await call()  # type: ignore[operator]
+            await call()
     await other.add_items(said("一"))
     await asyncio.to_thread(runtime.close)
     with pytest.raises(RuntimeError, match="the runtime of this memory is closed"):
@@ -239,7 +240,7 @@ async def test_failures_are_exceptions_of_the_sdk_in_our_words(tmp_path: Path) -
     async with ThreadRuntime(stack_in_memory()) as runtime:
         with pytest.raises(UserError, match="600 characters are more than 512") as refused:
             await ChatMemorySession("x" * 600, runtime).add_items(said("一"))
-        assert refused.value.__cause__.error.tag == "DataValidationError"  # type: ignore[union-attr]
+        assert refused.value.__cause__.error.tag == "DataValidationError"
     broken = Layer.mock(ChatMemoryService, clear_messages=_Failing().clear_messages)
     async with ThreadRuntime(broken) as runtime:
         with pytest.raises(AgentsException, match="disk"):

@@ -37,7 +37,7 @@ def said(*words: str) -> list[NewMessage]:
 def builder(conversations: ChatMemory, remembered: Remembered, **settings: Any) -> ChatContextLive:
     return ChatContextLive(
         conversations,
-        remembered,  # type: ignore[arg-type]  the part of it that a builder needs
+        remembered,
         CharacterTokens() if "tokens" in settings else EstimatedTokens(),
         ContextSettings(**settings),
         SequentialIds(),

@@ -15,7 +15,7 @@ STEP = "Write the code of one step.\nCommands: insert_row, sum_column"
 
 
 async def prompt(instructions: str, request: str, **dynamic: object) -> AgentPrompt:
-    effect = agent_prompt(instructions, request, **dynamic)  # type: ignore[arg-type]  forwarded
+    effect = agent_prompt(instructions, request, **dynamic)
     return await effect.provide(Context.of(RandomTag, Random(1))).or_raise()
 
 

@@ -67,7 +67,7 @@ def test_a_limit_is_a_number_of_messages(limit: Any) -> None:
 
 def test_an_instant_has_a_time_zone_and_a_place_in_utc() -> None:
     assert instant_problem(datetime(2026, 1, 1, tzinfo=timezone(timedelta(hours=8)))) is None
-    assert "without time zone" in str(instant_problem(datetime(2026, 1, 1)))  # noqa: DTZ001  the point
+    assert "without time zone" in str(instant_problem(datetime(2026, 1, 1)))  # noqa: DTZ001  one of the problems  the point
     assert "outside the years" in str(
         instant_problem(datetime.min.replace(tzinfo=timezone(timedelta(hours=8))))
     )
@@ -117,7 +117,7 @@ def test_deep_metadata_is_refused_without_recursion() -> None:
 def test_all_problems_of_a_batch_are_named_at_once() -> None:
     messages: list[Any] = [
         NewMessage("user", "fine"),
-        NewMessage("robot", "a\0", id="", timestamp=datetime(2026, 1, 1)),  # type: ignore[arg-type]  # noqa: DTZ001
+        NewMessage("robot", "a\0", id="", timestamp=datetime(2026, 1, 1)),  # noqa: DTZ001  one of the problems
         {"role": "user", "content": "hello"},
         NewMessage("summary", "short"),
     ]

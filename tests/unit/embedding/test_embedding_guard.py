@@ -45,7 +45,7 @@ class Scripted:
             if self.gate is not None:
                 await self.gate.wait()
             said = self.answer(texts)
-            return Failure(said) if isinstance(said, EmbeddingError) else Success(said)  # type: ignore[arg-type]  # anything
+            return Failure(said) if isinstance(said, EmbeddingError) else Success(said)
 
         return Effect.from_outcome(answer)
 

@@ -121,7 +121,7 @@ def test_many_threads_that_come_first_load_once() -> None:
         loads.append(1)
         return composite_rows
 
-    embedder = LocalEmbedder("m", load, is_quick=True)  # type: ignore[arg-type]  # an object will do
+    embedder = LocalEmbedder("m", load, is_quick=True)
 
     def embed() -> None:
         together.wait()

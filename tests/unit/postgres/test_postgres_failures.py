@@ -51,7 +51,7 @@ def problem_of(outcome: object) -> str:
 
 async def problem_of_opening(dsn: str, **settings: object) -> str:
     with pytest.raises(EffectFailed) as raised:
-        async with open_database(PostgresSettings(dsn=dsn, **settings)):  # type: ignore[arg-type]
+        async with open_database(PostgresSettings(dsn=dsn, **settings)):
             pytest.fail("it opened")
     assert isinstance(raised.value.error, RepositoryError)
     return raised.value.error.problem
@@ -325,7 +325,7 @@ async def test_cancelled_adds_leave_clean_connections(dsn: str, caplog: pytest.L
                     repository.append(batch("c", f"{round_}-{n}-1", f"{round_}-{n}-2")).or_raise()
                 )
                 for n in range(3)
-            ] + [asyncio.create_task(repository.conversation("c").or_raise())]  # type: ignore[list-item]
+            ] + [asyncio.create_task(repository.conversation("c").or_raise())]
             await asyncio.sleep(round_ * 0.0001)
             for task in tasks:
                 task.cancel()
@@ -407,7 +407,7 @@ async def test_closing_waits_for_a_write_whose_caller_left_and_refuses_those_beh
 
 async def open_transactions(connection: object) -> int:
     query = "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
-    return (await connection.fetch(query))[0]["n"]  # type: ignore[attr-defined, no-any-return]
+    return (await connection.fetch(query))[0]["n"]
 
 
 async def test_the_layer_gives_the_database(dsn: str) -> None:

@@ -101,11 +101,11 @@ async def test_few_round_trips_are_taken(dsn: str) -> None:
         memories = PostgresMemoryRepository(database)
         statements: list[str] = []
         async with database._lend(database._primary) as connection:
-            connection.add_query_logger(lambda logged: statements.append(logged.query))  # type: ignore[attr-defined]
+            connection.add_query_logger(lambda logged: statements.append(logged.query))
 
         async def taken_by(work: object) -> list[str]:
             statements.clear()
-            await work.or_raise()  # type: ignore[attr-defined]
+            await work.or_raise()
             return [statement.split()[0] for statement in statements]
 
         drafts = [

@@ -88,7 +88,7 @@ async def test_an_append_takes_four_round_trips_and_a_page_one(dsn: str) -> None
         repository = PostgresMessageRepository(database)
         statements: list[str] = []
         async with database._lend(database._primary) as connection:
-            connection.add_query_logger(lambda logged: statements.append(logged.query))  # type: ignore[attr-defined]
+            connection.add_query_logger(lambda logged: statements.append(logged.query))
         await repository.append(batch("c", "1", "2", "3")).or_raise()
         assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT", "WITH", "COMMIT"], (
             statements

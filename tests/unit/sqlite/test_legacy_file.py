@@ -307,10 +307,10 @@ def interrupted_at(path: Path, statement: int) -> sqlite3.Connection:
     executed = count(1)
 
     class Connection(sqlite3.Connection):
-        def execute(self, *arguments: object) -> sqlite3.Cursor:  # type: ignore[override]  it takes them on
+        def execute(self, *arguments: object) -> sqlite3.Cursor:
             if next(executed) >= statement:
                 raise Interrupted
-            return super().execute(*arguments)  # type: ignore[arg-type]  likewise
+            return super().execute(*arguments)
 
     return sqlite3.connect(path, isolation_level=None, factory=Connection)
 

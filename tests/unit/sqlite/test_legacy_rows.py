@@ -197,7 +197,7 @@ async def test_an_interrupted_adoption_goes_on(file: Path, monkeypatch: pytest.M
         connection.set_progress_handler(lambda: statements.count("BEGIN IMMEDIATE") > 2, 100)
         with pytest.raises(sqlite3.OperationalError, match="interrupted"):
             legacy_rows.adopt_rows(connection, "default")
-    waiting = sum(unadopted for (unadopted,) in rows_of(file, UNADOPTED))  # type: ignore[misc]  numbers they are
+    waiting = sum(unadopted for (unadopted,) in rows_of(file, UNADOPTED))
     assert waiting == 500 - 2 * legacy_rows.ROWS_AT_ONCE
     assert len(await memories_of(file)) == 510
 

@@ -118,7 +118,7 @@ def test_whatever_happens_blocks_and_rows_tell_the_same(
     steps: list[tuple[str, int, int]], after: int
 ) -> None:
     with closing(fresh()) as store:
-        prompt_code_blocks.CODES_OF_A_BLOCK = 3  # type: ignore[misc]
+        prompt_code_blocks.CODES_OF_A_BLOCK = 3
         for step, which, number in steps:
             if step == "insert":
                 insert(store, code(number, which))

@@ -156,4 +156,4 @@ def test_past_chats_are_found_by_an_index_and_a_ranking_of_ones_own(tmp_path: Pa
     with pytest.raises(
         TypeError, match="no part 'rankr': its parts are repositories, files, embedder, ranker, clock"
     ):
-        past_chats_stacks.finding(settings, rankr=ranker)  # type: ignore[misc]  # as a typo would have it
+        past_chats_stacks.finding(settings, rankr=ranker)  # as a typo would have it

@@ -29,7 +29,7 @@ class WorkerConnection(aiosqlite.Connection):
         self.native: sqlite3.Connection
         """The driver's connection, once it is open, for functions on the thread."""
         queue: Any = self._tx  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  aiosqlite leaves open what its jobs return
-        self.queue: SimpleQueue[Posted] = queue  # pyright: ignore[reportUnknownMemberType]  likewise
+        self.queue: SimpleQueue[Posted] = queue
         """What the thread works off; a function takes care of its own exceptions."""
         # A program that forgets to close still ends; what was acknowledged is committed.
         self._thread.daemon = True

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.past_chats import PastChatsStatistics
     from chatmemory.pastchats.prompt import Prompt, PromptFilter
 
+# ruff: noqa: S608  columns and conditions are put into statements, never values
+
 RECORDS_AT_ONCE: Final = 256
 
 SELECT_SOURCES = """
@@ -32,13 +34,13 @@ SELECT {PROMPT_COLUMNS} FROM prompts
 WHERE conversation_id = :conversation_id AND (turn_index, id) < (:turn_index, :id)
     AND (superseded_at IS NULL OR :is_superseded)
 ORDER BY turn_index DESC, id DESC LIMIT :limit
-"""  # noqa: S608  the columns are ours
+"""
 SELECT_AFTER = f"""
 SELECT {PROMPT_COLUMNS} FROM prompts
 WHERE conversation_id = :conversation_id AND (turn_index, id) > (:turn_index, :id)
     AND (superseded_at IS NULL OR :is_superseded)
 ORDER BY turn_index, id LIMIT :limit
-"""  # noqa: S608  likewise
+"""
 
 SELECT_OF_SOURCE = f"""
 SELECT {PROMPT_COLUMNS} FROM prompts
@@ -47,7 +49,7 @@ WHERE id IN (
     UNION ALL SELECT prompt_id FROM prompt_aliases WHERE prompt_aliases.source_path = :source
 )
 ORDER BY conversation_id, turn_index, id LIMIT :limit
-"""  # noqa: S608  likewise
+"""
 SELECT_TURN_OF_SOURCE = f"""
 SELECT {PROMPT_COLUMNS} FROM prompts
 WHERE id IN (
@@ -57,14 +59,14 @@ WHERE id IN (
     WHERE prompt_aliases.source_path = :source AND turn_index = :turn_index
 )
 ORDER BY conversation_id, id LIMIT :limit
-"""  # noqa: S608  likewise
+"""
 SELECT_OF_CONVERSATION = f"""
 SELECT {PROMPT_COLUMNS} FROM prompts WHERE conversation_id = :source ORDER BY turn_index, id LIMIT :limit
-"""  # noqa: S608  likewise
+"""
 SELECT_TURN_OF_CONVERSATION = f"""
 SELECT {PROMPT_COLUMNS} FROM prompts
 WHERE conversation_id = :source AND turn_index = :turn_index ORDER BY id LIMIT :limit
-"""  # noqa: S608  likewise
+"""
 
 SELECT_WITH_TEXTS = """
 SELECT asked.value, prompts.conversation_id
@@ -76,7 +78,7 @@ SELECT_RECORDS = f"""
 SELECT {PROMPT_COLUMNS}, prompts.content_hash, prompts.search_terms, prompts.created_at FROM prompts
 WHERE prompts.id > :after AND {IS_MEANT}
 ORDER BY prompts.id LIMIT :limit
-"""  # noqa: S608  likewise
+"""
 
 # The rows of another model lie before and behind its own in the index.
 SELECT_WITHOUT_VECTOR = """

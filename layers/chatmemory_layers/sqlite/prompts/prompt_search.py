@@ -30,6 +30,8 @@ from chatmemory_layers.sqlite.prompts.vectors.prompt_vectors import (
     has_other_models,
 )
 
+# ruff: noqa: S608  columns and conditions are put into statements, never values
+
 BEST_BY_WORDS: Final = 60
 BEST_BY_VECTOR: Final = 40
 
@@ -54,16 +56,16 @@ LAST_ROW: Final = (1 << 63) - 1
 SELECT_PROMPTS = f"""
 SELECT {PROMPT_COLUMNS} FROM prompts
 WHERE prompts.id IN (SELECT value FROM json_each(:ids))
-"""  # noqa: S608  columns and conditions, no values
+"""
 SELECT_TEXTS = f"""
 SELECT prompts.id, prompts.text_hash FROM prompts
 WHERE prompts.id IN (SELECT value FROM json_each(:ids)) AND {IS_MEANT}
-"""  # noqa: S608
-SELECT_MEANT = f"SELECT prompts.id FROM prompts WHERE {IS_MEANT}"  # noqa: S608
+"""
+SELECT_MEANT = f"SELECT prompts.id FROM prompts WHERE {IS_MEANT}"
 SELECT_OF_CONVERSATIONS = f"""
 SELECT prompts.id FROM prompts
 WHERE prompts.conversation_id IN (SELECT value FROM json_each(:conversations)) AND {IS_MEANT}
-"""  # noqa: S608
+"""
 # What a source no longer holds stands beside nothing: its place has been taken.
 SELECT_BESIDE = """
 SELECT
@@ -83,11 +85,11 @@ SELECT prompts.id FROM prompts
 WHERE prompts.content LIKE :pattern ESCAPE '!' AND {IS_MEANT}
 AND prompts.id > (SELECT max(id) FROM prompts) - :newest
 ORDER BY prompts.id DESC LIMIT :most
-"""  # noqa: S608
+"""
 COUNT_OTHERS = f"""
 SELECT count(*) FROM prompt_embeddings CROSS JOIN prompts ON prompts.id = prompt_embeddings.prompt_id
 WHERE prompt_embeddings.model <> :model AND {IS_MEANT}
-"""  # noqa: S608
+"""
 
 
 @final

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Parameters: TypeAlias = Mapping[str, object]
 
+# ruff: noqa: S608  columns and conditions are put into statements, never values
+
 MOST_SCORED: Final = 2500
 """Turns that are scored for their rare words; words count as rare, rarest first, while they have no more together."""
 
@@ -51,14 +53,14 @@ SELECT_SCORES_MEANT = f"""
 SELECT prompts_fts.rowid, -bm25(prompts_fts) FROM prompts_fts CROSS JOIN prompts ON prompts.id = prompts_fts.rowid
 WHERE prompts_fts MATCH :match AND prompts_fts.rowid BETWEEN :first AND :last AND {IS_MEANT}
 ORDER BY prompts_fts.rowid DESC LIMIT :most
-"""  # noqa: S608  conditions, no values
+"""
 # With weights without end, bm25 of a word is its rarity in the whole store times 2.2, FTS5's k1 + 1: what is left is how
 # much of the turn the word is.
 SELECT_SHARES = f"""
 SELECT prompts_fts.rowid, 2.2 * bm25(prompts_fts) / bm25(prompts_fts, 1e15, 1e15, 1e15, 1e15)
 FROM prompts_fts CROSS JOIN prompts ON prompts.id = prompts_fts.rowid
 WHERE prompts_fts MATCH :match AND prompts_fts.rowid BETWEEN :first AND :last AND {IS_MEANT}
-"""  # noqa: S608
+"""
 
 
 def scores_within(
