@@ -22,6 +22,9 @@ MAX_LIMIT: Final = 2**31 - 1
 
 _FORBIDDEN: Final = re.compile("[\0\ud800-\udfff]")
 
+CURE_OF_TEXT: Final = "clean_text() replaces it"
+"""How the problem of a text that cannot be stored ends."""
+
 
 def refuse(do: Do[DataValidationError], *problems: Sequence[Problem]) -> None:
     """Fail with all problems, if there are any."""
@@ -44,7 +47,7 @@ def text_problem(text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) 
     if found is None:
         return None
     name = "NUL" if found.group() == "\0" else "lone surrogate"
-    return f"{name} at character {found.start()}: leave it out, or put U+FFFD in its place"
+    return f"{name} at character {found.start()}: {CURE_OF_TEXT}"
 
 
 def id_problem(text: object) -> str | None:

@@ -98,6 +98,7 @@ async def test_a_key_of_the_clients_own_is_told_as_it_is(client: httpx.AsyncClie
     answer = await client.post("/conversations/c/messages", json={"messages": [said]})
     (problem,) = answer.json()["problems"]
     assert problem["path"] == "$.body.messages[0].metadata.my_key"
+    assert problem["message"] == "NUL at character 0: leave it out, or put U+FFFD in its place"
 
 
 async def test_a_version_that_has_passed_is_told_as_the_header_that_carries_it(

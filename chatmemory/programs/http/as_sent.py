@@ -13,6 +13,7 @@ from attrs import evolve
 from chatmemory.effect.config.structuring import key_of
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.programs.http.operation import Operation
+from chatmemory.programs.operations.cures import with_cures_for_clients
 
 _OTHER_PLACES: Final[Mapping[str, str]] = {
     "namespace.app": "$.query.app",
@@ -31,8 +32,8 @@ _THEIRS: Final = re.compile(r"\.(?:metadata|value)\b")
 
 def as_sent(error: DataValidationError, operation: Operation) -> DataValidationError:
     """Return *error* in the words of a client of *operation*."""
-    places = _places(operation)
-    return evolve(error, problems=tuple(_as_sent(problem, places) for problem in error.problems))
+    places, told = _places(operation), with_cures_for_clients(error)
+    return evolve(told, problems=tuple(_as_sent(problem, places) for problem in told.problems))
 
 
 def _places(operation: Operation) -> Mapping[str, str]:

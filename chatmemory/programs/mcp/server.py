@@ -22,6 +22,7 @@ from chatmemory.access.principal import acting_as
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
+from chatmemory.errors import DataValidationError
 from chatmemory.input.structure import structure, unstructure
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
@@ -39,6 +40,7 @@ from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
 from chatmemory.programs.mcp.telling import telling
 from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
+from chatmemory.programs.operations.cures import with_cures_for_clients
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import ApiError, Refusal
 
@@ -168,7 +170,11 @@ async def _run(
         return Failure(UNFORESEEN)
     ended = "answered" if isinstance(outcome, Success) else outcome.failure().tag
     log.info("%s: %s, %.1f ms", name, ended, (perf_counter() - began) * 1000)
-    return outcome
+    return outcome if isinstance(outcome, Success) else Failure(_for_clients(outcome.failure()))
+
+
+def _for_clients(error: ApiError) -> ApiError:
+    return with_cures_for_clients(error) if isinstance(error, DataValidationError) else error
 
 
 def _value(outcome: Outcome[A, ApiError]) -> A:

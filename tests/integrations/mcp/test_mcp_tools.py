@@ -192,6 +192,12 @@ async def test_bad_arguments_are_told_by_tag_and_place(tmp_path: Path) -> None:
             assert path in {one["path"] for one in problem["problems"]}
 
 
+async def test_the_cure_of_a_text_that_cannot_be_stored_needs_no_python(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        failed = await called(client, "remember", content="a\0b")
+    assert "NUL at character 1: leave it out, or put U+FFFD in its place @" in text_of(failed)
+
+
 async def test_a_tool_that_is_not_there_is_named(tmp_path: Path) -> None:
     async with in_process(tmp_path, OWNER) as client:
         with pytest.raises(MCPError, match="there are recall, search"):
