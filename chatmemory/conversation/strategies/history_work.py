@@ -15,6 +15,7 @@ from typing import Final, Self, TypeAlias, final
 import anyio
 from attrs import define, evolve, field, frozen
 
+from chatmemory.access.principal import ANYBODY, acting_as
 from chatmemory.conversation.message_repository import LONGEST_WAIT, Appended, HistoryWork, MessageRepository
 from chatmemory.conversation.messages import HistoryReport
 from chatmemory.conversation.strategies.contract import HistoryStrategy
@@ -76,7 +77,10 @@ class _Bell:
 @final
 @frozen
 class HistoryKeeper:
-    """Claims history work, runs the strategy on it within its time, and settles it."""
+    """Claims history work, runs the strategy on it within its time, and settles it.
+
+    It works for the store, not for whoever has added something or has opened the runtime.
+    """
 
     repository: MessageRepository
     strategy: HistoryStrategy
@@ -96,7 +100,8 @@ class HistoryKeeper:
         if self.settings.execution == "background":
             self._bell.ring()
             return QUEUED
-        report = await self._work_on(appended.conversation.conversation_id)
+        with acting_as(ANYBODY):
+            report = await self._work_on(appended.conversation.conversation_id)
         self._bell.ring()
         return report
 
@@ -136,7 +141,9 @@ class HistoryKeeper:
         """Work until nobody rings any more; what ends in a defect is logged, counted, and begun again after a poll."""
         while True:
             heard = self._bell.strokes
-            match await Effect.promise(self._work).exit().or_raise():
+            with acting_as(ANYBODY):
+                ended = await Effect.promise(self._work).exit().or_raise()
+            match ended:
                 case Failure(Cause((Die(defect), *_))):
                     # Its text may quote a conversation: the log names its class.
                     facts = {"restarts": next(self._restarts), "defect": type(defect).__name__}
