@@ -1,6 +1,7 @@
 """The page of a server that wants a token."""
 
 from collections.abc import Generator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -58,6 +59,16 @@ def test_whoever_may_only_look_is_offered_nothing_else(visit: Visits, api: Api) 
     expect(said).to_be_visible()
     expect(page.get_by_role("button", name="Save to long-term memory")).to_have_count(0)
     expect(page.get_by_role("button", name="Clear conversation")).to_have_count(0)
+
+
+def test_whoever_may_only_look_sees_no_folder_of_the_server(visit: Visits, folder: Path) -> None:
+    visitor = visit()
+    visitor.expect_trouble("status of 401")
+    page = visitor.go("settings")
+    page.get_by_label("Token").fill(GUEST)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("definition").filter(has_text="memory.db")).to_be_visible()
+    assert str(folder) not in page.content()
 
 
 def test_a_refusal_that_comes_after_the_token_asks_for_no_other(visit: Visits, api: Api) -> None:

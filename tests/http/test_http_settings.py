@@ -31,7 +31,7 @@ from chatmemory.settings.memory_settings import (
     StoreSettings,
 )
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory.settings.server_settings import ServerSettings
+from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
 from chatmemory_layers.server.facts import server_facts
 from chatmemory_layers.server.served_past_chats import served_past_chats
@@ -228,6 +228,53 @@ async def test_no_secret_of_the_settings_is_told(settings: Settings) -> None:
         answer = await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
         assert answer.json()["needsToken"]
         assert SECRET not in answer.text
+
+
+@frozen
+class Failing(Mute):
+    """An embedder whose model is a folder, and who fails."""
+
+    model: str = "/srv/models/e5-small"
+
+    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
+        return Effect.fail(EmbeddingError(self.model, "raised", f"no file {self.model}/config.json"))
+
+
+async def test_who_may_only_look_is_told_no_folder_of_the_machine(settings: Settings) -> None:
+    reader = TokenSettings(token=SECRET, user="mei", past_chats=True, read_only=True)
+    guarded = evolve(settings, server=ServerSettings(tokens={"reader": reader}))
+    folder = str(Path(settings.memory.past_chats.path).parent)
+    await anyio.Path(settings.memory.past_chats.path).write_bytes(b"no database" * 100)
+    async with server(guarded, embedder=Layer.succeed(EmbedderTag, Failing())) as client:
+        answer = await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
+    described = answer.json()
+    assert described["store"] == {"backend": "sqlite", "place": "记忆.db"}
+    assert described["pastChats"] == {"enabled": True, "indexed": False, "place": "past.db"}
+    assert described["embedder"]["model"] == "e5-small"
+    assert {"EmbedderFails", "PastChatsFail"} <= set(codes(described))
+    assert folder not in answer.text
+    assert "/srv" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("db.example:6543/memory", "memory"),
+        ("/run/postgresql:5432/memory", "memory"),
+        ("PostgreSQL", "PostgreSQL"),
+        ("/home/mei/记忆.db", "记忆.db"),
+        (None, None),
+    ],
+)
+async def test_a_place_is_told_to_readers_by_its_last_part(
+    settings: Settings, place: str | None, told: str | None
+) -> None:
+    reader = TokenSettings(token=SECRET, user="mei", read_only=True)
+    guarded = evolve(settings, server=ServerSettings(tokens={"reader": reader}))
+    facts = evolve(server_facts(guarded), store=StoreDescription("postgres", place))
+    async with server(guarded, over=Layer.succeed(ServerFactsTag, facts)) as client:
+        answer = await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
+    assert answer.json()["store"]["place"] == told
 
 
 async def test_a_server_that_runs_is_healthy(client: httpx.AsyncClient) -> None:

@@ -1,7 +1,10 @@
 """``GET /settings``: what the server runs on.  Whether a part works is found out by trying it, briefly."""
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Final, Never, TypeAlias
+
+from attrs import evolve
 
 from chatmemory.effect import Do, Effect, Failure, Success
 from chatmemory.embedding.embedder import EmbedderTag
@@ -27,12 +30,20 @@ LONGEST_WAIT_SECONDS: Final = 2.0
 TRIED_TEXT: Final = "memory 记忆"
 NO_ANSWER: Final = f"no answer within {LONGEST_WAIT_SECONDS:g} s"
 
+WITH_DETAILS: Final = frozenset({"EmbedderFails", "PastChatsFail"})
+"""Warnings with the text of an error, which may name any folder."""
+NOT_FOR_READERS: Final = "a client that may write is told why"
+
 Parts: TypeAlias = ServerFactsTag | EmbedderTag | PastChatsService
 
 
 def get_settings(call: Call[NoParameters, None]) -> Effect[ServerDescription, Never, Parts]:
-    """Describe what the server uses (store, embedder, skills, past chats), with a warning for each part that does not run."""
-    return _described(call.grant)
+    """Describe what the server uses (store, embedder, skills, past chats), with a warning for each part that does not run.
+
+    A client that may only look is told the names of files without their folders.
+    """
+    described = _described(call.grant)
+    return described.map(_without_folders) if call.grant.read_only else described
 
 
 @Effect.gen
@@ -92,6 +103,32 @@ async def _tried_past_chats(
         case Failure(error):
             described = PastChatsDescription(enabled=True, indexed=False, place=facts.past_chats_place)
             return described, _past_chats_warning(error)
+
+
+def _without_folders(described: ServerDescription) -> ServerDescription:
+    """Return *described* without the folders of the machine, which are nobody's business but its owner's."""
+    store, past_chats, embedder = described.store, described.past_chats, described.embedder
+    return evolve(
+        described,
+        store=evolve(store, place=_last_part(store.place)),
+        past_chats=evolve(past_chats, place=_last_part(past_chats.place)),
+        embedder=evolve(embedder, model=_file_name(embedder.model)),
+        warnings=tuple(
+            evolve(warning, message=NOT_FOR_READERS) if warning.code in WITH_DETAILS else warning
+            for warning in described.warnings
+        ),
+    )
+
+
+def _last_part(place: str | None) -> str | None:
+    """Return the file name of *place*, or the name of a database, whose server may be a socket in a folder."""
+    return None if place is None else PurePath(place).name
+
+
+def _file_name(model: str) -> str:
+    """Return the name of a model that is a file or a folder; ``intfloat/e5-small`` is the name of one that is not."""
+    path = PurePath(model)
+    return path.name if path.is_absolute() or path.parts[:1] == ("~",) else model
 
 
 def _embedder_warning(error: EmbeddingError) -> ServerWarning:

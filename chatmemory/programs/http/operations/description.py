@@ -25,7 +25,8 @@ class StoreDescription:
     """Where memories are kept.
 
     Attributes:
-        place: the file, or server and database; null: nowhere that lasts.
+        place: the file, or server and database; null: nowhere that lasts.  A client that may only look is told the name of
+            the file, or of the database.
     """
 
     backend: Backend
@@ -107,7 +108,8 @@ class PastChatsDescription:
     Attributes:
         enabled: whether the client may read them.
         indexed: whether there are any.
-        place: the file of the index; null when the client may not read it.
+        place: the file of the index, without its folder for a client that may only look; null when the client may not
+            read the index.
     """
 
     enabled: bool
