@@ -1,6 +1,6 @@
 """``memory_server``: the tools and resources, answered over the protocol by the services of a runtime.
 
-The log tells which tool was called, how it ended and how long it took, and never what was asked or told.
+The log tells which tool was called, how it ended, how long it took and by whose token, and never what was asked or told.
 """
 
 import asyncio
@@ -96,7 +96,8 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
         context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         after = None if params is None else params.cursor
-        page = _value(await _run(runtime, "resources/list", list_conversations(grant_of(context), after)))
+        grant = grant_of(context)
+        page = _value(await _run(runtime, "resources/list", grant, list_conversations(grant, after)))
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=one.uri, name=one.name, description=one.description, mime_type=MEDIA_TYPE)
@@ -117,8 +118,8 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
     async def read_resource(
         context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        effect = read_conversation(grant_of(context), params.uri)
-        text = _value(await _run(runtime, "resources/read", effect))
+        grant = grant_of(context)
+        text = _value(await _run(runtime, "resources/read", grant, read_conversation(grant, params.uri)))
         contents = types.TextResourceContents(uri=params.uri, mime_type=MEDIA_TYPE, text=text)
         return types.ReadResourceResult(contents=[contents])
 
@@ -148,24 +149,24 @@ async def _called(
     read = structure(arguments, tool.signature.arguments)
     if isinstance(read, Failure):
         return Failure(read.failure())
-    return await _run(runtime, tool.name, tool.handler(Asked(grant, read.unwrap(), tell)))
+    return await _run(runtime, tool.name, grant, tool.handler(Asked(grant, read.unwrap(), tell)))
 
 
 async def _run(
-    runtime: Runner[Services], name: str, effect: Effect[A, ApiError, Services]
+    runtime: Runner[Services], name: str, grant: Grant, effect: Effect[A, ApiError, Services]
 ) -> Outcome[A, ApiError]:
     """Run *effect*, and log how it ended; what nobody has foreseen is told without its text, which may hold words of others."""
     began = perf_counter()
     try:
         outcome = await runtime.run(effect)
     except asyncio.CancelledError:
-        log.info("%s: cancelled, %.1f ms", name, (perf_counter() - began) * 1000)
+        log.info("%s: cancelled by %s, %.1f ms", name, grant.name, (perf_counter() - began) * 1000)
         raise
     except Exception as error:  # noqa: BLE001  whatever nobody expected
-        log.error("%s: %s", name, described(error))  # noqa: TRY400  a traceback shows the text
+        log.error("%s by %s: %s", name, grant.name, described(error))  # noqa: TRY400  a traceback shows the text
         return Failure(UNFORESEEN)
     ended = "answered" if isinstance(outcome, Success) else outcome.failure().tag
-    log.info("%s: %s, %.1f ms", name, ended, (perf_counter() - began) * 1000)
+    log.info("%s: %s by %s, %.1f ms", name, ended, grant.name, (perf_counter() - began) * 1000)
     return outcome
 
 

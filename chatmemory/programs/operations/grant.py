@@ -14,8 +14,13 @@ NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token is not for past cha
 @final
 @frozen(kw_only=True)
 class Grant:
-    """What a client may do; see ``TokenSettings``."""
+    """What a client may do; see ``TokenSettings``.
 
+    Attributes:
+        name: of the client's token in the configuration, for logs; in parentheses where there is no such name.
+    """
+
+    name: str
     user: str
     app: str = ""
     conversations: str = ""

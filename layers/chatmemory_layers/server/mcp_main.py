@@ -29,6 +29,8 @@ log = logging.getLogger("chatmemory.mcp")
 LINE: Final = "%(asctime)s %(name)s %(message)s"
 DEFAULT_PORT: Final = 8643
 """Beside that of ``chatmemory serve``."""
+STDIO: Final = "(stdio)"
+"""The name of the client in the log: it needs no token."""
 LAST_SECONDS: Final = 4.0
 """That a server is given to end, should nobody take what it still writes."""
 
@@ -78,7 +80,7 @@ def _miss(folders: Sequence[str]) -> None:
 
 
 async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
-    grant = Grant(user=settings.server.user, app=settings.server.app)
+    grant = Grant(name=STDIO, user=settings.server.user, app=settings.server.app)
     async with ManagedRuntime(mcp_stack(settings, folders=folders)) as runtime:
         server = memory_server(runtime, lambda _: grant)
         with anyio.CancelScope() as serving:
