@@ -17,12 +17,14 @@ from mcp.server.stdio import stdio_server
 
 from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Success
 from chatmemory.effect.config.config_error import ConfigError
+from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.mcp.server import memory_server
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers.server.mcp_stack import mcp_stack
 from chatmemory_layers.server.stdin_lines import StdinLines
+from chatmemory_layers.server.token_notices import token_notices
 
 log = logging.getLogger("chatmemory.mcp")
 
@@ -61,6 +63,8 @@ def serve_http(
     opened = open_listener(server.host, chosen, needs_token=server.needs_token)
     if isinstance(opened, Failure):
         return opened
+    for notice in token_notices(server, SystemClock().now()):
+        log.warning("%s", notice)
     try:
         anyio.run(_http, settings, folders, opened.unwrap())
     except EffectFailed as failed:  # likewise
