@@ -1,4 +1,4 @@
-"""Tokens at the door: hashed, for a time, two of one name; who was let in is logged."""
+"""Tokens at the door: hashed, for a time, two of one name; who was let in is logged, and wrong ones are slowed."""
 
 import logging
 import re
@@ -14,11 +14,14 @@ import pytest
 from chatmemory.effect import ManagedRuntime
 from chatmemory.effect.services.clock import Clock, TestClock
 from chatmemory.programs.http.app import application
+from chatmemory.programs.http.guards import wrong_tokens
+from chatmemory.programs.http.guards.wrong_tokens import WrongTokens
 from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory.settings.token_hash import token_hash
 from chatmemory_layers.server.stack import server_stack
 from tests.http_api import HERE
+from tests.passing_clock import PassingClock
 
 TOKEN = "cm_of-the-phone"
 BEFORE = "cm_of-the-phone-before"
@@ -127,3 +130,64 @@ async def test_a_server_without_tokens_names_everybody(caplog: pytest.LogCapture
     async with door(TestClock()) as asked:
         assert (await asked(WRONG)).status_code == 200
     assert " 200 by (everybody) " in caplog.messages[-1]
+
+
+async def test_wrong_tokens_are_logged_with_where_they_come_from(caplog: pytest.LogCaptureFixture) -> None:
+    async with door(PassingClock(), phone=PHONE) as asked:
+        await asked(WRONG, address="192.0.2.9")
+        await asked(WRONG, address="192.0.2.9")
+        await asked("")  # no token is no wrong one
+    assert caplog.messages == ["wrong token from 192.0.2.9: number 1", "wrong token from 192.0.2.9: number 2"]
+
+
+async def test_each_wrong_token_of_an_address_waits_longer_up_to_a_bound() -> None:
+    clock = PassingClock()
+    async with door(clock, phone=PHONE) as asked:
+        for _ in range(2 * wrong_tokens.MOST_WAITING):
+            assert (await asked(WRONG)).status_code == 401
+        assert clock.pauses[:7] == pytest.approx([0.02 * 2**n for n in range(7)])
+        assert clock.pauses[7:] == [2.0] * (2 * wrong_tokens.MOST_WAITING - 8)
+        clock.pauses.clear()
+        await asked(WRONG, address="192.0.2.2")
+        assert clock.pauses == []
+
+
+async def test_a_right_token_never_waits_for_wrong_ones_of_its_address() -> None:
+    clock = TestClock()
+    answered: list[int] = []
+    async with door(clock, ServerSettings(tokens={"phone": PHONE}, max_requests=1)) as asked:
+
+        async def guess() -> None:
+            answered.append((await asked(WRONG)).status_code)
+
+        async with anyio.create_task_group() as guessing:
+            for _ in range(1 + wrong_tokens.MOST_WAITING):
+                guessing.start_soon(guess)
+            await anyio.wait_all_tasks_blocked()
+            assert answered == [401]  # the first, which may be a slip
+            assert (await asked(TOKEN)).status_code == 200  # at its address, with one place for all
+            guessing.start_soon(guess)
+            await anyio.wait_all_tasks_blocked()
+            assert answered == [401, 401]  # more are not held back: that would hold a connection each
+            await clock.advance(wrong_tokens.LONGEST_SECONDS)
+        assert answered == [401] * (2 + wrong_tokens.MOST_WAITING)
+
+
+def test_wrong_tokens_are_forgotten_after_a_while_and_never_many_addresses_known() -> None:
+    wrong = WrongTokens()
+    assert [wrong.count("a", now) for now in (0, 1, 600, 1200)] == [1, 2, 3, 1]
+    for number in range(wrong_tokens.MOST_ADDRESSES - 1):
+        assert wrong.count(f"b{number}", 1201) == 1
+    assert wrong.count("a", 1202) == 2
+    assert wrong.count("c", 1203) == 1  # in the place of b0, which was quiet for longest
+    assert [wrong.count(address, 1204) for address in ("a", "b1", "b0")] == [3, 2, 1]
+
+
+def test_a_client_of_ipv6_is_its_network() -> None:
+    wrong = WrongTokens()
+    assert wrong.count("2001:db8:0:1::1", 0) == 1
+    assert wrong.count("2001:db8:0:1:ffff::2", 0) == 2
+    assert wrong.count("2001:db8:0:2::1", 0) == 1
+    assert wrong.count("::ffff:192.0.2.1", 0) == 1  # an address of IPv4, as a socket for both shows it
+    assert wrong.count("::ffff:192.0.2.2", 0) == 1
+    assert wrong.count("fe80::1%eth0", 0) == 1

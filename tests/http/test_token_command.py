@@ -136,6 +136,7 @@ def test_the_log_names_tokens_and_addresses_and_shows_no_token(
     assert re.search(r"GET /memories 200 by phone ", log, re.MULTILINE)
     assert re.search(r"GET /memories 200 by guest ", log, re.MULTILINE)
     assert re.search(r"GET /memories 401 by \(nobody\) ", log, re.MULTILINE)
+    assert re.search(r" wrong token from 127\.0\.0\.1: number \d+$", log, re.MULTILINE)
     assert not [token for token in (new, PLAIN, "cm_guess", token_hash(new)) if token in log]
 
 
@@ -145,3 +146,14 @@ def test_the_server_says_at_its_start_which_tokens_to_replace(server: Server) ->
     assert "'chatmemory token guest'" in log
     assert "the token of former has expired (2020-02-02): 'chatmemory token former' makes another" in log
     assert "the token of phone" not in log
+
+
+def test_a_quiet_server_logs_wrong_tokens_all_the_same(tmp_path: Path) -> None:
+    configuration = f'[server.tokens.phone]\nhash = "{token_hash("x")}"\nuser = "mei"\n'
+    with started(*serving(tmp_path, configuration, "--quiet")) as server:
+        assert status(server, "x") == 200
+        assert status(server, "y") == 401
+        code, log = server.terminated()
+    assert code == 0
+    assert " wrong token from 127.0.0.1: number 1\n" in log
+    assert "GET /memories" not in log

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from chatmemory.effect import Effect, Runner
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.programs.http.guards.answers import CALLER, NO_CALLER
+from chatmemory.programs.http.guards.wrong_tokens import WrongTokens
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import Refusal
@@ -61,7 +62,7 @@ class Access:
 
     Args:
         settings: which tokens there are; without any, everybody who reaches the server has the grant of its user.
-        runtime: has the clock by which tokens expire.
+        runtime: has the clock by which tokens expire and wrong ones wait.
     """
 
     def __init__(self, settings: ServerSettings, runtime: Runner[Never]) -> None:
@@ -77,6 +78,7 @@ class Access:
         self._open: Grant | None = None if known else evolve(owner, name=EVERYBODY)
         self._runtime = runtime
         self._clock: Clock | None = None
+        self._wrong_tokens = WrongTokens()
 
     async def grant(self, authorization: str | None, address: str) -> Grant | Refusal:
         """Return what the header ``Authorization`` of a client at *address* allows."""
@@ -89,7 +91,7 @@ class Access:
         # Every token is compared, in constant time, so that the time of the answer tells nothing.
         matches = [match for match in self._known if hmac.compare_digest(match[0].hash, sent_hash)]
         if not matches:
-            return WRONG_TOKEN
+            return await self._refuse(address)
         ((token, grant),) = matches
         if token.expires is not None and token.is_expired((await self._time()).now()):
             log.warning(
@@ -97,6 +99,13 @@ class Access:
             )
             return _expired(token)
         return grant
+
+    async def _refuse(self, address: str) -> Refusal:
+        clock = await self._time()
+        count = self._wrong_tokens.count(address, clock.monotonic())
+        log.warning("wrong token from %s: number %d", address, count)
+        await self._wrong_tokens.wait(count, clock)
+        return WRONG_TOKEN
 
     async def _time(self) -> Clock:
         if self._clock is None:

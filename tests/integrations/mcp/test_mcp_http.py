@@ -104,6 +104,7 @@ async def test_a_token_decides_whose_memory_it_is(tmp_path: Path) -> None:
     assert re.search(r"chatmemory\.mcp recall: answered by eve, ", log, re.MULTILINE)
     assert re.search(r"POST /mcp 200 by ada ", log, re.MULTILINE)
     assert re.search(r"POST /mcp 401 by \(nobody\) ", log, re.MULTILINE)
+    assert "wrong token from 127.0.0.1: number 1" in log
     assert "server.tokens.eve.token stands in the configuration as it is sent" in log
     assert not [token for token in ("ada-ada-ada", "eve-eve-eve") if token in log]
 
