@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import date, datetime
 from typing import Final, final
 
 from attrs import field, frozen, validators
@@ -9,18 +10,37 @@ from attrs import field, frozen, validators
 from chatmemory.access.principal import Right
 from chatmemory.effect import Tag
 from chatmemory.input.choices import Role
-from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME
+from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME, Matching
+from chatmemory.settings.token_hash import HASH, AcceptedToken, token_hash
 
 HIGHEST_PORT: Final = 65_535
 SHORTEST_TOKEN: Final = 16  # characters: less can be guessed
 SENDABLE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 """What a header brings to the other side as it was."""
+A_HASH: Final = validators.optional(
+    Matching(HASH, "'sha256:' and 64 hexadecimal digits, as 'chatmemory token NAME' prints them")
+)
 
 
 def _check_sendable(token: str) -> None:
     # In words of our own: a validator of attrs would show the secret that it refuses.
     if not SENDABLE.fullmatch(token):
         msg = "the token must be of letters, digits and signs of ASCII, without spaces around it: no client could send it"
+        raise ValueError(msg)
+
+
+def check_token_name(name: str) -> None:
+    """Raise ``ValueError`` unless a log can show *name* as it is."""
+    if not name.strip() or not name.isprintable() or name.startswith("("):
+        msg = f"tokens.{name!r}: the log shows this name: write letters, digits and signs, and no '(' at its beginning"
+        raise ValueError(msg)
+
+
+def _check_zone(expires: date | None) -> None:
+    if isinstance(expires, datetime) and expires.tzinfo is None:
+        msg = (
+            f"no time zone in {expires.isoformat()}: write a date, or an instant such as 2027-01-01T12:00:00Z"
+        )
         raise ValueError(msg)
 
 
@@ -48,7 +68,11 @@ class TokenSettings:
     """``server.tokens.NAME``: what a client with this token may do.
 
     Attributes:
-        token: sent as ``Authorization: Bearer TOKEN``; at least 16 ASCII characters.
+        hash: of the token, which the client sends as ``Authorization: Bearer TOKEN``; ``chatmemory token NAME`` makes both.
+        expires: the last day of the token, in UTC, or the instant at which it ends.
+        previous_hash: of the token that *hash* replaces, which is valid beside it.
+        previous_expires: when the previous token ends.
+        token: the token itself, in the place of *hash*, as earlier versions kept it; at least 16 ASCII characters.
         user: the client sees the memories and the conversations of this user, and owns what it begins.
         app: the client sees those of this app; empty: of all apps.
         conversations: the client sees conversations whose ids begin with this text; empty: all that are the user's.
@@ -59,7 +83,13 @@ class TokenSettings:
         read_only: whether the client may only read.
     """
 
-    token: str = field(repr=False, validator=validators.min_len(SHORTEST_TOKEN))
+    hash: str | None = field(default=None, repr=False, validator=A_HASH)
+    expires: date | None = None
+    previous_hash: str | None = field(default=None, repr=False, validator=A_HASH)
+    previous_expires: date | None = None
+    token: str | None = field(
+        default=None, repr=False, validator=validators.optional(validators.min_len(SHORTEST_TOKEN))
+    )
     user: str = field(validator=validators.min_len(1))
     app: str = ""
     conversations: str = ""
@@ -70,7 +100,24 @@ class TokenSettings:
     read_only: bool = False
 
     def __attrs_post_init__(self) -> None:
-        _check_sendable(self.token)
+        if (self.hash is None) == (self.token is None):
+            msg = "hash: one is needed, and no token beside it: 'chatmemory token NAME' makes it"
+            raise ValueError(msg)
+        if self.token is not None:
+            _check_sendable(self.token)
+        if self.previous_expires is not None and self.previous_hash is None:
+            msg = "previousExpires: there is no previousHash"
+            raise ValueError(msg)
+        for expires in (self.expires, self.previous_expires):
+            _check_zone(expires)
+
+    @property
+    def accepted(self) -> tuple[AcceptedToken, ...]:
+        """The token, and the previous one if there is one."""
+        current = token_hash(self.token) if self.token is not None else self.hash or ""
+        if self.previous_hash is None:
+            return (AcceptedToken(current, self.expires),)
+        return AcceptedToken(current, self.expires), AcceptedToken(self.previous_hash, self.previous_expires)
 
 
 @final
@@ -85,8 +132,9 @@ class ServerSettings:
         user: the user whose memories and conversations a client sees that needs no token, or sends *token*.  Conversations
             that belong to nobody, because a program stored them without ``acting_as``, are this user's.
         app: the app of such a client; empty: all apps.
-        token: the token of that user; empty: programs and browsers of this machine need none.
-        tokens: further tokens by name, each with a user of its own.
+        token: the token of that user, as it is sent; empty: programs and browsers of this machine need none.  Better a
+            table in *tokens*, which keeps only its hash.
+        tokens: further tokens by name, each with a user of its own; the name is in the log.
         max_requests: how many requests are answered at the same time; more are asked to try again later.  Requests that
             call models are counted separately.
         max_body_bytes: the largest size of a request body.
@@ -112,7 +160,11 @@ class ServerSettings:
             if len(self.token) < SHORTEST_TOKEN:
                 msg = f"token must have {SHORTEST_TOKEN} characters or more, or be empty"
                 raise ValueError(msg)
-        every = [*filter(None, [self.token]), *(client.token for client in self.tokens.values())]
+        for name in self.tokens:
+            check_token_name(name)
+        every = [accepted.hash for token in self.tokens.values() for accepted in token.accepted]
+        if self.token:
+            every.append(token_hash(self.token))
         if len(set(every)) < len(every):
             msg = "two tokens are the same: nobody could tell whose it is"
             raise ValueError(msg)

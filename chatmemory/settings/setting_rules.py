@@ -1,5 +1,6 @@
 """Validators that several settings share."""
 
+import re
 from typing import TYPE_CHECKING, Any, Final, Literal, final, get_args, get_origin
 
 from attrs import frozen, validators
@@ -25,6 +26,26 @@ class OneOf:
         if value not in self.choices:
             known = ", ".join(map(repr, self.choices))
             msg = f"{field.name}: expected one of {known}, not {value!r}"
+            raise ValueError(msg)
+
+
+@final
+@frozen
+class Matching:
+    """The validator of a text that *pattern* fits; unlike that of attrs it does not show a text that it refuses.
+
+    Attributes:
+        pattern: a regular expression for the whole text.
+        expected: the same in words.
+    """
+
+    pattern: str
+    expected: str
+
+    def __call__(self, _settings: object, field: "Attribute[str]", value: str) -> None:
+        """Raise ``ValueError`` for any other *value*."""
+        if not re.fullmatch(self.pattern, value):
+            msg = f"{field.name}: expected {self.expected}"
             raise ValueError(msg)
 
 

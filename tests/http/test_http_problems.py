@@ -134,4 +134,4 @@ async def test_what_fails_beneath_is_told_to_the_operator_by_its_kind_alone(
         answer = await client.post("/memories", json={"memories": [{"content": "我的秘密"}]})
         (tmp_path / "elsewhere.db").rename(store)
     assert answer.status_code == 503
-    assert caplog.messages == ["POST /memories: RepositoryError: unavailable"]
+    assert caplog.messages == ["POST /memories by (everybody): RepositoryError: unavailable"]

@@ -10,6 +10,7 @@ import re
 import types
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import date, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, Union, cast, final, get_args, get_origin
 
@@ -227,6 +228,7 @@ def new_converter() -> "Converter":
     converter.register_structure_hook(bool, _boolean)
     converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(float, _number)
+    converter.register_structure_hook_func(lambda type_: type_ is date, _date)
     converter.register_structure_hook_func(lambda type_: _is_a(Literal, type_), _choice)
     converter.register_structure_hook_factory(attrs.has, hook_for_class)
     converter.register_structure_hook_func(lambda type_: _is_a(Redacted, type_), secret)
@@ -266,6 +268,17 @@ def _number(raw: object, _: Any) -> float:
             if math.isfinite(value := float(raw)):
                 return value
     raise _unfit("a number", raw)
+
+
+def _date(raw: object, _: Any) -> date:
+    """Return *raw* as a date or, since Python takes an instant for one, as an instant, however exact it is."""
+    if isinstance(raw, date):
+        return raw
+    if isinstance(raw, str):
+        for kind in (date, datetime):
+            with suppress(ValueError):
+                return kind.fromisoformat(raw)
+    raise _unfit("a date or an instant", raw)
 
 
 def _choice(raw: object, type_: Any) -> object:

@@ -25,7 +25,7 @@ from chatmemory.input.structure import read_json, structure_parameters
 from chatmemory.longterm.memories import Memory
 from chatmemory.programs.http.access import NOBODY, grant_of
 from chatmemory.programs.http.as_sent import as_sent
-from chatmemory.programs.http.guards.answers import log, route_of
+from chatmemory.programs.http.guards.answers import asked_by, log
 from chatmemory.programs.http.kept_keys import under_key
 from chatmemory.programs.http.large_answers import written
 from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
@@ -83,7 +83,7 @@ class Answering:
 def _note(scope: Scope, error: ApiError) -> None:
     """Tell the operator what failed beneath the services; its text may hold what somebody said."""
     if isinstance(error, GenericMemoryError):
-        log.warning("%s: %s: %s", route_of(scope), error.reason.tag, error.reason.problem)
+        log.warning("%s: %s: %s", asked_by(scope), error.reason.tag, error.reason.problem)
 
 
 async def _answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiError]) -> Response:

@@ -74,7 +74,7 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
         settings: who may do what, and how much at once.
         closing: set it when the server is about to end, so that answers without an end of their own end.
     """
-    access = Access(settings)
+    access = Access(settings, runtime)
     # An endpoint that hangs keeps only those waiting that ask it, and none from being told that the server lives.
     quick, asking, watching = (Places(settings.max_requests) for _ in range(3))
     room = Room()

@@ -41,7 +41,10 @@ CURES: Final[Mapping[str, str]] = {
         "The store or a model failed. With status 503 the same request may work soon: wait as long as `Retry-After` says, "
         "and send a write again with its `Idempotency-Key`. With status 500 the log of the server says more."
     ),
-    "UnauthorizedError": "This server has tokens. Send yours as `Authorization: Bearer TOKEN`.",
+    "UnauthorizedError": (
+        "This server has tokens. Send yours as `Authorization: Bearer TOKEN`. If it has expired, ask whoever runs the server "
+        "for another, which `chatmemory token NAME` makes."
+    ),
     "ForbiddenError": (
         "The token is valid, but not for this: it may only read, or it is for another app, for other conversations, or not "
         "for past chats. `GET /settings` says what it is for."

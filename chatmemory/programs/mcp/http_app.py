@@ -37,7 +37,7 @@ async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -
     app: ASGIApp = StreamableHTTPASGIApp(manager)
     app = AtMost(app, places=Places(settings.max_requests))
     app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
-    app = TokenGuard(app, Access(settings))
+    app = TokenGuard(app, Access(settings, runtime))
     route = MethodRoute(PATH, "POST", app, methods_here=["POST"])
     async with manager.run():
         yield behind_the_door(Router([route], redirect_slashes=False, default=_nothing_there), settings)

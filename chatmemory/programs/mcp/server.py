@@ -1,6 +1,6 @@
 """``memory_server``: the tools and resources, answered over the protocol by the services of a runtime.
 
-The log tells which tool was called, how it ended and how long it took, and never what was asked or told.
+The log tells which tool was called, how it ended, how long it took and by whose token, and never what was asked or told.
 """
 
 import asyncio
@@ -163,13 +163,13 @@ async def _run(
         with acting_as(grant.principal):
             outcome = await runtime.run(effect)
     except asyncio.CancelledError:
-        log.info("%s: cancelled, %.1f ms", name, (perf_counter() - began) * 1000)
+        log.info("%s: cancelled by %s, %.1f ms", name, grant.name, (perf_counter() - began) * 1000)
         raise
     except Exception as error:  # noqa: BLE001  whatever nobody expected
-        log.error("%s: %s", name, described(error))  # noqa: TRY400  a traceback shows the text
+        log.error("%s by %s: %s", name, grant.name, described(error))  # noqa: TRY400  a traceback shows the text
         return Failure(UNFORESEEN)
     ended = "answered" if isinstance(outcome, Success) else outcome.failure().tag
-    log.info("%s: %s, %.1f ms", name, ended, (perf_counter() - began) * 1000)
+    log.info("%s: %s by %s, %.1f ms", name, ended, grant.name, (perf_counter() - began) * 1000)
     return outcome if isinstance(outcome, Success) else Failure(_for_clients(outcome.failure()))
 
 

@@ -21,7 +21,7 @@ class Grant:
     """What a client may do.
 
     Attributes:
-        name: of its token.
+        name: of its token in the configuration; in parentheses where there is no such name.
         user: whose memories it sees, and who owns the conversations that it begins.
         app: the app of these; ``""``: all of the user's.
         conversations: that it may use; not given: those of its user.
@@ -30,7 +30,7 @@ class Grant:
         read_only: whether it may only look.
     """
 
-    name: str = ""
+    name: str
     user: str
     app: str = ""
     conversations: tuple[Granted, ...] = field()
@@ -61,10 +61,12 @@ class Grant:
         return Effect.succeed(Namespace(self.user, app))
 
 
-def main_grant(settings: ServerSettings) -> Grant:
+def main_grant(settings: ServerSettings, *, name: str) -> Grant:
     """Return the grant of whoever needs no token or has the main one: all that is the user's, and what is nobody's."""
     own = Namespace(settings.user, settings.app)
-    return Grant(user=settings.user, app=settings.app, conversations=(Granted(own), Granted(UNOWNED)))
+    return Grant(
+        name=name, user=settings.user, app=settings.app, conversations=(Granted(own), Granted(UNOWNED))
+    )
 
 
 def token_grant(name: str, token: TokenSettings, settings: ServerSettings) -> Grant:

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -72,8 +72,8 @@ from chatmemory.programs.pastchats.printed_past_chats import (
     PrintedStatistics,
     PrintedTurns,
 )
-from chatmemory.settings.memory_settings import Settings
-from chatmemory.settings.setting_rules import OneOf
+from chatmemory.settings.memory_settings import Settings, TokenSettings
+from chatmemory.settings.setting_rules import Matching, OneOf
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -116,6 +116,7 @@ _SCALARS: Final[Mapping[object, JsonObject]] = {
     int: {"type": "integer"},
     float: {"type": "number"},
     datetime: {"type": "string", "format": "date-time"},
+    date: {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}]},  # as Python has it
 }
 _KEYWORD_OF_COMPARISON: Final = {
     ">=": "minimum",
@@ -179,7 +180,11 @@ _RULES_OF_CLASSES: Final[Mapping[object, JsonObject]] = {
             },
             "required": ["metadata"],
         },
-    }
+    },
+    TokenSettings: {
+        "oneOf": [{"required": ["hash"]}, {"required": ["token"]}],
+        "dependentRequired": {"previousExpires": ["previousHash"]},
+    },
 }
 """Those that several fields obey together."""
 
@@ -351,6 +356,8 @@ def _of_validator(validator: Any) -> JsonObject:
         return {"maxLength": validator.max_length}
     if isinstance(validator, OneOf):  # said by the type
         return {}
+    if isinstance(validator, Matching):
+        return {"pattern": f"^({validator.pattern})$"}
     msg = f"no JSON Schema for {validator!r}"
     raise TypeError(msg)
 

@@ -18,8 +18,8 @@ PORT: Final = "server.port"
 WAITING_CONNECTIONS: Final = 2048  # not yet accepted; the system may allow fewer
 
 UNGUARDED: Final = (
-    "other machines reach this address, so clients need a token: set server.token or server.tokens.NAME,"
-    " or listen at 127.0.0.1"
+    "other machines reach this address, so clients need a token: set server.tokens.NAME to what"
+    " 'chatmemory token NAME' prints, or listen at 127.0.0.1"
 )
 
 

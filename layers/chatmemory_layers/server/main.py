@@ -1,9 +1,12 @@
 """``chatmemory``, wired: ``serve`` opens the HTTP API and the page over what the settings say."""
 
+import json
 import logging
 import os
+import re
 import socket
 import sys
+from datetime import timedelta
 from importlib.util import find_spec
 from typing import Final, NoReturn, cast, final
 
@@ -12,13 +15,16 @@ import click
 
 from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Success
 from chatmemory.effect.config.config_error import ConfigError
+from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import RepositoryError, memory_error
 from chatmemory.extra import needed
 from chatmemory.programs.pastchats.exit_codes import INTERRUPTED, exit_code
-from chatmemory.settings.memory_settings import Settings
+from chatmemory.settings.memory_settings import LONGEST_DAYS, Settings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory.settings.server_settings import HIGHEST_PORT
+from chatmemory.settings.server_settings import HIGHEST_PORT, check_token_name
+from chatmemory.settings.token_hash import new_token, token_hash
 from chatmemory_layers.configuration import read_settings
+from chatmemory_layers.server.token_notices import token_notices
 from chatmemory_layers.setting_names import CONFIG
 
 PARTS: Final = ("starlette", "uvicorn", "httptools")
@@ -33,6 +39,21 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 a part is not installed, 2 wrong usa
 7 invalid configuration, an address that needs a token, or a port that is taken, 130 Ctrl-C before it was open."""
 
 LINE: Final = "%(asctime)s %(message)s"
+
+ABOUT_TOKENS: Final = """\
+\b
+Examples:
+  chatmemory token phone --user mei
+  chatmemory token phone --user mei 2>> chatmemory.toml    the token on the screen, its hash in the file
+
+To replace a token, rename its hash and expires to previousHash and previousExpires, and put in the lines of the new one:
+both are valid until the previous one expires or is removed."""
+YEAR_DAYS: Final = 365
+
+BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
+"""What TOML takes for a key without quotes."""
+
+log = logging.getLogger("chatmemory.http")
 
 
 @final
@@ -93,6 +114,44 @@ def serve(
     _serve(settings, names_past_chats=past_chats is not None)
 
 
+@main.command(epilog=ABOUT_TOKENS)
+@click.argument("name")
+@click.option("--user", default="default", show_default=True, help="Whose memories the client sees.")
+@click.option(
+    "--days",
+    type=click.IntRange(0, LONGEST_DAYS),
+    default=YEAR_DAYS,
+    show_default=True,
+    help="How long it is valid; 0: until its hash is removed.",
+)
+def token(name: str, user: str, days: int) -> None:
+    """Make a token for a client of the server, and call it NAME.
+
+    The token is on standard output, this once; the configuration keeps the lines on standard error, and takes further
+    ones: config/chatmemory.toml has them all.
+    """
+    try:
+        check_token_name(name)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="NAME") from error
+    if not user or not user.isprintable():
+        raise click.BadParameter("a name, in letters, digits and signs", param_hint="--user")
+    made = new_token()
+    lines = [f"[server.tokens.{_toml(name)}]", f'hash = "{token_hash(made)}"']
+    if days:
+        lines.append(f"expires = {(SystemClock().now() + timedelta(days=days)).date()}")
+    click.echo(made)
+    click.echo("\n".join(["", *lines, f"user = {_toml_text(user)}"]), err=True)
+
+
+def _toml(key: str) -> str:
+    return key if BARE_KEY.fullmatch(key) else _toml_text(key)
+
+
+def _toml_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)  # the same in TOML for whatever can be printed
+
+
 def _miss(settings: PastChatsSettings) -> None:
     """Say that the index that was named is not there: its page would only be empty, and nobody would know why."""
     from chatmemory_layers.sqlite.prompts.prompt_store import store_path
@@ -114,6 +173,8 @@ def _serve(settings: Settings, *, names_past_chats: bool) -> None:
             _fail(error)
     if names_past_chats:
         _miss(settings.memory.past_chats)
+    for notice in token_notices(server, SystemClock().now()):
+        log.warning("%s", notice)
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         anyio.run(_answer, settings, listener)

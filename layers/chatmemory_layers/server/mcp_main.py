@@ -17,18 +17,22 @@ from mcp.server.stdio import stdio_server
 
 from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Success
 from chatmemory.effect.config.config_error import ConfigError
+from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.mcp.server import memory_server
 from chatmemory.programs.operations.grant import main_grant
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers.server.mcp_stack import mcp_stack
 from chatmemory_layers.server.stdin_lines import StdinLines
+from chatmemory_layers.server.token_notices import token_notices
 
 log = logging.getLogger("chatmemory.mcp")
 
 LINE: Final = "%(asctime)s %(name)s %(message)s"
 DEFAULT_PORT: Final = 8643
 """Beside that of ``chatmemory serve``."""
+STDIO: Final = "(stdio)"
+"""The name of the client in the log: it needs no token."""
 LAST_SECONDS: Final = 4.0
 """That a server is given to end, should nobody take what it still writes."""
 
@@ -59,6 +63,8 @@ def serve_http(
     opened = open_listener(server.host, chosen, needs_token=server.needs_token)
     if isinstance(opened, Failure):
         return opened
+    for notice in token_notices(server, SystemClock().now()):
+        log.warning("%s", notice)
     try:
         anyio.run(_http, settings, folders, opened.unwrap())
     except EffectFailed as failed:  # likewise
@@ -78,7 +84,7 @@ def _miss(folders: Sequence[str]) -> None:
 
 
 async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
-    grant = main_grant(settings.server)
+    grant = main_grant(settings.server, name=STDIO)
     async with ManagedRuntime(mcp_stack(settings, folders=folders)) as runtime:
         server = memory_server(runtime, lambda _: grant)
         with anyio.CancelScope() as serving:

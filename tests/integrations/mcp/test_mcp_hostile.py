@@ -15,7 +15,7 @@ from chatmemory_layers.files.paths import Confinement
 from tests.injections import injections
 from tests.integrations.mcp.mcp_clients import in_process, refused, told
 
-OWNER = Grant(user="default")
+OWNER = Grant(name="owner", user="default")
 MARK = re.compile(r"^<(/?)recalled-data ([0-9a-f]{16})>$")
 TURN = {"type": "user", "sessionId": "s", "uuid": "u", "timestamp": "2026-03-01T10:00:00Z"}
 

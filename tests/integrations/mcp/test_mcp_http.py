@@ -1,6 +1,7 @@
 """The MCP server over streamable HTTP: the same tools, behind the guards of the HTTP API."""
 
 import json
+import re
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager, asynccontextmanager
@@ -15,12 +16,13 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from chatmemory.settings.token_hash import token_hash
 from tests.http.served import Server, started
 from tests.integrations.mcp.mcp_clients import command, environment, refused, remember_all, told
 
-TOKENS = """
+TOKENS = f"""
 [server.tokens.ada]
-token = "ada-ada-ada-ada-ada"
+hash = "{token_hash("ada-ada-ada-ada-ada")}"
 user = "ada"
 conversations = "ada/"
 pastChats = true
@@ -94,9 +96,17 @@ async def test_a_token_decides_whose_memory_it_is(tmp_path: Path) -> None:
             names = {tool.name for tool in (await eve.list_tools()).tools}
         assert asked(server, *HEAD) == "401 UnauthorizedError"
         assert asked(server, *HEAD, "Authorization: Bearer ada") == "401 UnauthorizedError"
+        _, log = server.terminated()
     assert problem["tag"] == "AccessDeniedError"
     assert found["memories"] == []
     assert names == {"recall", "search", "get_context"}
+    assert re.search(r"chatmemory\.mcp remember: answered by ada, ", log, re.MULTILINE)
+    assert re.search(r"chatmemory\.mcp recall: answered by eve, ", log, re.MULTILINE)
+    assert re.search(r"POST /mcp 200 by ada ", log, re.MULTILINE)
+    assert re.search(r"POST /mcp 401 by \(nobody\) ", log, re.MULTILINE)
+    assert "wrong token from 127.0.0.1: number 1" in log
+    assert "server.tokens.eve.token stands in the configuration as it is sent" in log
+    assert not [token for token in ("ada-ada-ada", "eve-eve-eve") if token in log]
 
 
 def test_the_door_is_that_of_the_http_api(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from tests.integrations.mcp.mcp_clients import (
     write_histories,
 )
 
-OWNER = Grant(user="default")
+OWNER = Grant(name="owner", user="default")
 FILES = 40
 PATIENCE_SECONDS = 60
 

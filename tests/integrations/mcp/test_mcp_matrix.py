@@ -17,9 +17,10 @@ from chatmemory.programs.operations.grant import Grant
 from tests.integrations.mcp.mcp_clients import called, in_process, remember_all, text_of, told
 
 SECRET: Final = "zanzibar"
-ADA: Final = Grant(user="ada", past_chats=False)
-BOB: Final = Grant(user="bob", past_chats=False)
+ADA: Final = Grant(name="ada", user="ada", past_chats=False)
+BOB: Final = Grant(name="bob", user="bob", past_chats=False)
 RAE: Final = Grant(
+    name="rae",
     user="rae",
     conversations=(Granted(Namespace("rae")), Granted(Namespace("ada"), "trip", READ)),
     past_chats=False,

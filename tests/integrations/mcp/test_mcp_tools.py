@@ -27,7 +27,7 @@ from tests.integrations.mcp.mcp_clients import (
     told,
 )
 
-OWNER = Grant(user="default")
+OWNER = Grant(name="owner", user="default")
 HISTORIES = Path(__file__).parents[3] / "examples/histories"
 
 HINTS = {
@@ -214,7 +214,7 @@ async def test_a_client_that_may_only_look_is_offered_no_more(tmp_path: Path) ->
         )
         (memory_id,) = await remember_all(client, ["tea, not coffee"])
     begins_so = (Granted(Namespace("default"), "a/", READ),)
-    reader = Grant(user="default", conversations=begins_so, past_chats=False, read_only=True)
+    reader = Grant(name="reader", user="default", conversations=begins_so, past_chats=False, read_only=True)
     async with in_process(tmp_path, reader) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == {
             "recall",
@@ -246,7 +246,7 @@ async def test_conversations_are_listed_page_by_page_each_once(tmp_path: Path) -
                 assistantContent="好",
             )
     team = (Granted(Namespace("default"), "team/"),)
-    async with in_process(tmp_path, Grant(user="default", conversations=team)) as client:
+    async with in_process(tmp_path, Grant(name="team", user="default", conversations=team)) as client:
         pages = [await client.list_resources()]
         while pages[-1].next_cursor is not None:
             pages.append(await client.list_resources(cursor=pages[-1].next_cursor))

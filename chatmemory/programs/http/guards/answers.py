@@ -15,6 +15,10 @@ from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.refusal import Refusal
 
 NO_ROUTE: Final = "(no route)"
+CALLER: Final = "chatmemory.caller"
+"""Where the scope of a request holds the name of the token that it came with."""
+NO_CALLER: Final = "(nobody)"
+"""Of a request that came without a known token, or needed none."""
 
 UNFORESEEN: Final = Refusal("InternalError", "the server made a mistake; its log says where")
 
@@ -49,9 +53,20 @@ def route_of(scope: Scope) -> str:
     return f"{scope.get('method', scope['type'])} {getattr(scope.get('route'), 'path', NO_ROUTE)}"
 
 
+def caller_of(scope: Scope) -> str:
+    """Return the name of the token that the request of *scope* came with."""
+    name: str = scope.get(CALLER, NO_CALLER)
+    return name
+
+
+def asked_by(scope: Scope) -> str:
+    """Return route and caller of *scope*: ``GET /memories/{memoryId} by phone``."""
+    return f"{route_of(scope)} by {caller_of(scope)}"
+
+
 @final
 class RequestLog:
-    """Logs what *app* answers: method, route, status, milliseconds, and bytes of the body."""
+    """Logs what *app* answers: method, route, status, the name of the client's token, milliseconds, and bytes of the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -76,7 +91,14 @@ class RequestLog:
             await self.app(scope, receive, send_and_note)
         finally:
             milliseconds = (perf_counter() - began) * 1000
-            log.info("%s %s %.1f ms %d bytes", route_of(scope), status, milliseconds, body_bytes)
+            log.info(
+                "%s %s by %s %.1f ms %d bytes",
+                route_of(scope),
+                status,
+                caller_of(scope),
+                milliseconds,
+                body_bytes,
+            )
 
 
 @final
@@ -121,7 +143,7 @@ class UnforeseenGuard:
         try:
             await self.app(scope, receive, send_and_notice)
         except Exception as error:  # noqa: BLE001  whatever nobody expected
-            log.error("%s: %s", route_of(scope), described(error))  # noqa: TRY400  a traceback shows the text
+            log.error("%s: %s", asked_by(scope), described(error))  # noqa: TRY400  a traceback shows the text
             if not has_begun:
                 await problem_response(UNFORESEEN)(scope, receive, send)
 

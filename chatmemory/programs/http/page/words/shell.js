@@ -19,8 +19,8 @@ export const shellWords = {
     "此服务器仅响应持有令牌的访问者。令牌只保存到此标签页关闭为止。",
   ],
   tokenWhere: [
-    "Tokens stand in the server's settings, in [server] and [server.tokens].",
-    "令牌写在服务器设置的 [server] 和 [server.tokens] 中。",
+    "Whoever runs the server makes one: chatmemory token NAME.",
+    "令牌由服务器的管理者生成：chatmemory token NAME。",
   ],
   token: ["Token", "令牌"],
   tokenRefused: ["The server did not accept this token.", "服务器未接受此令牌。"],
