@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
 from threading import get_ident
 from typing import Any
+from urllib.parse import quote
 
 import anyio
 import httpx
@@ -15,6 +18,9 @@ from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.programs.http.large_answers import MOST_CHARACTERS
 from chatmemory.text.long_work import beside_the_loop
 from chatmemory.text.search_terms import MAX_QUERY_TERMS, query_terms
+from chatmemory_layers import stacks
+from tests.http_api import api
+from tests.indexed import open_index
 from tests.patience import PATIENCE_SECONDS
 
 LARGE = "tea " * (MOST_CHARACTERS // 20)  # a fifth of an answer, and less than a body may have
@@ -71,6 +77,32 @@ async def test_a_recall_of_large_memories_says_what_it_leaves_out(client: httpx.
     found = (await client.post("/memories/recall", json={"query": "tea", "limit": COUNT})).json()
     assert len(found["hits"]) == 4
     assert "6 of 10 hits are left out" in found["reason"]
+
+
+@pytest.fixture
+async def past(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client that may read past chats: one conversation of large turns."""
+    with open_index(tmp_path) as indexed:
+        turns = [("user", f"{number} {LARGE}") for number in range(COUNT)]
+        indexed.write("session.jsonl", *turns)
+        indexed.index()
+    async with api(stacks.testing(), past_chats=indexed.database) as client:
+        yield client
+
+
+async def test_a_page_of_large_past_turns_ends_earlier_and_leads_on(past: httpx.AsyncClient) -> None:
+    (one,) = (await past.get("/past-chats/conversations")).json()["conversations"]
+    path = f"/past-chats/conversations/{quote(one['conversationId'], safe='')}"
+    pages = await walk(past, path, "turns", "next", "newerThan")
+    assert [len(page) for page in pages] == [4, 4, 2]
+    assert [text for page in pages for text in page] == [f"{number} " for number in range(COUNT)]
+
+
+async def test_a_search_of_large_past_turns_says_what_it_leaves_out(past: httpx.AsyncClient) -> None:
+    found = (await past.post("/past-chats/search", json={"query": "tea", "limit": COUNT})).json()
+    assert len(found["hits"]) == 4
+    assert "6 of 10 hits are left out" in found["reason"]
+    assert f"{found['hits'][0]['prompt']['conversationId']} after " in found["reason"]
 
 
 async def test_long_work_runs_in_another_thread_one_at_a_time() -> None:

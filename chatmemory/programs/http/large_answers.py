@@ -1,6 +1,6 @@
 """Answers that are large: a page ends where it would be too large, and its JSON is written beside the event loop.
 
-A message or a memory may have a megabyte of text and more, and a page a thousand of them.
+A message, a memory or a turn of a past chat may have a megabyte of text and more, and a page a thousand of them.
 """
 
 import json
@@ -14,9 +14,12 @@ from chatmemory.effect import Effect
 from chatmemory.input.structure import unstructure, write_json
 from chatmemory.longterm.memories import Memory, MemoryPage
 from chatmemory.longterm.recall.recall import Recall
+from chatmemory.pastchats.finding.prompt_hits import PromptSearchResult
+from chatmemory.pastchats.past_chats import PastTurnPage
+from chatmemory.pastchats.prompt import Prompt
 from chatmemory.text.long_work import beside_the_loop
 
-P = TypeVar("P", MemoryPage, MessagePage)
+P = TypeVar("P", MemoryPage, MessagePage, PastTurnPage)
 E = TypeVar("E")
 R = TypeVar("R")
 
@@ -34,13 +37,29 @@ def bounded(
     """Return *page*, or a shorter one when its texts are too large; its cursor leads to the rest.
 
     Args:
-        page: a page of memories or messages.
+        page: a page of memories, messages or turns.
         again: reads the same page with at most so many members.
         newest_first: whether a shorter page keeps the end of this one.
     """
-    members: Sequence[Memory | ChatMessage] = page.memories if isinstance(page, MemoryPage) else page.messages
+    members = _members(page)
     count = _fitting(reversed(members) if newest_first else members)
     return Effect.succeed(page) if count == len(members) else again(count)
+
+
+def bounded_search(found: PromptSearchResult) -> PromptSearchResult:
+    """Return *found* with as many hits as an answer has room for; ``reason`` says when some are left out."""
+    count = _fitting(hit.prompt for hit in found.hits)
+    if count == len(found.hits):
+        return found
+    left_out = (
+        f"{len(found.hits) - count} of {len(found.hits)} hits are left out, because the texts are large"
+    )
+    places = ", ".join(
+        f"{hit.prompt.conversation_id} after {hit.prompt.turn_index - 1}"
+        for hit in found.hits[count : count + 10]
+    )
+    reason = f"{found.reason}; {left_out}: read them in their conversations, the next are in {places}"
+    return evolve(found, hits=found.hits[:count], reason=reason)
 
 
 def bounded_recall(recall: Recall) -> Recall:
@@ -69,19 +88,29 @@ async def written(value: Any) -> str | bytes:
 
 def _texts(value: Any) -> Iterable[str]:
     match value:
-        case MemoryPage(memories):
-            return (memory.content for memory in memories)
-        case MessagePage(messages=messages):
-            return (message.content for message in messages)
+        case MemoryPage() | MessagePage() | PastTurnPage():
+            return (member.content for member in _members(value))
         case Recall(hits):
             return (hit.memory.content for hit in hits)
+        case PromptSearchResult(hits=hits):
+            return (hit.prompt.content for hit in hits)
         case Memory(content=content):
             return (content,)
         case _:
             return ()
 
 
-def _fitting(members: Iterable[Memory | ChatMessage]) -> int:
+def _members(page: MemoryPage | MessagePage | PastTurnPage) -> Sequence[Memory | ChatMessage | Prompt]:
+    match page:
+        case MemoryPage(memories):
+            return memories
+        case MessagePage(messages=messages):
+            return messages
+        case PastTurnPage(turns=turns):
+            return turns
+
+
+def _fitting(members: Iterable[Memory | ChatMessage | Prompt]) -> int:
     """Return how many of *members* an answer has room for, at least one if there is one."""
     room, count = MOST_CHARACTERS, 0
     for member in members:

@@ -8,11 +8,12 @@ from attrs import field, frozen, validators
 from chatmemory.effect import Effect
 from chatmemory.errors import PastChatsError
 from chatmemory.input.rules import MAX_LIMIT
-from chatmemory.pastchats.contract import PastChatsService
+from chatmemory.pastchats.contract import PastChats, PastChatsService
 from chatmemory.pastchats.finding.past_chats_live import MOST_CONVERSATIONS, MOST_TURNS
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory.pastchats.past_chats import PastChatsStatistics, PastConversationPage, PastTurnPage
 from chatmemory.pastchats.prompt import PromptFilter
+from chatmemory.programs.http.large_answers import bounded, bounded_search
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.operations.past_chats import (
     PastQuestion,
@@ -75,10 +76,20 @@ def list_past_conversations(
 def read_past_conversation(
     call: Call[PastTurnList, None],
 ) -> Effect[PastTurnPage, PastChatsError | Refusal, PastChatsService]:
-    """Return a page of a past conversation, from its start; turns with the same number stay on one page."""
+    """Return a page of a past conversation, from its start; a page with large turns ends earlier, and `next` leads on.
+
+    Turns with the same number stay on one page.
+    """
     asked, conversation_id = call.query, call.path["conversationId"]
+
+    def page(chats: PastChats, limit: int) -> Effect[PastTurnPage, PastChatsError]:
+        return chats.turns(conversation_id, newer_than=asked.newer_than, limit=limit)
+
     return past_chats_for(
-        call.grant, lambda chats: chats.turns(conversation_id, newer_than=asked.newer_than, limit=asked.limit)
+        call.grant,
+        lambda chats: page(chats, asked.limit).bind(
+            lambda whole: bounded(whole, again=lambda limit: page(chats, limit))
+        ),
     )
 
 
@@ -86,7 +97,7 @@ def search_past_chats(
     call: Call[NoParameters, PastQuestion],
 ) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
     """Return the turns that match a query by words and meaning, best first, with the signals of each score."""
-    return searched_past_chats(call.grant, call.body)
+    return searched_past_chats(call.grant, call.body).map(bounded_search)
 
 
 def recall_past_chats(
