@@ -41,11 +41,8 @@ class ConversationState:
     owner: Namespace = UNOWNED
 
     def is_seen_by(self, principal: Principal) -> bool:
-        """Return whether there is something to be seen, and *principal* may see it."""
-        conversation = self.conversation
-        return conversation.message_count > 0 and principal.may(
-            "read", self.owner, conversation.conversation_id
-        )
+        """Return whether *principal* may see what there is."""
+        return principal.may("read", self.owner, self.conversation.conversation_id)
 
     def refuses_deletion_by(self, principal: Principal) -> AccessDeniedError | None:
         """Return the error that keeps *principal*, who sees the conversation, from deleting in it."""

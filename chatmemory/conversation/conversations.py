@@ -90,7 +90,9 @@ class Conversations:
         """See ``MessageRepository.conversations``."""
         who = principal()
         known = [
-            history.state.conversation for history in self.histories.values() if history.state.is_seen_by(who)
+            history.state.conversation
+            for history in self.histories.values()
+            if history.entries and history.state.is_seen_by(who)
         ]
         alike = [one for one in known if one.conversation_id.startswith(listing.prefix)]
         after = listing.after

@@ -351,7 +351,8 @@ class LetsReadersClear(Broken):
     async def clear(
         self, conversation_id: str, *, now: datetime
     ) -> Outcome[ClearReport | None, RemovalError]:
-        if not self.history(conversation_id).state.is_seen_by(principal()):
+        history = self.history(conversation_id)
+        if not history.entries or not history.state.is_seen_by(principal()):
             return Success(None)
         with acting_as(ANYBODY):
             return await self.inner.clear(conversation_id, now=now)

@@ -54,7 +54,7 @@ def answers(value: object) -> Callable[[Rule], Rule]:
 
 
 def expects_nothing(rule: Rule) -> Rule:
-    return lambda state, known, batch: rule(state, known, evolve(batch, expected_version=None))
+    return lambda state, known, batch, who: rule(state, known, evolve(batch, expected_version=None), who)
 
 
 def plans_now(rule: Rule) -> Rule:

@@ -152,7 +152,7 @@ def test_the_tables_of_the_documentation_are_right(tmp_path: Path) -> None:
 
 
 def notices(**token: object) -> list[str]:
-    settings = ServerSettings(tokens={"phone": TokenSettings(user="mei", **token)})  # type: ignore[arg-type]  # each test knows
+    settings = ServerSettings(tokens={"phone": TokenSettings(user="mei", **token)})
     return list(token_notices(settings, NOON))
 
 

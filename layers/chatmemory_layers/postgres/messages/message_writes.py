@@ -158,7 +158,7 @@ async def clear(
 ) -> Outcome[ClearReport | None, AccessDeniedError]:
     """See ``MessageRepository.clear``."""
     state = await load_conversation(connection, conversation_id)
-    if not state.is_seen_by(principal()):
+    if state.conversation.message_count == 0 or not state.is_seen_by(principal()):
         return Success(None)
     if (refusal := state.refuses_deletion_by(principal())) is not None:
         return Failure(refusal)

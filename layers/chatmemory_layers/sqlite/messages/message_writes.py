@@ -251,7 +251,7 @@ def clear(
 ) -> Outcome[ClearReport | None, AccessDeniedError]:
     """See ``MessageRepository.clear``."""
     row = conversation_row(transaction, conversation_id)
-    if not row.state.is_seen_by(principal()):
+    if row.state.conversation.message_count == 0 or not row.state.is_seen_by(principal()):
         return Success(None)
     if (refusal := row.state.refuses_deletion_by(principal())) is not None:
         return Failure(refusal)
