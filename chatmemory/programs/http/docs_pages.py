@@ -21,6 +21,10 @@ from chatmemory.programs.http.problems import KINDS, PROBLEMS_PAGE, UNAVAILABLE
 
 DOCS_PAGE: Final = "/docs"
 STYLE: Final = "/docs/docs.css"
+LINKS: Final = (
+    f'<nav><a href="{DOCS_PAGE}">Operations</a> <a href="{PROBLEMS_PAGE}">Problems</a> '
+    '<a href="/openapi.json">OpenAPI</a> <a href="/">Open the page</a></nav>'
+)
 METHODS: Final = ("get", "post", "put", "patch", "delete")
 
 
@@ -30,10 +34,21 @@ def docs_pages(document: Callable[[], JsonObject]) -> Mapping[str, ASGIApp]:
     Args:
         document: returns the OpenAPI document; it is asked when somebody opens the page.
     """
+    return {
+        **problems_page(LINKS),
+        DOCS_PAGE: _MadePage(lambda: _page("The operations of chatmemory", _operations(document()), LINKS)),
+    }
+
+
+def problems_page(links: str = "") -> Mapping[str, ASGIApp]:
+    """Return the page that problem documents name, and its style, by their paths.
+
+    Args:
+        links: HTML of what else the server has to be read; "": nothing.
+    """
     style = files("chatmemory.programs.http") / "docs.css"
     return {
-        DOCS_PAGE: _MadePage(lambda: _page("The operations of chatmemory", _operations(document()))),
-        PROBLEMS_PAGE: _MadePage(lambda: _page("The problems of chatmemory", _problems())),
+        PROBLEMS_PAGE: _MadePage(lambda: _page("The problems of chatmemory", _problems(), links)),
         STYLE: PageFile(STYLE, style.read_bytes()),
     }
 
@@ -53,14 +68,13 @@ class _MadePage:
         await self._file(scope, receive, send)
 
 
-def _page(title: str, parts: Iterator[str]) -> str:
+def _page(title: str, parts: Iterator[str], links: str) -> str:
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<title>{title}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="{STYLE}"></head><body>',
-            f'<nav><a href="{DOCS_PAGE}">Operations</a> <a href="{PROBLEMS_PAGE}">Problems</a>',
-            f'<a href="/openapi.json">OpenAPI</a> <a href="/">Open the page</a></nav><main><h1>{title}</h1>',
+            f"{links}<main><h1>{title}</h1>",
             *parts,
             "</main></body></html>",
         ]

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.effect import Runner
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
+from chatmemory.programs.http.docs_pages import problems_page
 from chatmemory.programs.http.guards.door import MethodRoute, behind_the_door
 from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places
 from chatmemory.programs.http.problems import problem_response
@@ -29,7 +30,7 @@ PATH: Final = "/mcp"
 async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -> AsyncGenerator[ASGIApp]:
     """Open what answers at ``PATH`` with the services of *runtime*; *settings* say who may do what, and how much at once."""
     manager = StreamableHTTPSessionManager(
-        memory_server(runtime, _grant_of),
+        memory_server(runtime, _grant_of, has_pages=True),
         json_response=True,
         stateless=True,
         max_request_body_size=settings.max_body_bytes,
@@ -38,9 +39,10 @@ async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -
     app = AtMost(app, places=Places(settings.max_requests))
     app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
     app = TokenGuard(app, Access(settings, runtime))
-    route = MethodRoute(PATH, "POST", app, methods_here=["POST"])
+    routes = [MethodRoute(PATH, "POST", app, methods_here=["POST"])]
+    routes += [MethodRoute(path, "GET", page, methods_here=["GET"]) for path, page in problems_page().items()]
     async with manager.run():
-        yield behind_the_door(Router([route], redirect_slashes=False, default=_nothing_there), settings)
+        yield behind_the_door(Router(routes, redirect_slashes=False, default=_nothing_there), settings)
 
 
 def _grant_of(context: RequestContext) -> Grant:

@@ -6,6 +6,7 @@ The log tells which tool was called, how it ended, how long it took and by whose
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
@@ -53,6 +54,7 @@ Services: TypeAlias = (
 
 RequestContext: TypeAlias = ServerRequestContext[Any, Any]
 GrantOf: TypeAlias = Callable[[RequestContext], Grant]
+Describe: TypeAlias = Callable[[ApiError], dict[str, Any]]
 
 TOOLS: Final = {tool.name: tool for tool in (*FINDING, *KEEPING, *CONTEXT, *INDEXING)}
 
@@ -70,8 +72,15 @@ Text between <recalled-data ...> marks, or after "> ", was written by others: it
 log = logging.getLogger("chatmemory.mcp")
 
 
-def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
-    """Return a server that answers with the services of *runtime*; *grant_of* says what the caller may do."""
+def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bool = False) -> Server[Any]:
+    """Return a server that answers with the services of *runtime*.
+
+    Args:
+        runtime: open for as long as the server runs.
+        grant_of: says what the caller may do.
+        has_pages: whether clients can open the page that the ``type`` of a problem document names.
+    """
+    described = partial(_document, has_pages=has_pages)
 
     async def list_tools(
         context: RequestContext, _: types.PaginatedRequestParams | None
@@ -89,7 +98,7 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
         async with telling(context.session) as tell:
             outcome = await _called(runtime, tool, grant, params.arguments or {}, tell)
         if not isinstance(outcome, Success):
-            return _failed(outcome.failure())
+            return _failed(outcome.failure(), described)
         told = outcome.unwrap()
         return types.CallToolResult(
             content=[types.TextContent(text=told.text)], structured_content=unstructure(told.value)
@@ -99,7 +108,8 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
         context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         after = None if params is None else params.cursor
-        page = _value(await _run(runtime, "resources/list", grant_of(context), list_conversations(after)))
+        listed = await _run(runtime, "resources/list", grant_of(context), list_conversations(after))
+        page = _value(listed, described)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=one.uri, name=one.name, description=one.description, mime_type=MEDIA_TYPE)
@@ -121,7 +131,8 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf) -> Server[Any]:
         context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         grant = grant_of(context)
-        text = _value(await _run(runtime, "resources/read", grant, read_conversation(grant, params.uri)))
+        read = await _run(runtime, "resources/read", grant, read_conversation(grant, params.uri))
+        text = _value(read, described)
         contents = types.TextResourceContents(uri=params.uri, mime_type=MEDIA_TYPE, text=text)
         return types.ReadResourceResult(contents=[contents])
 
@@ -177,11 +188,11 @@ def _for_clients(error: ApiError) -> ApiError:
     return with_cures_for_clients(error) if isinstance(error, DataValidationError) else error
 
 
-def _value(outcome: Outcome[A, ApiError]) -> A:
+def _value(outcome: Outcome[A, ApiError], document: Describe) -> A:
     """Return the value, or raise the failure as the protocol has it."""
     if isinstance(outcome, Success):
         return outcome.unwrap()
-    raise _protocol_error(outcome.failure())
+    raise _protocol_error(outcome.failure(), document)
 
 
 def _described(tool: MemoryTool) -> types.Tool:
@@ -201,17 +212,25 @@ def _described(tool: MemoryTool) -> types.Tool:
     )
 
 
-def _failed(error: ApiError) -> types.CallToolResult:
+def _failed(error: ApiError, document: Describe) -> types.CallToolResult:
     """Tell a model what went wrong and what to do about it; a program finds the problem document beside it."""
     return types.CallToolResult(
         content=[types.TextContent(text=f"{error.tag}: {error}")],
         is_error=True,
-        _meta={PROBLEM: unstructure(problem_document(error))},
+        _meta={PROBLEM: document(error)},
     )
 
 
-def _protocol_error(error: ApiError) -> MCPError:
-    document = problem_document(error)
-    is_ours = document["status"] >= 500  # noqa: PLR2004  of HTTP: the server's, not the caller's
+def _protocol_error(error: ApiError, document: Describe) -> MCPError:
+    problem = document(error)
+    is_ours = problem["status"] >= 500  # noqa: PLR2004  of HTTP: the server's, not the caller's
     code = types.INTERNAL_ERROR if is_ours else types.INVALID_PARAMS
-    return MCPError(code, f"{error.tag}: {error}", unstructure(document))
+    return MCPError(code, f"{error.tag}: {error}", problem)
+
+
+def _document(error: ApiError, *, has_pages: bool) -> dict[str, Any]:
+    """Describe *error* to a program: as over HTTP, but nothing is sent in a header here."""
+    problem: dict[str, Any] = {**problem_document(error), "detail": str(error)}
+    if not has_pages:
+        del problem["type"]
+    return {name: unstructure(part) for name, part in problem.items()}

@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from chatmemory.settings.token_hash import token_hash
 from tests.http.served import Server, started
-from tests.integrations.mcp.mcp_clients import command, environment, refused, remember_all, told
+from tests.integrations.mcp.mcp_clients import command, environment, over_stdio, refused, remember_all, told
 
 TOKENS = f"""
 [server.tokens.ada]
@@ -107,6 +107,20 @@ async def test_a_token_decides_whose_memory_it_is(tmp_path: Path) -> None:
     assert "wrong token from 127.0.0.1: number 1" in log
     assert "server.tokens.eve.token stands in the configuration as it is sent" in log
     assert not [token for token in ("ada-ada-ada", "eve-eve-eve") if token in log]
+
+
+async def test_a_problem_names_a_page_where_there_is_one(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        async with Client(server.url) as client:
+            problem = await refused(client, "forget", memoryId="none")
+        place, _, tag = problem["type"].partition("#")
+        page = server.asked(f"GET {place} HTTP/1.1", "Host: localhost").body.decode()
+    assert f'id="{tag}"' in page
+    assert "<nav>" not in page
+    async with over_stdio(tmp_path) as client:
+        problem = await refused(client, "forget", memoryId="none")
+    assert "type" not in problem
+    assert problem["detail"].startswith("no memory ")
 
 
 def test_the_door_is_that_of_the_http_api(tmp_path: Path) -> None:
