@@ -99,7 +99,13 @@ class OverwritesById(BrokenMemory):
 
 class ReportsDuplicatesAsStored(BrokenMemory):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
-        return self.inner.store(drafts).map(lambda _: tuple(Stored(draft.id) for draft in drafts))
+        def as_stored(outcomes: Outcomes) -> Outcomes:
+            return tuple(
+                outcome if isinstance(outcome, Stored) else Stored(draft.id)
+                for draft, outcome in zip(drafts, outcomes, strict=True)
+            )
+
+        return self.inner.store(drafts).map(as_stored)
 
 
 class DeduplicatesAcrossApps(BrokenMemory):

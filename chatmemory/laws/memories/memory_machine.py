@@ -6,8 +6,10 @@ What programs write stands in ``memory_writing_rules.py``; here is what they ask
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import product
 from typing import Any, Final
 
+from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
@@ -35,11 +37,25 @@ from chatmemory.laws.memories.memory_side_by_side import (
     readers,
     which,
 )
-from chatmemory.laws.memories.memory_witness import found, plain, search_for
+from chatmemory.laws.memories.memory_witness import ALL, found, plain, search_for
 from chatmemory.laws.memories.memory_writing_rules import WritingRules
+from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.repository_values import Candidates, MemoryListing
 
 SELDOM: Final = 4  # times None for each time something
+
+CONTAINED: Final = ("喜欢", "drop TABLE", "C", "C_T", "%", "É", "文", "null", "1")
+FILTERS: Final = (
+    *product(("containing",), CONTAINED),
+    *product(("memory_type",), ("long_term", "short_term")),
+    *product(("category",), CATEGORIES[1:]),
+    *product(("session_id",), SESSIONS[1:]),
+    *product(("tag",), TAGS),
+    *product(("key_prefix",), ("", *KEYS, "编")),
+    *product(("as_of",), INSTANTS),
+    ("exact_app", True),
+)
+"""What narrows a list: few of them at once, or nothing is left to compare."""
 
 
 def seldom(*values: Any) -> st.SearchStrategy[Any]:
@@ -71,24 +87,28 @@ class MemoryMachine(WritingRules):
 
     @rule(
         reader=readers,
-        limit=st.integers(0, 4),
+        limit=st.integers(0, 3),
         after=st.none() | which,
-        memory_type=seldom("long_term", "short_term"),
-        category=seldom(*CATEGORIES[1:]),
-        session_id=seldom(*SESSIONS[1:]),
-        tag=seldom(*TAGS),
-        key_prefix=seldom("", *KEYS, "编"),
-        containing=st.none()
-        | st.sampled_from(("喜欢", "drop TABLE", "C", "C_T", "%", "É", "文", "null", "1")),
-        exact_app=st.booleans(),
-        as_of=seldom(*INSTANTS),
+        filters=st.lists(st.sampled_from(FILTERS), max_size=3, unique_by=lambda one: one[0]),
     )
-    def read_list(self, reader: tuple[int, str], after: int | None, **filters: Any) -> None:
-        """Read a list."""
+    def read_list(
+        self, reader: tuple[int, str], limit: int, after: int | None, filters: list[tuple[str, Any]]
+    ) -> None:
+        """Read a list, perhaps behind a memory: the pages of it, and the parts of it."""
         cursor = None if after is None else place(self._sent(after))
-        listing = MemoryListing(self._namespace(*reader), after=cursor, **filters)
+        listing = MemoryListing(self._namespace(*reader), ALL, after=cursor)
+        for narrowed in (*({name: value} for name, value in filters), dict(filters)):
+            self._read(evolve(listing, **narrowed))
+        whole = self._read(listing)
+        for end in range(0, len(whole), max(limit, 1)):
+            if end:
+                cursor = whole[end - 1].created_at, whole[end - 1].id
+            self._read(evolve(listing, limit=limit, after=cursor))
+
+    def _read(self, listing: MemoryListing) -> tuple[Memory, ...]:
         answered = self._ask(lambda witness: witness.get(witness.repository.list(listing)))
         expect(tuple(map(plain, answered)), self._listed(listing), f"the list of {listing}", law=WINDOW)
+        return answered
 
     @rule(reader=readers, key=st.sampled_from(KEYS), as_of=seldom(*INSTANTS))
     def read_value(self, reader: tuple[int, str], key: str, as_of: datetime | None) -> None:
@@ -107,7 +127,7 @@ class MemoryMachine(WritingRules):
         vector=st.none() | st.sampled_from(VECTORS),
         category=seldom(*CATEGORIES[1:]),
         tags=st.sampled_from(((), (), TAGS[:1], TAGS[:2])),
-        as_of=seldom(*INSTANTS),
+        as_of=st.none() | st.sampled_from(INSTANTS),
     )
     def search(self, reader: tuple[int, str], vector: Vector | None, **query: Any) -> None:
         """Search for words, for a vector, or else for a text."""

@@ -1,5 +1,6 @@
 """What the laws say to a memory repository: drafts, searches, vectors, and names that have confused stores before."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -73,6 +74,18 @@ PROVENANCES: Final = (
     Provenance(("12",), extractor="person", path="notes/会议.md#3"),
     Provenance(path="notes/会议.md"),
 )
+ORIGINS: Final[tuple[Mapping[str, str], ...]] = (
+    {"path": "notes/会议.md"},
+    {"path": "notes/会议.md#3"},
+    {"message_id": "1"},
+    {"message_id": "12"},
+    {"session_id": "会"},
+    {"session_id": "会", "message_id": "1"},
+    {"message_id": "12", "path": "notes/会议.md#3"},
+    {},
+)
+"""What a memory is forgotten by, of which one begins as another; nothing is everything."""
+
 SOURCES: Final[tuple[tuple[Source, MemoryRole], ...]] = (
     ("user_stated", "user"),
     ("inferred", "user"),

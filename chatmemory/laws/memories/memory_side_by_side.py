@@ -45,8 +45,8 @@ VECTOR: Final = "V1 vectors: a memory is compared in the space of its vector, an
 which = st.integers(0, 9)
 """Which of the drafts that were sent before, the newest first."""
 
-readers = st.tuples(st.integers(0, 1), st.sampled_from(APPS[:3]))
-"""One of the two users, in an app."""
+readers = st.tuples(st.integers(0, 1), st.sampled_from((*APPS[:3], "")))
+"""One of the two users, in an app, or, often enough to see a memory of any, in none."""
 
 
 class MemorySideBySide(SideBySide[MemoryWitness]):
@@ -61,12 +61,16 @@ class MemorySideBySide(SideBySide[MemoryWitness]):
     def _namespace(self, user: int, app: str) -> Namespace:
         return Namespace(self.users[user], app)
 
-    def _named(self, draft: MemoryDraft, reader: tuple[int, str], index: int) -> MemoryDraft:
+    def _named(self, draft: MemoryDraft, namespace: Namespace, index: int) -> MemoryDraft:
         memory_id = f"{self.space}{self.minutes}.{index}{draft.id}"
-        return evolve(draft, id=memory_id, namespace=self._namespace(*reader))
+        return evolve(draft, id=memory_id, namespace=namespace)
 
     def _sent(self, which: int) -> MemoryDraft:
         return self.sent[-1 - which % len(self.sent)]
+
+    def _reading(self, reader: tuple[int, str] | None, which: int) -> Namespace:
+        """Return the namespace of *reader*, or of the memory that is meant: strangers see too little for programs to bite."""
+        return self._sent(which).namespace if reader is None else self._namespace(*reader)
 
     def _agree(self, law: str) -> None:
         """Compare all that the users can read, in an app and in none."""

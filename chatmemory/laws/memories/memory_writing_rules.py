@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +16,7 @@ from chatmemory.laws.kit.law import expect
 from chatmemory.laws.memories.memory_samples import (
     INSTANTS,
     KEYS,
-    PROVENANCES,
+    ORIGINS,
     SESSIONS,
     SPACE,
     VECTORS,
@@ -37,23 +38,24 @@ from chatmemory.laws.memories.memory_side_by_side import (
     readers,
     which,
 )
-from chatmemory.longterm.memories import MemoryType, Provenance
+from chatmemory.longterm.memories import MemoryType
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryDraft
 
 
 class WritingRules(MemorySideBySide):
     """Whatever an operation answers, and whatever can be read afterwards, has to be what the model says."""
 
-    @initialize(users=users, drafts=st.lists(memories, min_size=3, max_size=6))
+    @initialize(users=users, drafts=st.lists(memories, min_size=4, max_size=8))
     def begin(self, users: tuple[str, ...], drafts: list[MemoryDraft]) -> None:
         """Choose the names, and store something, so that every program has something to work on."""
         self.users = [self.space + user for user in users]
         for index, draft in enumerate(drafts):
-            self._store([self._named(draft, (index % 2, draft.namespace.app), index)])
+            self._put([self._named(draft, self._namespace(index % 2, draft.namespace.app), index)])
+        self._agree(REMEMBER)
 
     @rule(
         drafts=st.lists(memories, min_size=1, max_size=4),
-        reader=readers,
+        reader=st.none() | readers,
         replaces=st.none() | which,
         replaces_key=st.booleans(),
         is_now=st.booleans(),
@@ -61,14 +63,14 @@ class WritingRules(MemorySideBySide):
     def store(
         self,
         drafts: list[MemoryDraft],
-        reader: tuple[int, str],
+        reader: tuple[int, str] | None,
         replaces: int | None,
         replaces_key: bool,
         is_now: bool,
     ) -> None:
         """Store new memories; the last of them perhaps in the place of others, or of one that is not there."""
-        now = self._later()
-        new = [self._named(draft, reader, index) for index, draft in enumerate(drafts)]
+        now, namespace = self._later(), self._reading(reader, replaces or 0)
+        new = [self._named(draft, namespace, index) for index, draft in enumerate(drafts)]
         if is_now:
             new = [evolve(draft, created_at=now) for draft in new]
         if replaces is not None:
@@ -77,12 +79,22 @@ class WritingRules(MemorySideBySide):
             new[-1] = evolve(new[-1], replaces_key=replaces_key)
         self._store(new)
 
-    @rule(which=which, change=st.sampled_from(({}, {"content": "另一句"}, {"value": True}, {"terms": "tea"})))
-    def store_again(self, which: int, change: dict[str, Any]) -> None:
-        """Repeat what was sent before, stored, refused or forgotten, perhaps with another content."""
-        self._store([evolve(self._sent(which), **change)])
+    @rule(
+        which=which,
+        change=st.sampled_from(({}, {"content": "另一句"}, {"value": True}, {"terms": "tea"})),
+        beside=st.lists(memories, max_size=1),
+    )
+    def store_again(self, which: int, change: dict[str, Any], beside: list[MemoryDraft]) -> None:
+        """Repeat what was sent before, stored, refused or forgotten, perhaps with another content, or with something new."""
+        self._later()
+        sent = self._sent(which)
+        self._store([*(self._named(new, sent.namespace, 0) for new in beside), evolve(sent, **change)])
 
     def _store(self, drafts: list[MemoryDraft]) -> None:
+        self._agree(self._put(drafts))
+
+    def _put(self, drafts: list[MemoryDraft]) -> str:
+        """Store *drafts*, and return the law that says what can be read then."""
         self.sent += drafts
         predicted = self.model.store(tuple(drafts))
         law = ATOMIC
@@ -93,12 +105,20 @@ class WritingRules(MemorySideBySide):
             law = DEDUP if not is_new else TRUTH if replaces else REMEMBER
         answered = self._ask(lambda witness: witness.ask(witness.repository.store(tuple(drafts))))
         expect(answered, predicted, "the store answered", law=law)
-        self._agree(law)
+        return law
 
-    @rule(which=which, said=memories, lag=st.sampled_from((0, 0, 0, 1)), keep_vector=st.booleans())
-    def rewrite(self, which: int, said: MemoryDraft, lag: int, keep_vector: bool) -> None:
+    @rule(
+        which=which,
+        reader=st.none() | readers,
+        said=memories,
+        lag=st.sampled_from((0, 0, 1)),
+        keep_vector=st.booleans(),
+    )
+    def rewrite(
+        self, which: int, reader: tuple[int, str] | None, said: MemoryDraft, lag: int, keep_vector: bool
+    ) -> None:
         """Correct a memory, perhaps one that is not seen, or that has changed since it was read."""
-        draft = evolve(said, id=self._sent(which).id, namespace=self._namespace(0, said.namespace.app))
+        draft = evolve(said, id=self._sent(which).id, namespace=self._reading(reader, which))
         before = self.model.get(draft.namespace, draft.id)
         version = lag + (before.version if before else 1)
         predicted = self.model.rewrite(draft, expected_version=version, keep_vector=keep_vector).map(
@@ -116,15 +136,19 @@ class WritingRules(MemorySideBySide):
 
     @rule(
         which=which,
-        reader=readers,
+        reader=st.none() | readers,
         memory_type=st.sampled_from((None, "long_term", "short_term")),
         pinned=st.sampled_from((None, True, False)),
     )
     def mark(
-        self, which: int, reader: tuple[int, str], memory_type: MemoryType | None, pinned: bool | None
+        self,
+        which: int,
+        reader: tuple[int, str] | None,
+        memory_type: MemoryType | None,
+        pinned: bool | None,
     ) -> None:
         """Promote, demote, pin or unpin a memory, which may not be seen."""
-        namespace, memory_id = self._namespace(*reader), self._sent(which).id
+        namespace, memory_id = self._reading(reader, which), self._sent(which).id
         predicted = self.model.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned)
         answered = self._ask(
             lambda witness: witness.get(
@@ -136,21 +160,23 @@ class WritingRules(MemorySideBySide):
 
     @rule(
         which=st.lists(which, max_size=3),
-        reader=readers,
+        reader=st.none() | readers,
         use_id=st.sampled_from(("use", "Use")),
         session_id=st.sampled_from(SESSIONS),
         promote_after=st.sampled_from((None, 1, 2)),
+        is_repeated=st.booleans(),
     )
     def record_use(
         self,
         which: list[int],
-        reader: tuple[int, str],
+        reader: tuple[int, str] | None,
         use_id: str,
         session_id: str | None,
         promote_after: int | None,
+        is_repeated: bool,
     ) -> None:
         """Use some memories, perhaps one of them twice, or in a use that was counted before."""
-        namespace = self._namespace(*reader)
+        namespace = self._reading(reader, next(iter(which), 0))
         memory_ids = tuple(self._sent(index).id for index in which)
         use: dict[str, Any] = {
             "use_id": use_id,
@@ -158,11 +184,12 @@ class WritingRules(MemorySideBySide):
             "now": self._later(),
             "promote_after": promote_after,
         }
-        predicted = self.model.record_use(namespace, memory_ids, **use)
-        answered = self._ask(
-            lambda witness: witness.get(witness.repository.record_use(namespace, memory_ids, **use))
-        )
-        expect(answered, predicted, "the use answered", law=USE)
+        for _ in range(1 + is_repeated):
+            predicted = self.model.record_use(namespace, memory_ids, **use)
+            answered = self._ask(
+                lambda witness: witness.get(witness.repository.record_use(namespace, memory_ids, **use))
+            )
+            expect(answered, predicted, "the use answered", law=USE)
         self._agree(USE)
 
     @rule(reader=readers, key=st.sampled_from(KEYS))
@@ -174,29 +201,17 @@ class WritingRules(MemorySideBySide):
         expect(answered, predicted, "the end of a key answered", law=TRUTH)
         self._agree(TRUTH)
 
-    @rule(
-        which=which,
-        reader=readers,
-        session_id=st.sampled_from(SESSIONS),
-        provenance=st.sampled_from(PROVENANCES),
-        by_id=st.booleans(),
-    )
-    def forget(
-        self,
-        which: int,
-        reader: tuple[int, str],
-        session_id: str | None,
-        provenance: Provenance,
-        by_id: bool,
-    ) -> None:
-        """Forget a memory, or what has some provenance."""
-        forgetting = Forgetting(
-            self._namespace(*reader),
-            memory_id=self._sent(which).id if by_id else None,
-            session_id=session_id if not by_id else None,
-            message_id=next(iter(provenance.message_ids), None),
-            path=provenance.path,
-        )
+    @rule(which=which, reader=st.none() | readers)
+    def forget(self, which: int, reader: tuple[int, str] | None) -> None:
+        """Forget a memory, which may not be seen."""
+        self._forget(Forgetting(self._reading(reader, which), memory_id=self._sent(which).id))
+
+    @rule(which=which, reader=st.none() | readers, origin=st.sampled_from(ORIGINS))
+    def forget_by_origin(self, which: int, reader: tuple[int, str] | None, origin: Mapping[str, str]) -> None:
+        """Forget what comes from somewhere, or everything."""
+        self._forget(Forgetting(self._reading(reader, which), **origin))
+
+    def _forget(self, forgetting: Forgetting) -> None:
         gone = self.model.forget(forgetting)
         predicted = len(gone), sum(row.vector is not None for row in gone)
         receipt = self._ask(lambda witness: witness.get(witness.repository.forget(forgetting)))
@@ -220,15 +235,15 @@ class WritingRules(MemorySideBySide):
         self._agree(FORGET)
 
     @rule(
-        reader=readers,
+        reader=st.none() | readers,
         attached=st.lists(
             st.tuples(which, st.sampled_from(VECTORS)), max_size=3, unique_by=lambda one: one[0]
         ),
-        lag=st.sampled_from((0, 0, 0, 1)),
+        lag=st.sampled_from((0, 0, 1)),
     )
-    def attach(self, reader: tuple[int, str], attached: list[tuple[int, Vector]], lag: int) -> None:
+    def attach(self, reader: tuple[int, str] | None, attached: list[tuple[int, Vector]], lag: int) -> None:
         """Give memories a vector, perhaps for a content that they no longer have."""
-        namespace = self._namespace(*reader)
+        namespace = self._reading(reader, attached[0][0] if attached else 0)
         vectors = {self._sent(index).id: vector for index, vector in attached}
         versions = {
             memory_id: (memory.version if (memory := self.model.get(namespace, memory_id)) else 1) + lag
