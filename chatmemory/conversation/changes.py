@@ -93,7 +93,7 @@ def decide_append(
     """
     if state.conversation.version == 0 and state.owner != principal.namespace:
         state = evolve(state, owner=principal.namespace)
-    roles = [draft.role for draft in batch.drafts]
+    roles: list[Role] = [draft.role for draft in batch.drafts]
     refusal = principal.refusal_to_add(roles, state.owner, state.conversation.conversation_id)
     if refusal is not None:
         return refusal

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Final, final
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import EVERY_RIGHT, EVERY_ROLE, READ, Granted, Principal
@@ -13,6 +13,10 @@ from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 
 NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token is not for past chats")
+
+
+def _own(grant: "Grant") -> tuple[Granted, ...]:
+    return (Granted(Namespace(grant.user, grant.app)),)
 
 
 @final
@@ -33,14 +37,10 @@ class Grant:
     name: str
     user: str
     app: str = ""
-    conversations: tuple[Granted, ...] = field()
+    conversations: tuple[Granted, ...] = field(default=Factory(_own, takes_self=True))
     roles: frozenset[Role] = EVERY_ROLE
     past_chats: bool = True
     read_only: bool = False
-
-    @conversations.default
-    def _own(self) -> tuple[Granted, ...]:
-        return (Granted(Namespace(self.user, self.app)),)
 
     @cached_property
     def principal(self) -> Principal:
