@@ -134,6 +134,23 @@ def test_nothing_is_wider_than_a_phone(visit: Visits, language: Language) -> Non
         assert visitor.page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], view
 
 
+def test_every_view_opens_by_its_address_as_it_opens_from_another_view(visit: Visits) -> None:
+    visitor = visit()
+    heading = visitor.page.get_by_role("main").get_by_role("heading").first
+    for place in dict.fromkeys(place for place, _ in VIEWS.values()):
+        visitor.go("nowhere")
+        expect(heading).to_have_text(NOWHERE)
+        visitor.go(place)
+        if place != "nowhere":
+            expect(heading).not_to_have_text(NOWHERE)
+        expect(visitor.page.get_by_text(LOADING)).to_have_count(0)
+        said = heading.inner_text()
+        visitor.page.goto("about:blank")
+        visitor.go(place)
+        expect(heading).to_have_text(said)
+        expect(visitor.page.get_by_text(LOADING)).to_have_count(0)
+
+
 def test_nothing_moves_for_those_who_want_no_motion(visit: Visits, api: Api) -> None:
     page = visit(is_calm=True).page
     page.route("**/memory/extract", lambda route: None)
