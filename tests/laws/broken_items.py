@@ -184,10 +184,12 @@ class ComparesConditionsAsText(BrokenItems):
 
 
 class FiltersAPage(BrokenItems):
-    """The conditions come behind the limit."""
+    """The conditions of a list come behind its limit."""
 
     @Effect.gen
     async def search(self, do: Do[Any], search: ItemSearch, /, *, now: datetime) -> Items:
+        if search.is_query:
+            return await do(self.inner.search(search, now=now))
         page = await do(self.inner.search(evolve(search, conditions=()), now=now))
         return tuple([item for item in page if search.admits(item.value)])
 

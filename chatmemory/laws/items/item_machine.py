@@ -14,7 +14,7 @@ from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
 from chatmemory.items.kept_items import KeptItems
 from chatmemory.laws.items import item_samples
-from chatmemory.laws.items.item_samples import LABELS, MODEL
+from chatmemory.laws.items.item_samples import LABELS, LIFETIMES, MODEL
 from chatmemory.laws.items.item_witness import (
     ALL,
     QUERIES,
@@ -36,9 +36,10 @@ REFRESH: Final = "E2 refresh: refreshing begins lifetimes anew and changes nothi
 SWEEP: Final = "E3 sweep: sweeping changes nothing that can be read"
 CHANGE: Final = "L7 race: what a change reads is there, and what it puts is stored"
 
+_WHOSE: Final = item_samples.names.map(lambda name: ItemName(*name))
 _PUT: Final = st.builds(
     ItemPut,
-    item_samples.names.map(lambda name: ItemName(*name)),
+    _WHOSE,
     item_samples.values,
     terms=item_samples.terms,
     model=item_samples.models,
@@ -46,6 +47,13 @@ _PUT: Final = st.builds(
     lifetime=item_samples.lifetimes,
 )
 _PUTS: Final = st.lists(_PUT, max_size=4)
+_LASTING: Final = st.builds(
+    ItemPut,
+    _WHOSE,
+    st.sampled_from(item_samples.VALUES),
+    terms=item_samples.terms,
+    lifetime=st.sampled_from((None, *LIFETIMES[2:])),
+)
 _PREFIXES: Final = st.just(()) | st.sampled_from(LABELS[:5])
 """Half of them the whole, since few samples share a namespace."""
 
@@ -57,7 +65,7 @@ class ItemMachine(SideBySide[ItemWitness]):
         super().__init__(host, is_durable=is_durable)
         self.model = KeptItems()
 
-    @initialize(puts=st.lists(_PUT, min_size=2, max_size=6))
+    @initialize(puts=st.lists(_LASTING, min_size=4, max_size=8))
     def fill(self, puts: Sequence[ItemPut]) -> None:
         """Put what the first questions are about."""
         self.write(puts)
@@ -102,20 +110,23 @@ class ItemMachine(SideBySide[ItemWitness]):
 
     @rule(
         prefix=_PREFIXES,
-        condition=st.none() | st.sampled_from(item_samples.BITING),
+        conditions=st.lists(st.sampled_from(item_samples.BITING), max_size=3),
         limit=st.integers(0, 3),
     )
-    def read_list(self, prefix: Labels, condition: Condition | None, limit: int) -> None:
-        """Read a list, and the pages of it, one behind its end included."""
-        search: dict[str, Any] = {"conditions": () if condition is None else (condition,)}
-        whole = self._search(prefix, **search)
-        expect(
-            found(whole), self._found(prefix, **search), f"the list below {prefix} of {condition}", law=WINDOW
-        )
-        for offset in range(0, len(whole) + limit, max(limit, 1)):
-            page = self._search(prefix, limit=limit, offset=offset, **search)
-            what = f"{limit} from {offset} of the list below {prefix} of {condition}"
-            expect(keys_of(page), keys_of(whole[offset : offset + limit]), what, law=WINDOW)
+    def read_list(self, prefix: Labels, conditions: Sequence[Condition], limit: int) -> None:
+        """Read a list, and what of it fulfils each condition, and the pages of all of them, one behind the end included."""
+        for asked in ((), *((condition,) for condition in conditions)):
+            whole = self._search(prefix, conditions=asked)
+            expect(
+                found(whole),
+                self._found(prefix, conditions=asked),
+                f"the list below {prefix} of {asked}",
+                law=WINDOW,
+            )
+            for offset in range(0, len(whole) + limit, max(limit, 1)):
+                page = self._search(prefix, limit=limit, offset=offset, conditions=asked)
+                what = f"{limit} from {offset} of the list below {prefix} of {asked}"
+                expect(keys_of(page), keys_of(whole[offset : offset + limit]), what, law=WINDOW)
 
     @rule(
         prefix=_PREFIXES,
