@@ -16,10 +16,9 @@ from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.mixed_histories import held, write_histories
-from tests.thorough import thorough
+from tests.thorough import rounds, thorough
 
 UNUSABLE = 5  # the exit code of an index that cannot be used
-RUNS = 4  # over parts of the histories
 DISK_BYTES = 2_000_000
 
 
@@ -63,8 +62,9 @@ def test_runs_over_parts_make_together_what_one_makes_over_all(
 ) -> None:
     database = tmp_path / "past.db"
     parts = sorted(histories.iterdir())
-    assert len(parts) > RUNS
-    assert ends([start(database, *parts[first::RUNS]) for first in range(RUNS)]) == [0] * RUNS
+    runs = rounds(4, thorough=len(parts))
+    assert len(parts) >= runs
+    assert ends([start(database, *parts[first::runs]) for first in range(runs)]) == [0] * runs
     assert ends([start(database, histories)]) == [0]
     assert disagreement(database) == ""
     # Who of two files brought a turn is whoever came first.
