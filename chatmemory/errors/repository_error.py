@@ -15,6 +15,7 @@ RepositoryProblem: TypeAlias = Literal[
     "not_a_store",
     "newer_schema",
     "foreign_store",
+    "row_security",
     "closed",
     "wrong_loop",
     "forked",
@@ -34,6 +35,7 @@ _ADVICE: dict[RepositoryProblem, str] = {
     "newer_schema": "update chatmemory: the store was written by a newer version and is left untouched",
     "foreign_store": "it belongs to another application and is left untouched: read it into a store of your own with "
     "python -m chatmemory_layers.sqlite.legacy.legacy_import OLD NEW",
+    "row_security": "the setting memory.store.postgres.rowSecurity, the role and the tables have to agree",
     "closed": "open the store again: its runtime was closed",
     "wrong_loop": "a store belongs to the event loop that opened it: open one in each, or give the layer to "
     "ThreadRuntime(layer), whose effects run for every loop and thread",

@@ -136,6 +136,8 @@ class PostgresSettings:
         pool_size: the largest number of connections to each of the two.
         statement_cache_size: prepared statements per connection; 0 behind a PgBouncer older than 1.21 in transaction mode.
         timeout_seconds: the time limit for opening the store, and for one transaction.
+        row_security: the server itself shows and changes only what is granted to who acts; the role that serves must be
+            neither a superuser nor have BYPASSRLS.
     """
 
     dsn: str = field(default="", repr=False)
@@ -143,6 +145,7 @@ class PostgresSettings:
     pool_size: int = field(default=10, validator=POSITIVE)
     statement_cache_size: int = field(default=100, validator=NOT_NEGATIVE)
     timeout_seconds: float = field(default=30.0, validator=SOME_TIME)
+    row_security: bool = False
 
 
 @final

@@ -1,13 +1,18 @@
 """The law kit on the memory repositories that ship with chatmemory."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any, final
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from attrs import frozen
 
-from chatmemory.effect import Layer
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import ANYBODY, Principal, acting_as
+from chatmemory.effect import Effect, Layer, Outcome
 from chatmemory.laws import MemoryRepositoryLaws
+from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.settings.memory_settings import (
     PostgresSettings,
     PostgresSettingsTag,
@@ -25,6 +30,7 @@ from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.memories import memory_repository as sqlite
 from chatmemory_layers.sqlite.messages import message_repository as sqlite_messages
+from tests.guarded_store import guarded_store
 from tests.thorough import rounds
 
 
@@ -67,4 +73,55 @@ class TestPostgres(Laws):
             settings
             >> postgres_database.database
             >> (postgres.memory_repository | postgres_messages.message_repository)
+        )
+
+
+@pytest.fixture(scope="module")
+def serving() -> Generator[str]:
+    """Lend one database with row-level security, as a role that is not its owner."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(guarded_store()) as store:
+        yield store.serving
+
+
+@final
+@frozen
+class AsTheirUser:
+    """Asks *repository* for the user whose memories are asked for, who may use no conversation at all."""
+
+    repository: MemoryRepository
+
+    def __getattr__(self, name: str) -> Callable[..., Effect[Any, Any]]:
+        method = getattr(self.repository, name)
+
+        def ask(first: Any, *rest: Any, **named: Any) -> Effect[Any, Any]:
+            async def run() -> Outcome[Any, Any]:
+                with acting_as(_user_of(first)):
+                    return await method(first, *rest, **named)
+
+            return Effect.from_outcome(run)
+
+        return ask
+
+
+def _user_of(asked: Any) -> Principal:
+    """Return who asks: the user of a namespace, or of what has one; of drafts of several users, nobody in particular."""
+    if isinstance(asked, tuple):
+        users = {draft.namespace.user for draft in asked}
+        return Principal(name="", namespace=Namespace(*users)) if len(users) == 1 else ANYBODY
+    return Principal(name="", namespace=asked if isinstance(asked, Namespace) else asked.namespace)
+
+
+class TestPostgresWithRowSecurity(Laws):
+    @pytest.fixture(autouse=True)
+    def in_a_guarded_database(self, serving: str) -> None:
+        settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=serving, row_security=True))
+        as_their_user = Layer.effect(
+            MemoryRepositoryTag,
+            Effect.service(postgres_database.DatabaseTag).map(
+                lambda database: AsTheirUser(postgres.PostgresMemoryRepository(database))
+            ),
+            needs=[postgres_database.DatabaseTag],
+        )
+        self.repository = (
+            settings >> postgres_database.database >> (as_their_user | postgres_messages.message_repository)
         )

@@ -2,10 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from typing import Literal
-
-import pytest
-from attrs import evolve
 
 from chatmemory import (
     ChatMemoryService,
@@ -21,7 +17,6 @@ from chatmemory import (
 )
 from chatmemory.access.principal import ANYBODY
 from chatmemory.effect import Failure
-from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory_layers import stacks
 
 ADA = Principal(name="ada", namespace=Namespace("ada"), granted=(Granted(Namespace("ada")),))
@@ -56,22 +51,6 @@ async def test_several_that_ask_at_once_are_not_mixed_up(tmp_path: Path) -> None
 
         lived = await asyncio.gather(*(live(one, number) for number in range(20) for one in (ADA, BOB)))
     assert [seen for seen in lived if len(seen) > 1] == []
-
-
-@pytest.mark.parametrize("execution", ["inline", "background"])
-async def test_history_is_summarized_also_for_who_may_only_write(
-    tmp_path: Path, execution: Literal["inline", "background"]
-) -> None:
-    often = StrategySettings(type="summarize", summarize_every_n=2, keep_last=1, execution=execution)
-    writer = evolve(ADA, granted=(Granted(Namespace("ada"), rights=frozenset({"write"})),))
-    with acting_as(writer):
-        async with ManagedRuntime(stacks.embedded(tmp_path / "a.db", strategy=often)) as runtime:
-            memory = await runtime.service(ChatMemoryService)
-            await memory.add_messages("c", HELLO * 4).or_raise()
-            assert isinstance(await memory.get_messages("c"), Failure)
-    async with ManagedRuntime(stacks.embedded(tmp_path / "a.db")) as runtime:
-        memory = await runtime.service(ChatMemoryService)
-        assert "summary" in {one.role for one in await memory.get_messages("c").or_raise()}
 
 
 def test_a_thread_runtime_acts_for_whoever_asks_it(tmp_path: Path) -> None:

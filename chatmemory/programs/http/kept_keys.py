@@ -10,6 +10,7 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
 
+from chatmemory.access.principal import ANYBODY, acting_as
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import GenericMemoryError
@@ -56,16 +57,18 @@ async def under_key(
     grant = call.grant
     name = ItemName(LABELS, made_id(grant.user, grant.app, operation, *call.path.values(), call.key or ""))
     request = _digest(call)
-    if await do(items.change(lambda: _bound(name, request), now=now).alt(GenericMemoryError)) != request:
-        do.fail(REUSED)
-    if name.key.startswith(SWEPT_BY):
-        await do(items.sweep(now=now).alt(GenericMemoryError))
+    with acting_as(ANYBODY):  # items are the service's own
+        if await do(items.change(lambda: _bound(name, request), now=now).alt(GenericMemoryError)) != request:
+            do.fail(REUSED)
+        if name.key.startswith(SWEPT_BY):
+            await do(items.sweep(now=now).alt(GenericMemoryError))
 
-    def freed(error: ApiError) -> Effect[Any, ApiError]:
-        if isinstance(error, GenericMemoryError):  # it may have happened
-            return Effect.fail(error)
-        free = items.write((ItemPut(name, None),), now=now).alt(GenericMemoryError)
-        return free.bind(lambda _: Effect.fail(error))
+    @Effect.gen
+    async def freed(do: Do[ApiError], error: ApiError) -> Any:
+        if not isinstance(error, GenericMemoryError):  # after which it may have happened
+            with acting_as(ANYBODY):
+                await do(items.write((ItemPut(name, None),), now=now).alt(GenericMemoryError))
+        do.fail(error)
 
     return await do(write.lash(freed))
 

@@ -9,6 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import ANYBODY, Granted, Principal, acting_as
 from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.message_repository import Append, HistoryWork, MessageDraft, WorkThreshold
 from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryReport
@@ -48,6 +50,27 @@ async def test_the_message_that_makes_it_due_finds_the_summary_written(desk: Des
         report = await memory.add_messages("c", said("d")).or_raise()
         assert report.history.status == "done"
         assert await view(memory) == ["summary of 3", "d"]
+
+
+@pytest.mark.parametrize("settings", [EVERY_4, IN_BACKGROUND], ids=["inline", "background"])
+async def test_a_client_who_may_only_write_makes_summaries_come(
+    desk: Desk, settings: StrategySettings
+) -> None:
+    ada = Namespace("ada")
+    importer = Principal(name="importer", namespace=ada, granted=(Granted(ada, rights=frozenset({"write"})),))
+    async with desk.open(settings) as memory:
+        with acting_as(importer):
+            report = await memory.add_messages("c", said("a", "b", "c", "d")).or_raise()
+            assert report.history.status == ("done" if settings is EVERY_4 else "queued")
+        await eventually(memory, ["summary of 3", "d"])
+
+
+async def test_a_runtime_that_is_opened_for_somebody_does_the_work_of_everybody(desk: Desk) -> None:
+    with acting_as(Principal(name="bob", namespace=Namespace("bob"))):
+        async with desk.open(IN_BACKGROUND) as memory:
+            with acting_as(ANYBODY):
+                await memory.add_messages("c", said("a", "b", "c", "d")).or_raise()
+                await eventually(memory, ["summary of 3", "d"])
 
 
 async def test_a_long_batch_is_summarized_in_stretches(desk: Desk) -> None:

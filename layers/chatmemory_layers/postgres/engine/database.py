@@ -25,6 +25,7 @@ from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.postgres.engine.connection import Connection, Pool
 from chatmemory_layers.postgres.engine.migrations import migrate
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
+from chatmemory_layers.postgres.engine.row_security import acting, guard
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes, find_vectors
 
 A = TypeVar("A")
@@ -48,15 +49,17 @@ BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL lock_timeout = {milliseconds};
 SET LOCAL statement_timeout = {milliseconds};
 SET LOCAL idle_in_transaction_session_timeout = {milliseconds};
-SELECT pg_advisory_xact_lock({key})
+SELECT pg_advisory_xact_lock({key});
 """
 
 # A generic plan would not know how many memories a user has, nor which filters there are: it sorts them all for a page.
 _BEGIN_SNAPSHOT: Final = """
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 SET LOCAL statement_timeout = {milliseconds};
-SET LOCAL plan_cache_mode = force_custom_plan
+SET LOCAL plan_cache_mode = force_custom_plan;
 """
+# A read of one statement is a transaction only where the server is told who reads.
+_BEGIN_READ: Final = "BEGIN READ ONLY;"
 
 
 @final
@@ -74,6 +77,7 @@ class Database:
         self._dsn = settings.dsn
         self._seconds = settings.timeout_seconds
         self._milliseconds = max(1, round(self._seconds * 1000))
+        self._is_guarded = settings.row_security
         self._loop = asyncio.get_running_loop()
         self._is_closed = False
         self._generation = PROCESS.generation
@@ -97,15 +101,10 @@ class Database:
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, RepositoryError]:
         """Run *work* on the reader: its statements see one state of the store, and are planned for their arguments."""
-
-        async def read(connection: Connection) -> A:
-            try:
-                await connection.execute(_BEGIN_SNAPSHOT.format(milliseconds=self._milliseconds))
-                return await work(connection, *args, **kwargs)
-            finally:
-                await _roll_back(connection)
-
-        return await self._read(self._reader, operation, read)
+        begin = _BEGIN_SNAPSHOT.format(milliseconds=self._milliseconds)
+        return await self._read(
+            self._reader, operation, lambda lent: work(lent, *args, **kwargs), begin=begin
+        )
 
     async def write(
         self, operation: str, owner: str, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
@@ -145,14 +144,15 @@ class Database:
             try:
                 async with asyncio.timeout(self._seconds):
                     await migrate(connection)
+                    await guard(connection, is_wanted=self._is_guarded)
                     has_vectors = await find_vectors(connection)
             except BaseException:
                 connection.terminate()  # which undoes a step that has begun, even when the server is silent
                 raise
         self.vector_indexes = VectorIndexes(self._dsn) if has_vectors else None
         if self._reader is not self._primary:
-            async with self._lend(self._reader):
-                pass
+            async with self._lend(self._reader) as connection:
+                await guard(connection, is_wanted=self._is_guarded)
 
     async def close(self) -> None:
         """Take no more calls, and let the writes that have begun end; in a forked child, leave them to the parent."""
@@ -176,13 +176,21 @@ class Database:
         return Failure(RepositoryError(operation, "closed")) if self._is_closed else None
 
     async def _read(
-        self, pool: Pool, operation: str, work: Callable[[Connection], Awaitable[A]]
+        self, pool: Pool, operation: str, work: Callable[[Connection], Awaitable[A]], begin: str = ""
     ) -> Outcome[A, RepositoryError]:
         if (refusal := self._refusal(operation)) is not None:
             return refusal
         try:
             async with self._lend(pool) as connection, asyncio.timeout(self._seconds):
-                return Success(await work(connection))
+                if self._is_guarded:
+                    begin = (begin or _BEGIN_READ) + acting()
+                if not begin:
+                    return Success(await work(connection))
+                try:
+                    await connection.execute(begin)
+                    return Success(await work(connection))
+                finally:
+                    await _roll_back(connection)
         except DRIVER_ERRORS as error:
             return Failure(repository_error(operation, error))
 
@@ -210,7 +218,8 @@ class Database:
     def _begin(self, owner: str) -> str:
         # A number, so that no text has to be quoted into the statement.
         key = int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True)
-        return _BEGIN.format(key=key, milliseconds=self._milliseconds)
+        begin = _BEGIN.format(key=key, milliseconds=self._milliseconds)
+        return begin + acting(owner) if self._is_guarded else begin
 
     @asynccontextmanager
     async def _lend(self, pool: Pool) -> AsyncGenerator[Connection]:

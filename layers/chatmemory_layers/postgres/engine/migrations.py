@@ -42,9 +42,14 @@ CREATE TABLE IF NOT EXISTS chatmemory_migration (
 );
 """
 
+LOCK: Final = f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"
+"""Lets one process at a time, until its transaction ends, change what the tables are."""
+
+# With row-level security on, a step sees the rows that it changes only if it says so.
 _BEGIN: Final = f"""
 BEGIN ISOLATION LEVEL READ COMMITTED;
-SELECT pg_advisory_xact_lock({_LOCK_KEY});
+{LOCK};
+SELECT set_config('chatmemory.principal', '*', TRUE);
 {CREATE_LEDGER}
 """
 

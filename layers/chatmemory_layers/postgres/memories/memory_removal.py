@@ -15,6 +15,7 @@ from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.row_security import act_for_the_service
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
 from chatmemory_layers.sql.columns import to_us
 
@@ -133,5 +134,7 @@ async def _mark_stale(connection: Connection, gone: Sequence[Row]) -> tuple[str,
     ]
     if not sources:
         return ()
+    # A summary is the service's, whoever may see its conversation; and nothing of the forgetting comes behind this.
+    await act_for_the_service(connection)
     stale = await connection.fetch(MARK_STALE, *map(list, zip(*sources, strict=True)))
     return tuple(sorted({row["summary_message_id"] for row in stale}))

@@ -39,7 +39,7 @@ INSERT INTO memory_space (model, dim) SELECT * FROM unnest($1::text[], $2::text[
 ON CONFLICT DO NOTHING
 """
 
-# Rows, their vectors, and users who are new, in one round trip: arrays of one length, as text for the reason that
+# Rows and their vectors, of users who are there, in one round trip: arrays of one length, as text for the reason that
 # STORE_MESSAGES gives.
 INSERT_MEMORIES: Final = """
 WITH draft AS MATERIALIZED (
@@ -51,13 +51,6 @@ WITH draft AS MATERIALIZED (
     ) AS draft (memory_id, user_id, app_type, content, key, value, category, tags, confidence, source, role, session_id,
         memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key, space_key, vector,
         superseded_at_us, superseded_by)
-), made AS (
-    INSERT INTO memory_user (user_id) SELECT DISTINCT user_id FROM draft ON CONFLICT DO NOTHING
-    RETURNING user_key, user_id
-), owner AS (
-    SELECT user_key, user_id FROM made
-    UNION ALL
-    SELECT user_key, user_id FROM memory_user WHERE user_id = ANY ($2::text[])
 ), added AS (
     INSERT INTO atomic_memory (memory_id, user_key, app_type, content, key, value, category, tags, confidence, source,
         role, session_id, memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key,
@@ -70,7 +63,8 @@ WITH draft AS MATERIALIZED (
             SELECT DISTINCT hashtextextended(term, user_key)
             FROM unnest(string_to_array(search_terms, ' ')) AS term
         )
-    FROM draft JOIN owner USING (user_id)
+    FROM draft JOIN memory_user USING (user_id)
+    WHERE memory_user.user_id = ANY ($2::text[])
     RETURNING memory_key, memory_id
 )
 INSERT INTO memory_embedding (memory_key, space_key, vector)

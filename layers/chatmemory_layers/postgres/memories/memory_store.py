@@ -7,6 +7,7 @@ what is new is written at once.
 from collections.abc import Sequence
 from typing import Final
 
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
@@ -19,7 +20,11 @@ from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories, space_keys
 from chatmemory_layers.sql.columns import from_us, to_us
 
+# Users who are new are made on the way: row-level security knows whose a memory is once its user is there.
 SELECT_TAKEN: Final = """
+WITH made AS (
+    INSERT INTO memory_user (user_id) SELECT DISTINCT unnest($2::text[]) ON CONFLICT DO NOTHING
+)
 SELECT memory_id, user_id, app_type, content, key, value
 FROM atomic_memory JOIN memory_user USING (user_key)
 WHERE memory_id = ANY ($1::text[])
@@ -39,13 +44,16 @@ FROM unnest($1::text[], $2::text[]::bigint[], $3::text[]) AS ended (memory_id, a
 WHERE atomic_memory.memory_id = ended.memory_id
 """
 
+ID_TAKEN: Final = "atomic_memory_memory_id_key"
+
 
 async def store(
     connection: Connection, drafts: tuple[MemoryDraft, ...]
 ) -> Outcome[tuple[Stored | Duplicate, ...], MemoryConflictError | MemoryNotFoundError]:
     """See ``MemoryRepository.store``."""
     spaces = await space_keys(connection, [draft.space for draft in drafts if draft.space is not None])
-    rows = await connection.fetch(SELECT_TAKEN, [draft.id for draft in drafts])
+    users = [draft.namespace.user for draft in drafts]
+    rows = await connection.fetch(SELECT_TAKEN, [draft.id for draft in drafts], users)
     taken = {row["memory_id"]: (_namespace(row), row["content"], row["key"], row["value"]) for row in rows}
     decision = decide_store(drafts, taken, await _standing(connection, drafts))
     if not isinstance(decision, StoreDecision):
@@ -65,7 +73,13 @@ async def store(
         ends = [(end.memory_id, str(to_us(end.at)), end.by) for end in ended]
         await connection.execute(END_REPLACED, *map(list, zip(*ends, strict=True)))
     if new:
-        await insert_memories(connection, new.values())
+        try:
+            await insert_memories(connection, new.values())
+        except asyncpg.UniqueViolationError as error:
+            if getattr(error, "constraint_name", None) != ID_TAKEN:
+                raise
+            # By another user, just now or where row-level security hides it; the server does not say which id.
+            return Failure(MemoryConflictError(tuple(new)))
     return Success(decision.answer)
 
 

@@ -25,28 +25,30 @@ WHERE conversation_id = $1
 """
 
 # One round trip for every change: messages ($14 to $21, arrays of one length) and the state that they lead to.
+# The state first: row-level security looks there whose the messages are.
 # Numbers travel as text: text[] is the one array of which asyncpg need not ask the server, thrice on each connection.
 STORE_MESSAGES: Final = """
-WITH added AS (
-    INSERT INTO chat_message (conversation_id, seq, place, id, role, content, sent_at_us, metadata, tokens)
-    SELECT $1, message.*
-    FROM unnest($14::text[]::bigint[], $15::text[]::bigint[], $16::text[], $17::text[], $18::text[],
-        $19::text[]::bigint[], $20::text[], $21::text[]::bigint[]) AS message
+WITH state AS (
+    INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
+        view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    ON CONFLICT (conversation_id) DO UPDATE SET
+        version = excluded.version,
+        next_seq = excluded.next_seq,
+        rewritten_at_version = excluded.rewritten_at_version,
+        message_count = excluded.message_count,
+        view_count = excluded.view_count,
+        view_tokens = excluded.view_tokens,
+        open_count = excluded.open_count,
+        deleted_count = excluded.deleted_count,
+        created_at_us = excluded.created_at_us,
+        updated_at_us = excluded.updated_at_us
+    RETURNING conversation_id
 )
-INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
-    view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-ON CONFLICT (conversation_id) DO UPDATE SET
-    version = excluded.version,
-    next_seq = excluded.next_seq,
-    rewritten_at_version = excluded.rewritten_at_version,
-    message_count = excluded.message_count,
-    view_count = excluded.view_count,
-    view_tokens = excluded.view_tokens,
-    open_count = excluded.open_count,
-    deleted_count = excluded.deleted_count,
-    created_at_us = excluded.created_at_us,
-    updated_at_us = excluded.updated_at_us
+INSERT INTO chat_message (conversation_id, seq, place, id, role, content, sent_at_us, metadata, tokens)
+SELECT state.conversation_id, message.*
+FROM state CROSS JOIN unnest($14::text[]::bigint[], $15::text[]::bigint[], $16::text[], $17::text[], $18::text[],
+    $19::text[]::bigint[], $20::text[], $21::text[]::bigint[]) AS message
 """
 # Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
 INSERT_WORK: Final = """

@@ -31,21 +31,28 @@ from chatmemory_layers.postgres.messages.conversation_row import (
 from chatmemory_layers.sql.columns import to_us
 
 # The conversation, whether work is queued for it, and what is known of the ids $2: one round trip.  Messages that were
-# deleted with a summary live on in summary_coverage, which is not looked into when there are none.
+# deleted with a summary live on in summary_coverage, which is not looked into when there are none.  LIMIT makes the planner
+# look ids up one by one: where most conversations are short, it would read all of a long one.
 SELECT_KNOWN: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
     created_at_us, updated_at_us, owner_user, owner_app,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work,
     known.id, known.role, known.content, known.metadata
 FROM conversation LEFT JOIN LATERAL (
-    SELECT id, role, content, metadata
-    FROM unnest($2::text[]) AS wanted JOIN chat_message
-        ON chat_message.conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
+    SELECT message.*
+    FROM unnest($2::text[]) AS wanted CROSS JOIN LATERAL (
+        SELECT id, role, content, metadata FROM chat_message
+        WHERE conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
+        LIMIT 1
+    ) AS message
     UNION ALL
-    SELECT message_id, NULL, NULL, NULL
-    FROM unnest($2::text[]) AS wanted JOIN summary_coverage
-        ON summary_coverage.conversation_id = $1 AND hashtextextended(message_id, 0) = hashtextextended(wanted, 0)
-        AND message_id = wanted
+    SELECT covered.message_id, NULL, NULL, NULL
+    FROM unnest($2::text[]) AS wanted CROSS JOIN LATERAL (
+        SELECT message_id FROM summary_coverage
+        WHERE conversation_id = $1 AND hashtextextended(message_id, 0) = hashtextextended(wanted, 0)
+            AND message_id = wanted
+        LIMIT 1
+    ) AS covered
     WHERE conversation.deleted_count > 0
 ) AS known ON TRUE
 WHERE conversation.conversation_id = $1

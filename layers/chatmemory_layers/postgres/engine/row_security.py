@@ -1,0 +1,219 @@
+"""Row-level security: the server itself shows and changes only what is granted to who acts, whatever a statement asks for.
+
+It is the second wall, on by the setting ``rowSecurity``; the repositories are the first.  ``guard`` puts the policies up
+when a store opens; ``acting`` tells the server in each transaction for whom the present code runs.  A transaction that
+does not tell sees nothing.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
+
+from chatmemory.access.principal import principal
+from chatmemory.effect import EffectFailed
+from chatmemory.errors import RepositoryError
+from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.migrations import LOCK
+
+# ruff: noqa: S608  conditions and names of this file are put into statements, never values
+
+OF_CONVERSATIONS: Final = ("chat_message", "summarization_metadata", "summary_coverage", "history_work")
+OF_MEMORIES: Final = ("memory_embedding", "memory_use")
+OF_THE_SERVICE: Final = ("stored_item", "item_passage")
+"""Items belong to the program that stores them: their labels name no owner."""
+
+GUARDED: Final = (
+    "conversation",
+    *OF_CONVERSATIONS,
+    "memory_user",
+    "atomic_memory",
+    *OF_MEMORIES,
+    *OF_THE_SERVICE,
+)
+UNGUARDED: Final = ("chatmemory_migration", "memory_space")
+"""Tables that hold nothing that anybody said."""
+
+_LEAST_VERSION: Final = 150000  # the first whose views read with the rights of who asks
+
+# Without a column in them they are evaluated once for a statement, not once for a row.
+_IS_SERVICE: Final = "(SELECT chatmemory_is_service())"
+_USER: Final = "(SELECT chatmemory_principal() ->> 'user')"
+_WRITTEN_TO: Final = "(SELECT chatmemory_principal() ->> 'conversation')"
+
+# See Granted.covers.
+_GRANTED: Final = """EXISTS (
+    SELECT FROM json_to_recordset((SELECT chatmemory_principal() -> 'granted'))
+        AS granted ("user" text, app text, prefix text, rights text[])
+    WHERE granted."user" = owner_user AND (granted.app = '' OR owner_app IN ('', granted.app))
+        AND starts_with(conversation_id, granted.prefix) AND granted.rights && '{{{rights}}}'
+)"""
+_SEE: Final = _GRANTED.format(rights="read,write,delete")  # ``acting`` leaves out what a read may not see
+_CHANGE: Final = _GRANTED.format(rights="write,delete")
+_WRITE: Final = _GRANTED.format(rights="write")
+_DELETE: Final = _GRANTED.format(rights="delete")
+_WHERE_IT_IS: Final = "EXISTS (SELECT FROM conversation WHERE conversation.conversation_id = {table}.conversation_id AND {granted})"
+
+# The setting is unset in a session that never had it, and empty in one that had it in an earlier transaction.
+# VOLATILE: these see what the very statement has stored, a conversation with its first message, a memory with its vector.
+_FUNCTIONS: Final = f"""
+CREATE OR REPLACE FUNCTION chatmemory_is_service() RETURNS boolean LANGUAGE sql STABLE
+RETURN coalesce(current_setting('chatmemory.principal', TRUE) = '*', FALSE);
+CREATE OR REPLACE FUNCTION chatmemory_principal() RETURNS json LANGUAGE sql STABLE
+RETURN nullif(nullif(current_setting('chatmemory.principal', TRUE), '*'), '')::json;
+CREATE OR REPLACE FUNCTION chatmemory_writes_to(named text) RETURNS boolean LANGUAGE sql VOLATILE
+RETURN EXISTS (SELECT FROM conversation WHERE conversation_id = $1 AND {_WRITE});
+CREATE OR REPLACE FUNCTION chatmemory_remembers(named bigint) RETURNS boolean LANGUAGE sql VOLATILE
+RETURN EXISTS (SELECT FROM atomic_memory WHERE memory_key = $1);
+"""
+# A policy comes before the index of a condition that could leak what it is asked about: comparing texts cannot, hashing
+# them can, to the server.  So what is looked up by an indexed hash otherwise is looked up in these.
+_INDEXES: Final = """
+CREATE INDEX IF NOT EXISTS conversation_guarded_owner ON conversation USING hash (owner_user);
+CREATE INDEX IF NOT EXISTS chat_message_guarded_id ON chat_message USING hash (id);
+CREATE INDEX IF NOT EXISTS summary_coverage_guarded_id ON summary_coverage USING hash (message_id);
+"""
+
+SELECT_STATE: Final = """
+SELECT current_user AS role, current_setting('server_version_num')::int AS server,
+    (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) AS is_above,
+    count(*) FILTER (WHERE relrowsecurity) AS enabled,
+    count(*) FILTER (WHERE relrowsecurity AND relforcerowsecurity) AS forced,
+    (
+        SELECT obj_description(oid, 'pg_policy') FROM pg_policy
+        WHERE polrelid = to_regclass('conversation') AND polname = 'chatmemory_see'
+    ) AS script
+FROM unnest($1::text[]) AS name JOIN pg_class ON pg_class.oid = to_regclass(name)
+"""
+
+
+def acting(owner: str | None = None) -> str:
+    """Return the statement that tells the server, until the transaction ends, for whom the present code runs.
+
+    Args:
+        owner: of a transaction that writes, see ``Database.write``; None: it reads, and what may not be read is not there.
+    """
+    who, value = principal(), "*"
+    if who.granted is not None:
+        granted = [
+            {
+                "user": one.owner.user,
+                "app": one.owner.app,
+                "prefix": one.prefix,
+                "rights": sorted(one.rights),
+            }
+            for one in who.granted
+            if owner is not None or "read" in one.rights
+        ]
+        value = json.dumps({"user": who.namespace.user, "conversation": owner, "granted": granted})
+    # In digits, so that no text has to be quoted into the statement.
+    return f"SELECT set_config('chatmemory.principal', convert_from(decode('{value.encode().hex()}', 'hex'), 'UTF8'), TRUE);"
+
+
+async def act_for_the_service(connection: Connection) -> None:
+    """Let the rest of a transaction see and change everything: for what is done beside what was asked for."""
+    await connection.execute("SELECT set_config('chatmemory.principal', '*', TRUE)")
+
+
+async def guard(connection: Connection, *, is_wanted: bool) -> None:
+    """See that rows are guarded if that *is_wanted*, and only then; put the policies up if the role owns the tables.
+
+    Whatever it raises, the connection has to be dropped: a transaction may be open on it.
+
+    Raises:
+        EffectFailed: with a ``RepositoryError``; the role, the tables and the setting do not go together.
+    """
+    state = await _state(connection)
+    if not is_wanted:
+        if state["enabled"]:
+            raise _refusal("its rows are guarded, and the setting is false")
+        return
+    if state["server"] < _LEAST_VERSION:
+        raise _refusal("it needs PostgreSQL 15 or newer")
+    if state["is_above"]:
+        detail = f"the role {state['role']!r} is a superuser or has BYPASSRLS, and sees every row: use another role"
+        raise _refusal(detail)
+    if not _is_guarded(state):
+        await _put_up(connection, state["role"])
+
+
+async def _put_up(connection: Connection, role: str) -> None:
+    try:
+        await connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {LOCK}")
+        if not _is_guarded(await _state(connection)):  # asked again: another process held the lock
+            await connection.execute(_SCRIPT)
+            await connection.execute(f"COMMENT ON POLICY chatmemory_see ON conversation IS '{_CHECKSUM}'")
+        await connection.execute("COMMIT")
+    except asyncpg.InsufficientPrivilegeError as error:
+        detail = (
+            f"let the owner of the tables open it once with the setting true: {role!r} may not guard them"
+        )
+        raise _refusal(detail) from error
+
+
+async def _state(connection: Connection) -> Row:
+    (state,) = await connection.fetch(SELECT_STATE, list(GUARDED))
+    return state
+
+
+def _is_guarded(state: Mapping[str, object]) -> bool:
+    return state["script"] == _CHECKSUM and state["forced"] == len(GUARDED)
+
+
+def _refusal(detail: str) -> EffectFailed:
+    return EffectFailed(RepositoryError("open the store", "row_security", detail))
+
+
+def _policies() -> Iterator[tuple[str, str, str, str]]:
+    """Yield table, name, command and condition of every policy."""
+    # Who writes learns whose it is, or a conversation of somebody else would be taken for a new one.
+    yield "conversation", "chatmemory_see", "SELECT", _using(f"{_SEE} OR conversation_id = {_WRITTEN_TO}")
+    # Who deletes stores the counts that are left, by an INSERT that turns into an UPDATE; nobody else may leave nothing.
+    counted = _check(f"({_WRITE} AND message_count > 0) OR {_DELETE}")
+    yield "conversation", "chatmemory_add", "INSERT", counted
+    yield "conversation", "chatmemory_change", "UPDATE", f"{_using(_CHANGE)} {counted}"
+    yield "conversation", "chatmemory_remove", "DELETE", _using(_DELETE)
+    for table in OF_CONVERSATIONS:
+        see, change, delete = (
+            _using(_WHERE_IT_IS.format(table=table, granted=one)) for one in (_SEE, _CHANGE, _DELETE)
+        )
+        yield table, "chatmemory_see", "SELECT", see
+        yield table, "chatmemory_add", "INSERT", _check("chatmemory_writes_to(conversation_id)")
+        yield table, "chatmemory_change", "UPDATE", change
+        yield table, "chatmemory_remove", "DELETE", delete
+    yield "memory_user", "chatmemory_own", "ALL", _using(f"user_id = {_USER}")
+    own = f"user_key = (SELECT user_key FROM memory_user WHERE user_id = {_USER})"
+    yield "atomic_memory", "chatmemory_own", "ALL", _using(own)
+    for table in OF_MEMORIES:
+        own = f"EXISTS (SELECT FROM atomic_memory WHERE atomic_memory.memory_key = {table}.memory_key)"
+        new = _check("chatmemory_remembers(memory_key)")
+        yield table, "chatmemory_own", "ALL", f"{_using(own)} {new}"
+    for table in OF_THE_SERVICE:
+        yield table, "chatmemory_own", "ALL", _using("FALSE")
+
+
+def _using(condition: str) -> str:
+    return f"USING ({_IS_SERVICE} OR {condition})"  # in this order: what comes behind may read many rows
+
+
+def _check(condition: str) -> str:
+    return f"WITH CHECK ({_IS_SERVICE} OR {condition})"
+
+
+def _script() -> str:
+    policies = "".join(
+        f"DROP POLICY IF EXISTS {name} ON {table};\nCREATE POLICY {name} ON {table} FOR {command} {condition};\n"
+        for table, name, command, condition in _policies()
+    )
+    tables = "".join(
+        f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;\n" for table in GUARDED
+    )
+    view = "ALTER VIEW memory_record SET (security_invoker = TRUE);\n"
+    return f"{_FUNCTIONS}{policies}{tables}{view}{_INDEXES}"
+
+
+_SCRIPT: Final = _script()
+_CHECKSUM: Final = hashlib.sha256(_SCRIPT.encode()).hexdigest()
+"""Of the policies that are up, kept with them: a newer program puts up its own in their place."""

@@ -1,0 +1,356 @@
+"""Row-level security alone: with the service's own checks switched off, nobody sees or changes what is somebody else's."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable
+from typing import Any, Final, final
+
+import asyncpg
+import pytest
+from attrs import evolve, frozen
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import Granted, Principal, Right, acting_as
+from chatmemory.conversation.message_repository import ConversationListing, PageQuery
+from chatmemory.effect import Effect, EffectFailed, Failure, Success
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.errors import AccessDeniedError, MemoryConflictError, RepositoryError
+from chatmemory.items.item_repository import ItemName, ItemPut
+from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.longterm.memories import Provenance
+from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryListing, MemorySearch
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import Database, open_database
+from chatmemory_layers.postgres.engine.row_security import GUARDED, UNGUARDED, acting
+from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
+from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.messages import message_reads
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
+from chatmemory_layers.postgres.throwaway_server import run_on_server
+from tests.guarded_store import GuardedStore, guarded_store
+from tests.unit.postgres.said import NOW, batch, draft, stored, summary
+
+ADA, BOB = Namespace("ada"), Namespace("bob")
+TALK: Final = "ada's talk"
+SPACE = EmbeddingSpace("模型", 3)
+NAME = ItemName(("a", "b"), "k")
+
+
+def owner_of(namespace: Namespace, *granted: Granted) -> Principal:
+    return Principal(name=namespace.user, namespace=namespace, granted=(Granted(namespace), *granted))
+
+
+@final
+@frozen
+class Kept:
+    """A store in which Ada has said and remembered something, and the service keeps an item."""
+
+    messages: PostgresMessageRepository
+    memories: PostgresMemoryRepository
+    items: PostgresItemRepository
+
+    async def everything(self) -> tuple[object, ...]:
+        """Return what Ada has, and the service."""
+        with acting_as(owner_of(ADA)):
+            return (
+                await stored(self.messages, TALK),
+                await self.messages.conversation(TALK).or_raise(),
+                await self.messages.summarization(TALK, "s").or_raise(),
+                await self.memories.list(MemoryListing(ADA, 9)).or_raise(),
+                await self.memories.search(search_of(ADA)).or_raise(),
+            )
+
+
+def search_of(namespace: Namespace) -> MemorySearch:
+    return MemorySearch(namespace, "", ("绿茶",), SPACE, unit(1, 0, 0))
+
+
+@pytest.fixture
+async def store() -> AsyncGenerator[GuardedStore]:
+    async with guarded_store() as made:
+        yield made
+
+
+@pytest.fixture
+async def database(store: GuardedStore) -> AsyncGenerator[Database]:
+    async with open_database(PostgresSettings(dsn=store.serving, row_security=True)) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def kept(database: Database) -> Kept:
+    kept = Kept(
+        PostgresMessageRepository(database),
+        PostgresMemoryRepository(database),
+        PostgresItemRepository(database),
+    )
+    with acting_as(owner_of(ADA)):
+        await kept.messages.append(batch(TALK, "1", "2", "3")).or_raise()
+        tea = remembered("tea", namespace=ADA, terms="绿茶", space=SPACE, vector=unit(1, 0, 0), key="drink")
+        await kept.memories.store((tea,)).or_raise()
+        await kept.memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
+    await kept.messages.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
+    await kept.messages.append(batch(TALK, "4", is_due=True)).or_raise()
+    await kept.items.write(
+        (ItemPut(NAME, '"v"', terms="v", vectors=(unit(1, 0),), model="m"),), now=NOW
+    ).or_raise()
+    return kept
+
+
+@pytest.fixture
+def first_wall_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the service believe that everybody may do everything."""
+    monkeypatch.setattr(Principal, "may", lambda *_: True)
+    monkeypatch.setattr(message_reads, "granted_as_json", lambda _: None)
+
+
+@pytest.mark.usefixtures("first_wall_is_down")
+async def test_a_second_user_reads_no_conversation_of_the_first(kept: Kept) -> None:
+    with acting_as(owner_of(BOB)):
+        assert await kept.messages.page(PageQuery(TALK, "full")).or_raise() is None
+        assert await kept.messages.conversation(TALK).or_raise() is None
+        assert await kept.messages.conversations(ConversationListing(9)).or_raise() == ()
+        assert await kept.messages.conversations(ConversationListing(9, order="recent")).or_raise() == ()
+        assert await kept.messages.summarization(TALK, "s").or_raise() is None
+        assert await kept.messages.summarizations_of(TALK, "1").or_raise() == ()
+        claim = kept.messages.claim_work(now=NOW, lease_id="bob", lease_until=NOW)
+        assert await claim.or_raise() is None
+
+
+@pytest.mark.usefixtures("first_wall_is_down")
+async def test_a_second_user_changes_no_conversation_of_the_first(kept: Kept) -> None:
+    before = await kept.everything()
+    for attempt in (
+        lambda: kept.messages.append(batch(TALK, "5")),
+        lambda: kept.messages.append(batch(TALK, draft("1", "other words"))),
+        lambda: kept.messages.clear(TALK, now=NOW),
+        lambda: kept.messages.remove_newest(TALK, now=NOW, threshold=None),
+        lambda: kept.messages.summarize(summary(TALK, "t", "s", "3", at_version=9)),
+    ):
+        with acting_as(owner_of(BOB)):
+            assert not await succeeds(attempt)
+        assert await kept.everything() == before
+
+
+EVERY_RIGHTS: Final[tuple[frozenset[Right], ...]] = (
+    frozenset({"read"}),
+    frozenset({"read", "write"}),
+    frozenset({"read", "delete"}),
+    frozenset({"write"}),
+    frozenset({"delete"}),
+)
+
+
+@pytest.mark.usefixtures("first_wall_is_down")
+@pytest.mark.parametrize("rights", EVERY_RIGHTS, ids=sorted)
+async def test_a_grant_allows_what_it_says_and_no_more(kept: Kept, rights: frozenset[Right]) -> None:
+    with acting_as(owner_of(BOB, Granted(ADA, TALK[:3], rights))):
+        assert bool(await stored(kept.messages, TALK)) == ("read" in rights)
+        assert await succeeds(lambda: kept.messages.append(batch(TALK, "5"))) == ("write" in rights)
+        remove = kept.messages.remove_newest(TALK, now=NOW, threshold=None)
+        assert await succeeds(lambda: remove) == ("delete" in rights)
+        assert await succeeds(lambda: kept.messages.clear(TALK, now=NOW)) == ("delete" in rights)
+
+
+@pytest.mark.usefixtures("first_wall_is_down")
+async def test_a_grant_is_for_its_owner_app_and_prefix(kept: Kept) -> None:
+    with acting_as(owner_of(Namespace("ada", "mail"))):
+        await kept.messages.append(batch("a mail", "1")).or_raise()
+    for granted, seen in (
+        (Granted(ADA), [TALK, "a mail"]),
+        (Granted(ADA, "ada"), [TALK]),
+        (Granted(ADA, "ad_"), []),  # which a pattern would take for it
+        (Granted(Namespace("ada", "mail")), [TALK, "a mail"]),  # what is of no app is seen in each
+        (Granted(Namespace("ada", "chat")), [TALK]),
+        (Granted(Namespace("Ada")), []),
+        (Granted(Namespace("")), []),
+    ):
+        with acting_as(owner_of(BOB, granted)):
+            listed = await kept.messages.conversations(ConversationListing(9, order="id")).or_raise()
+            assert sorted(one.conversation_id for one in listed) == sorted(seen), granted
+
+
+async def test_a_second_user_sees_and_changes_no_memory_of_the_first(kept: Kept) -> None:
+    """Where a caller gives the namespace of the first."""
+    before = await kept.everything()
+    memories = kept.memories
+    with acting_as(owner_of(BOB)):
+        assert await memories.get(ADA, "tea").or_raise() is None
+        assert await memories.value(ADA, "drink").or_raise() is None
+        assert await memories.list(MemoryListing(ADA, 9)).or_raise() == ()
+        assert (await memories.search(search_of(ADA)).or_raise()).found == ()
+        assert await memories.unembedded(ADA, EmbeddingSpace("other", 3), limit=9).or_raise() == ((), 0)
+        assert await memories.retire(ADA, "drink", now=NOW).or_raise() is False
+        other = remembered("tea", "other words", namespace=ADA)
+        assert await memories.rewrite(other, expected_version=1).or_raise() is None
+        assert await memories.mark(ADA, "tea", pinned=True).or_raise() is None
+        used = memories.record_use(ADA, ("tea",), use_id="v", session_id="s", now=NOW)
+        assert (await used.or_raise()).used == 0
+        assert await memories.attach(ADA, SPACE, (Attachment("tea", 1, unit(0, 1, 0)),)).or_raise() == 0
+        assert await memories.expire(ADA).or_raise() == 0
+        assert (await memories.forget(Forgetting(ADA)).or_raise()).memories == 0
+        assert not await succeeds(lambda: memories.store((remembered("new", namespace=ADA),)))
+        taken = await memories.store((remembered("tea", namespace=BOB),))
+        assert taken == Failure(MemoryConflictError(("tea",)))
+    assert await kept.everything() == before
+
+
+async def test_items_are_the_services(kept: Kept) -> None:
+    with acting_as(owner_of(ADA)):
+        assert await kept.items.read((NAME,), now=NOW).or_raise() == (None,)
+        assert await kept.items.namespaces((), now=NOW).or_raise() == ()
+        assert not await succeeds(lambda: kept.items.write((ItemPut(NAME, '"w"'),), now=NOW))
+        await kept.items.write((ItemPut(NAME, None),), now=NOW).or_raise()
+    (item,) = await kept.items.read((NAME,), now=NOW).or_raise()
+    assert item is not None
+    assert item.value == '"v"'
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("table", GUARDED)
+async def test_raw_sql_sees_and_changes_no_row_of_somebody_else(store: GuardedStore, table: str) -> None:
+    """As the role that serves, and as the owner of the tables."""
+    rows = f"SELECT * FROM {table} ORDER BY 1::text, 2::text"
+    with acting_as(owner_of(BOB)):
+        begins = (acting("bob's talk"), acting(), "SELECT")  # a write, a read, and what does not say who acts
+    async with (
+        connected(store.above) as above,
+        connected(store.owner) as owner,
+        connected(store.serving) as serving,
+    ):
+        before = await above.fetch(rows)
+        assert before
+        key = next(name for name in dict(before[0]) if name not in {"user_key", "memory_key", "item_key"})
+        hers = await above.fetchval(f"SELECT row_to_json({table})::text FROM {table} LIMIT 1")
+        insert = f"INSERT INTO {table} OVERRIDING SYSTEM VALUE SELECT * FROM json_populate_record(NULL::{table}, $1)"
+        for connection in (owner, serving):
+            for begin in begins:
+                async with connection.transaction():
+                    await connection.execute(begin)
+                    assert await connection.fetch(rows) == []
+                    assert await connection.execute(f"UPDATE {table} SET {key} = {key}") == "UPDATE 0"
+                    assert await connection.execute(f"DELETE FROM {table}") == "DELETE 0"
+                async with connection.transaction():
+                    await connection.execute(begin)
+                    with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
+                        await connection.execute(insert, hers)
+        assert await above.fetch(rows) == before
+
+
+async def test_who_writes_to_a_conversation_learns_whose_it_is_and_nothing_of_what_is_said(
+    kept: Kept, store: GuardedStore
+) -> None:
+    with acting_as(owner_of(BOB)):
+        denied = await kept.messages.append(batch(TALK, "5"))
+        assert isinstance(denied, Failure)
+        assert isinstance(denied.failure(), AccessDeniedError)
+        begin = acting(TALK)
+    async with connected(store.serving) as serving, serving.transaction():
+        await serving.execute(begin)
+        assert await serving.fetchval("SELECT owner_user FROM conversation") == "ada"
+        assert await serving.fetch("SELECT FROM chat_message") == []
+
+
+@pytest.mark.usefixtures("kept")
+async def test_what_one_transaction_tells_is_gone_in_the_next(store: GuardedStore) -> None:
+    with acting_as(owner_of(ADA)):
+        begin = acting()
+    async with connected(store.serving) as serving:
+        async with serving.transaction():
+            await serving.execute(begin)
+            assert await serving.fetch("SELECT FROM chat_message")
+        assert await serving.fetch("SELECT FROM chat_message") == []
+
+
+async def test_forgetting_marks_summaries_of_conversations_that_are_not_granted(kept: Kept) -> None:
+    said = remembered("said", namespace=BOB, session_id=TALK, provenance=Provenance(("1",)))
+    with acting_as(owner_of(BOB)):
+        await kept.memories.store((said,)).or_raise()
+        receipt = await kept.memories.forget(Forgetting(BOB)).or_raise()
+    assert receipt.stale_summaries == ("s",)
+
+
+@pytest.mark.usefixtures("kept")
+async def test_every_table_is_guarded_or_holds_nothing_that_anybody_said(store: GuardedStore) -> None:
+    async with connected(store.above) as above:
+        rows = await above.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    assert {row["tablename"] for row in rows} == {*GUARDED, *UNGUARDED}
+
+
+async def refusal_of(dsn: str, *, row_security: bool, reader_dsn: str = "") -> str:
+    settings = PostgresSettings(dsn=dsn, reader_dsn=reader_dsn, row_security=row_security)
+    with pytest.raises(EffectFailed) as refused:
+        async with open_database(settings):
+            pass
+    error = refused.value.error
+    assert isinstance(error, RepositoryError)
+    assert error.problem == "row_security"
+    return str(error)
+
+
+async def test_a_role_whom_no_policy_holds_back_is_refused(store: GuardedStore) -> None:
+    assert "superuser or has BYPASSRLS" in await refusal_of(store.above, row_security=True)
+    behind = await refusal_of(store.serving, row_security=True, reader_dsn=store.above)
+    assert "superuser or has BYPASSRLS" in behind
+    role = store.serving.split("//")[1].split(":")[0]
+    await run_on_server(f"ALTER ROLE {role} BYPASSRLS")
+    assert "superuser or has BYPASSRLS" in await refusal_of(store.serving, row_security=True)
+
+
+async def test_a_guarded_store_does_not_look_empty_where_the_setting_is_false(store: GuardedStore) -> None:
+    for dsn in (store.above, store.owner, store.serving):
+        assert "its rows are guarded, and the setting is false" in await refusal_of(dsn, row_security=False)
+
+
+async def test_policies_that_are_gone_or_others_are_put_up_by_the_owner(store: GuardedStore) -> None:
+    for damage in (
+        "ALTER TABLE memory_use NO FORCE ROW LEVEL SECURITY",
+        "ALTER TABLE chat_message DISABLE ROW LEVEL SECURITY",
+        "COMMENT ON POLICY chatmemory_see ON conversation IS 'of another version'",
+    ):
+        async with connected(store.owner) as owner:
+            await owner.execute(damage)
+        assert "let the owner of the tables open it once" in await refusal_of(
+            store.serving, row_security=True
+        )
+        settings = PostgresSettings(dsn=store.owner, row_security=True)
+        async with open_database(settings):
+            pass
+        async with open_database(evolve(settings, dsn=store.serving)):
+            pass
+
+
+async def test_a_store_is_guarded_by_any_number_of_processes_at_once(store: GuardedStore) -> None:
+    async with connected(store.owner) as owner:
+        await owner.execute("COMMENT ON POLICY chatmemory_see ON conversation IS NULL")
+
+    async def start() -> None:
+        async with open_database(PostgresSettings(dsn=store.owner, row_security=True)):
+            pass
+
+    await asyncio.gather(*[start() for _ in range(8)])
+
+
+async def test_a_read_leaves_no_transaction_behind(kept: Kept, store: GuardedStore) -> None:
+    await stored(kept.messages, TALK)
+    async with connected(store.above) as above:
+        idle = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+        assert await above.fetch(idle) == []
+
+
+async def succeeds(attempt: Callable[[], Effect[Any, Any]]) -> bool:
+    """Tell whether it answered with something that was done; without the checks, some end in a defect."""
+    try:
+        outcome = await attempt()
+    except IndexError:  # a conversation whose messages nobody shows
+        return False
+    return isinstance(outcome, Success) and outcome.unwrap() is not None
+
+
+@contextlib.asynccontextmanager
+async def connected(dsn: str) -> AsyncGenerator[Any]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        yield connection
+    finally:
+        await connection.close()
