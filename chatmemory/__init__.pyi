@@ -1,3 +1,9 @@
+from chatmemory.access.audit import (
+    AuditEntry as AuditEntry,
+    AuditQuery as AuditQuery,
+    AuditTrail as AuditTrail,
+    AuditTrailTag as AuditTrailTag,
+)
 from chatmemory.access.namespace import Namespace as Namespace
 from chatmemory.access.principal import (
     Granted as Granted,

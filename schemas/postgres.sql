@@ -170,3 +170,18 @@ ALTER TABLE conversation
     ADD COLUMN owner_user TEXT COLLATE "C" NOT NULL DEFAULT '',
     ADD COLUMN owner_app  TEXT COLLATE "C" NOT NULL DEFAULT '';
 CREATE INDEX conversation_owner ON conversation (hashtextextended(owner_user, 0), conversation_id);
+
+-- 5: audit trail
+
+CREATE TABLE audit_entry (
+    at_us       BIGINT NOT NULL,
+    seq         BIGINT GENERATED ALWAYS AS IDENTITY,
+    who         TEXT COLLATE "C" NOT NULL,
+    who_user    TEXT COLLATE "C" NOT NULL,
+    action      TEXT NOT NULL,
+    kind        TEXT NOT NULL,
+    target_id   TEXT COLLATE "C" NOT NULL,
+    target_user TEXT COLLATE "C" NOT NULL,
+    target_app  TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (at_us, seq)
+);

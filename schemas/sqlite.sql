@@ -61,6 +61,20 @@ CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE supe
 
 CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id);
 
+CREATE TABLE audit_entry (
+    at_us INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    who_user TEXT NOT NULL,
+    action TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    target_id TEXT NOT NULL,
+    target_user TEXT NOT NULL,
+    target_app TEXT NOT NULL,
+    PRIMARY KEY (at_us, seq)
+) WITHOUT ROWID
+;
+
 CREATE TABLE "chat_conversation" (
     conversation_key INTEGER PRIMARY KEY,
     conversation_id TEXT NOT NULL UNIQUE,

@@ -48,7 +48,7 @@ class Principal:
     """Somebody who acts: what they begin is theirs, and what they may do is written down.
 
     Attributes:
-        name: of the client, for whoever reads what was done; never a secret.
+        name: of the client, for the audit trail, never a secret; without a name nothing goes on record.
         namespace: the owner of the conversations that they begin.
         granted: the conversations that they may use; None: all.
         roles: of the messages that they may write.

@@ -11,6 +11,8 @@ from typing import Final, TypeVar, final
 
 from attrs import define, field
 
+from chatmemory.access.audit import AuditAction, Deed
+from chatmemory.access.kept_trail import KeptTrail
 from chatmemory.access.principal import principal
 from chatmemory.conversation.history import History
 from chatmemory.conversation.message_repository import (
@@ -44,6 +46,7 @@ class Conversations:
     """Histories by the ids of their conversations; one that was cleared stays, without messages."""
 
     histories: dict[str, History] = field(factory=dict[str, History])
+    trail: KeptTrail = field(factory=KeptTrail)
 
     def history(self, conversation_id: str, now: datetime = BEFORE_ALL) -> History:
         """Return the history of the conversation, or what a write at *now* would begin with."""
@@ -62,6 +65,7 @@ class Conversations:
             case (history, appended):
                 if appended.stored:
                     self.histories[batch.conversation_id] = history
+                    self._note("added", history)
                 return Success(appended)
             case refusal:
                 return Failure(refusal)
@@ -72,14 +76,16 @@ class Conversations:
 
     def clear(self, conversation_id: str, *, now: datetime) -> Outcome[ClearReport | None, AccessDeniedError]:
         """See ``MessageRepository.clear``."""
-        return self._deletion(self.seen(conversation_id), lambda history: history.clear(now))
+        return self._deletion("cleared", self.seen(conversation_id), lambda history: history.clear(now))
 
     def remove_newest(
         self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
     ) -> Outcome[ChatMessage | None, AccessDeniedError]:
         """See ``MessageRepository.remove_newest``."""
         return self._deletion(
-            self.seen(conversation_id), lambda history: history.remove_newest(now=now, threshold=threshold)
+            "removed",
+            self.seen(conversation_id),
+            lambda history: history.remove_newest(now=now, threshold=threshold),
         )
 
     def conversation(self, conversation_id: str) -> Conversation | None:
@@ -150,14 +156,19 @@ class Conversations:
         return stale
 
     def _deletion(
-        self, history: History, change: Callable[[History], tuple[History, A] | None]
+        self, action: AuditAction, history: History, change: Callable[[History], tuple[History, A] | None]
     ) -> Outcome[A | None, AccessDeniedError]:
         if (changed := change(history)) is None:
             return Success(None)
         refusal = history.state.refuses_deletion_by(principal())
         if refusal is not None:
             return Failure(refusal)
+        self._note(action, history)
         return Success(self._change(history.state.conversation.conversation_id, changed))
+
+    def _note(self, action: AuditAction, history: History) -> None:
+        state = history.state
+        self.trail.note([Deed(action, "conversation", state.conversation.conversation_id, state.owner)])
 
     def _change(self, conversation_id: str, change: tuple[History, A] | None) -> A | None:
         if change is None:

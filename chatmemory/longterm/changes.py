@@ -4,16 +4,17 @@ A store gives the facts that it has read, and gets back what to write and what t
 whole batch.  Nothing here reads, writes or waits.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeAlias, final
 
 from attrs import frozen
 
+from chatmemory.access.audit import AuditAction, Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.json_value import same_json, to_json
-from chatmemory.longterm.memories import Duplicate, Stored
+from chatmemory.longterm.memories import Duplicate, MemoryType, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 
 Words: TypeAlias = tuple[Namespace, str, str | None, str | None]
@@ -64,9 +65,10 @@ class StandingMemory:
 @final
 @frozen
 class End:
-    """A memory ceases to be true at *at*; the memory *by* takes its place."""
+    """A memory of *namespace* ceases to be true at *at*; the memory *by* takes its place."""
 
     memory_id: str
+    namespace: Namespace
     at: datetime
     by: str
 
@@ -87,6 +89,14 @@ class StoreDecision:
 
     steps: Sequence[Step]
     answer: tuple[Stored | Duplicate, ...]
+
+    @property
+    def deeds(self) -> Iterator[Deed]:
+        """What is done, for the audit trail."""
+        for step in self.steps:
+            for end in step.ends:
+                yield Deed("superseded", "memory", end.memory_id, end.namespace)
+            yield Deed("stored", "memory", step.draft.id, step.draft.namespace)
 
 
 def decide_store(
@@ -122,7 +132,7 @@ def decide_store(
             missing.append(draft.replaces)
         else:
             ends = [
-                End(old.id, max(draft.created_at, old.created_at), by=id_)
+                End(old.id, old.namespace, max(draft.created_at, old.created_at), by=id_)
                 for old in _replaced(draft, true_now)
             ]
             for end in ends:
@@ -167,3 +177,15 @@ def _replaced(draft: MemoryDraft, true_now: Mapping[str, Standing]) -> Sequence[
         )
     ]
     return sorted(replaced, key=lambda old: (old.created_at, old.id), reverse=True)
+
+
+def deeds_of_mark(
+    memory_id: str, namespace: Namespace, *, memory_type: MemoryType | None, pinned: bool | None
+) -> Iterator[Deed]:
+    """Return what ``MemoryRepository.mark`` does to a memory of *namespace*, for the audit trail."""
+    actions: list[AuditAction] = []
+    if memory_type is not None:
+        actions.append("promoted" if memory_type == "long_term" else "demoted")
+    if pinned is not None:
+        actions.append("pinned" if pinned else "unpinned")
+    return (Deed(action, "memory", memory_id, namespace) for action in actions)

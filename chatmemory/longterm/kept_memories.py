@@ -12,13 +12,15 @@ from typing import TypeAlias, final
 
 from attrs import define, evolve, field
 
+from chatmemory.access.audit import AuditAction, Deed
+from chatmemory.access.kept_trail import KeptTrail
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.rules import Place
 from chatmemory.longterm.candidates import candidates
-from chatmemory.longterm.changes import StoreDecision, decide_store
+from chatmemory.longterm.changes import StoreDecision, decide_store, deeds_of_mark
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
 from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Stored, UseReport
 from chatmemory.longterm.repository_values import (
@@ -41,10 +43,12 @@ class KeptMemories:
     Attributes:
         rows: by the id of the memory.
         by_dedup_key: the id of the memory that got the key last; whether it is true and has it still, its row says.
+        trail: where it is noted who did what.
     """
 
     rows: dict[str, KeptMemory] = field(factory=dict[str, KeptMemory])
     by_dedup_key: dict[DedupKey, str] = field(factory=dict[DedupKey, str])
+    trail: KeptTrail = field(factory=KeptTrail)
 
     def store(
         self, drafts: tuple[MemoryDraft, ...]
@@ -60,6 +64,7 @@ class KeptMemories:
             row = kept(step.draft)
             self._put([row])
             self._hold(row)
+        self.trail.note(decision.deeds)
         return Success(decision.answer)
 
     def seen(self, namespace: Namespace, memory_id: str) -> KeptMemory | None:
@@ -89,6 +94,7 @@ class KeptMemories:
         """See ``MemoryRepository.retire``."""
         retired = [row.superseded(now, by=None) for row in self.of_key(namespace, key)]
         self._put(retired)
+        self._note("retired", retired)
         return bool(retired)
 
     def listed(self, listing: MemoryListing, /) -> tuple[Memory, ...]:
@@ -114,6 +120,7 @@ class KeptMemories:
         rewritten = row.rewritten(draft, dedup_key=dedup_key, keep_vector=keep_vector)
         self._put([rewritten])
         self._hold(rewritten)
+        self._note("changed", [rewritten])
         return Success(rewritten.handed_out())
 
     def mark(
@@ -130,6 +137,8 @@ class KeptMemories:
             return None
         marked = row.marked(memory_type=memory_type, pinned=pinned)
         self._put([marked])
+        owner = row.memory.namespace
+        self.trail.note(deeds_of_mark(memory_id, owner, memory_type=memory_type, pinned=pinned))
         return marked.handed_out()
 
     def record_use(
@@ -162,11 +171,13 @@ class KeptMemories:
         chain = (
             None if forgetting.memory_id is None else self._chain(forgetting.namespace, forgetting.memory_id)
         )
-        return self._remove(
+        gone = self._remove(
             row
             for row in self.rows.values()
             if (chain is None or row.id in chain) and row.comes_from(forgetting)
         )
+        self._note("forgotten", gone)
+        return gone
 
     def expire(
         self,
@@ -185,6 +196,8 @@ class KeptMemories:
             and session_id in {None, row.memory.session_id}
             and (created_before is None or row.memory.created_at < created_before)
         )
+        if session_id is not None:  # by age they go by themselves, whoever happens to act
+            self._note("forgotten", expired)
         return len(expired)
 
     def unembedded(
@@ -209,6 +222,9 @@ class KeptMemories:
         ]
         self._put(embedded)
         return len(embedded)
+
+    def _note(self, action: AuditAction, rows: Iterable[KeptMemory]) -> None:
+        self.trail.note(Deed(action, "memory", row.id, row.memory.namespace) for row in rows)
 
     def _put(self, rows: Iterable[KeptMemory]) -> None:
         for row in rows:

@@ -9,6 +9,7 @@ from typing import final
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer
+from chatmemory_layers.in_memory.audit_trail import InMemoryAuditTrail
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
 
 
@@ -18,6 +19,7 @@ class InMemoryMessageRepository:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.trail = InMemoryAuditTrail(database)
         self.kept = database.conversations
 
     append = lifted_outcome("append messages", Conversations.append)

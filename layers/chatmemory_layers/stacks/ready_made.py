@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from typing_extensions import Unpack
 
+from chatmemory.access.audit import AuditTrailTag
 from chatmemory.context.chat_context_live import chat_context
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.chat_memory_live import chat_memory
@@ -54,6 +55,7 @@ from chatmemory_layers.sqlite.engine.database import database as sqlite_database
 from chatmemory_layers.sqlite.items.item_repository import item_repository as sqlite_items
 from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
+from chatmemory_layers.stacks.audit_trail import audit_trail
 from chatmemory_layers.stacks.part_layer import check_names, layer_of
 from chatmemory_layers.stacks.parts import (
     Embedders,
@@ -89,6 +91,7 @@ MemoryTags: TypeAlias = (
     | MemoryExtractorTag
     | RecallRankerTag
     | TokenCounterTag
+    | AuditTrailTag
 )
 Stack: TypeAlias = Layer[MemoryTags, StackError]
 
@@ -156,7 +159,7 @@ def configured(settings: Settings, **parts: Unpack[Parts]) -> Stack:
         _repositories(memory.store, parts) | _skills(memory.skill, parts) | _embedder(memory.embedding, parts)
     )
     return (
-        built.feed_keep(_strategy(parts) | _extractor(parts) | _ranker(parts))
+        built.feed_keep(_strategy(parts) | _extractor(parts) | _ranker(parts) | audit_trail)
         .feed_keep((chat_memory >> observed) | (long_term_memory >> observed_long_term))
         .feed_keep(chat_context)
     )
@@ -264,6 +267,11 @@ def _postgres_repositories() -> Repositories:
     from chatmemory_layers.postgres.messages.message_repository import message_repository
 
     return database >> (message_repository | memory_repository | item_repository)
+
+
+def trail_from_settings(settings: Settings) -> Layer[AuditTrailTag, StackError]:
+    """Return the audit trail of the store that *settings* describe; nothing else of a stack is built."""
+    return (settings_given(settings) | token_counter) >> _stored(settings.memory.store) >> audit_trail
 
 
 def skills_from_settings(settings: SkillSettings) -> Layer[SkillRunnerTag, ConfigError, SkillSettingsTag]:

@@ -8,6 +8,7 @@ import asyncpg
 import pytest
 
 from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.audit import audit_trail
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.memories import (
     memory_reads,
@@ -20,7 +21,7 @@ from chatmemory_layers.postgres.memories import (
 from chatmemory_layers.postgres.messages import conversation_row, history_work, message_reads, message_writes
 from tests.unit.sql_statements import statements_of
 
-MODULES = (conversation_row, message_reads, message_writes, history_work)
+MODULES = (audit_trail, conversation_row, message_reads, message_writes, history_work)
 MEMORY_MODULES = (
     memory_reads,
     memory_removal,
@@ -50,6 +51,8 @@ INSERT INTO atomic_memory (memory_id, user_key, app_type, content, key, tags, co
 INSERT INTO memory_embedding
     SELECT memory_key, space_key, ARRAY[1, 0, 0] FROM atomic_memory;
 INSERT INTO memory_use SELECT memory_key, 's' FROM atomic_memory;
+INSERT INTO audit_entry (at_us, who, who_user, action, kind, target_id, target_user, target_app)
+    SELECT n, 'phone', 'u1', 'added', 'conversation', 'c' || n, 'u1', '' FROM generate_series(1, 30000) AS n;
 ANALYZE
 """
 
@@ -60,6 +63,7 @@ del STATEMENTS["message_reads.SELECT_RECENT_CONVERSATIONS"]
 # What is granted is looked for among all that the owner has, and sorted where those are few.
 GRANTED = [STATEMENTS.pop(f"message_reads.SELECT_GRANTED_{order}") for order in ("BY_ID", "RECENT")]
 TABLES = (
+    "audit_entry",
     "conversation",
     "chat_message",
     "summarization_metadata",

@@ -245,6 +245,25 @@ ALTER TABLE conversation
 CREATE INDEX conversation_owner ON conversation (hashtextextended(owner_user, 0), conversation_id);
 """,
     ),
+    # By time alone: what somebody did, or what was done to one target, is sought among what is new enough.
+    Migration(
+        5,
+        "audit trail",
+        """\
+CREATE TABLE audit_entry (
+    at_us       BIGINT NOT NULL,
+    seq         BIGINT GENERATED ALWAYS AS IDENTITY,
+    who         TEXT COLLATE "C" NOT NULL,
+    who_user    TEXT COLLATE "C" NOT NULL,
+    action      TEXT NOT NULL,
+    kind        TEXT NOT NULL,
+    target_id   TEXT COLLATE "C" NOT NULL,
+    target_user TEXT COLLATE "C" NOT NULL,
+    target_app  TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (at_us, seq)
+);
+""",
+    ),
 )
 
 

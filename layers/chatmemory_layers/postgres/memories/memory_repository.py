@@ -19,6 +19,7 @@ from chatmemory.longterm.repository_values import (
     MemoryDraft,
     MemorySearch,
 )
+from chatmemory_layers.postgres.audit.audit_trail import PostgresAuditTrail
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes
 from chatmemory_layers.postgres.memories import (
@@ -48,6 +49,11 @@ class PostgresMemoryRepository:
     """Memories in the store of *database*, beside the conversations that they come from."""
 
     database: Database
+
+    @property
+    def trail(self) -> PostgresAuditTrail:
+        """See ``KeepsTrail``."""
+        return PostgresAuditTrail(self.database)
 
     get = reads("read memory", memory_reads.get)
     value = reads("read value", memory_reads.value)

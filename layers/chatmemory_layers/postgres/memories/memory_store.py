@@ -16,6 +16,7 @@ from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import End, StandingMemory, StoreDecision, decide_store
 from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
+from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories, space_keys
 from chatmemory_layers.sql.columns import from_us, to_us
@@ -80,6 +81,7 @@ async def store(
                 raise
             # By another user, just now or where row-level security hides it; the server does not say which id.
             return Failure(MemoryConflictError(tuple(new)))
+        await note(connection, decision.deeds)
     return Success(decision.answer)
 
 

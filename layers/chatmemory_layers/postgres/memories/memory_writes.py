@@ -7,13 +7,16 @@ import json
 from datetime import datetime
 from typing import Final, Never
 
+from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError
 from chatmemory.input.json_value import to_json
+from chatmemory.longterm.changes import deeds_of_mark
 from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
+from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_row import (
     OWNED,
@@ -30,7 +33,7 @@ from chatmemory_layers.sql.columns import to_us
 END_KEY: Final = f"""
 UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $4)
 WHERE {OWNED} AND app_type = $2 AND key = $3 AND superseded_at_us IS NULL
-RETURNING memory_key
+RETURNING memory_id
 """
 
 SELECT_SEEN: Final = f"""
@@ -99,6 +102,7 @@ async def retire(
 ) -> Outcome[bool, Never]:
     """See ``MemoryRepository.retire``."""
     ended = await connection.fetch(END_KEY, *seen_by(namespace), key, to_us(now))
+    await note(connection, [Deed("retired", "memory", row["memory_id"], namespace) for row in ended])
     return Success(bool(ended))
 
 
@@ -134,7 +138,10 @@ async def rewrite(
         else:
             attachment = Attachment(draft.id, version + 1, draft.vector)
             await attach(connection, draft.namespace, draft.space, (attachment,))
-    return Success(await _seen(connection, draft.namespace, draft.id))
+    rewritten = await _seen(connection, draft.namespace, draft.id)
+    if rewritten is not None:
+        await note(connection, [Deed("changed", "memory", rewritten.id, rewritten.namespace)])
+    return Success(rewritten)
 
 
 async def mark(
@@ -147,7 +154,11 @@ async def mark(
 ) -> Outcome[Memory | None, Never]:
     """See ``MemoryRepository.mark``."""
     await connection.execute(UPDATE_MARKS, *seen_by(namespace), memory_id, memory_type, pinned)
-    return Success(await _seen(connection, namespace, memory_id))
+    marked = await _seen(connection, namespace, memory_id)
+    if marked is not None:
+        deeds = deeds_of_mark(memory_id, marked.namespace, memory_type=memory_type, pinned=pinned)
+        await note(connection, deeds)
+    return Success(marked)
 
 
 async def record_use(

@@ -18,6 +18,7 @@ from chatmemory.conversation.message_repository import (
 )
 from chatmemory.effect import Do, Effect, Layer, Outcome
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.postgres.audit.audit_trail import PostgresAuditTrail
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes
 from chatmemory_layers.postgres.messages import history_work, message_reads, message_removal, message_writes
@@ -45,6 +46,11 @@ class PostgresMessageRepository:
     """Conversations and their queued work in the store of *database*."""
 
     database: Database
+
+    @property
+    def trail(self) -> PostgresAuditTrail:
+        """See ``KeepsTrail``."""
+        return PostgresAuditTrail(self.database)
 
     append = writes("append messages", message_writes.append, owner=_of_batch)
     page = reads("read messages", message_reads.page)

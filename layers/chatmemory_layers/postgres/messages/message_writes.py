@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from chatmemory.access.audit import Deed
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import (
     AppendDecision,
@@ -20,6 +21,7 @@ from chatmemory.conversation.message_repository import Append, Appended, Summary
 from chatmemory.conversation.messages import ClearReport, Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import (
     MessageRow,
@@ -94,7 +96,7 @@ DELETE FROM summary_coverage WHERE conversation_id = $1
 async def append(
     connection: Connection, batch: Append
 ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-    """See ``MessageRepository.append``: two round trips, and a third when it makes history work due."""
+    """See ``MessageRepository.append``: two round trips, one more for history work, and one for the audit trail."""
     key = batch.conversation_id
     found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
     state = state_of(key, found)
@@ -104,6 +106,7 @@ async def append(
     if decision.new:
         rows = [MessageRow.of(draft, seq=seq) for seq, draft in enumerate(decision.new, state.next_seq)]
         await store_messages(connection, state, decision.state, rows)
+        await note(connection, [Deed("added", "conversation", key, decision.state.owner)])
     return Success(decision.answer)
 
 
@@ -174,4 +177,5 @@ async def clear(
     await connection.execute(CLEAR_COVERAGE, conversation_id)
     decision = decide_clear(state, summaries=gone["summaries"], now=now)
     await store_messages(connection, state, decision.state)
+    await note(connection, [Deed("cleared", "conversation", conversation_id, state.owner)])
     return Success(decision.answer)

@@ -2,7 +2,7 @@
 
 A step is numbered, runs in a transaction of its own, only ever forward.  One whose text had to change after it was
 released says how a file of its former text goes on.  What the steps make is said in ``message_tables.py``,
-``memory_tables.py`` and ``item_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
+``memory_tables.py``, ``item_tables.py`` and ``audit_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
 """
 
 import sqlite3
@@ -16,6 +16,7 @@ from attrs import field, frozen
 
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.sqlite.audit.audit_tables import AUDIT
 from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, ITEM_STATEMENTS
 from chatmemory_layers.sqlite.memories.memory_tables import FROM_5_TO_6, MEMORY_STATEMENTS, VERSION_5
 from chatmemory_layers.sqlite.messages.message_tables import CONVERSATIONS, OWNERS, RENAME_CONVERSATION
@@ -65,6 +66,7 @@ MIGRATIONS: Final = (
     Migration(4, "items", ITEM_STATEMENTS),
     Migration(5, "passages of rewritten items", (CREATE_REWRITING,)),
     Migration(6, "owners of conversations", OWNERS),
+    Migration(7, "audit trail", AUDIT),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

@@ -12,11 +12,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, Never
 
+from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
+from chatmemory_layers.sqlite.audit.audit_trail import note
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
@@ -24,7 +26,7 @@ from chatmemory_layers.sqlite.memories.merged_words import merge_words
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 _FORGOTTEN = f"""
-SELECT id, session_id, provenance FROM {{source}}
+SELECT id, memory_id, app_type, session_id, provenance FROM {{source}}
 WHERE {SEEN}
     AND (:session_id IS NULL OR session_id = :session_id)
     AND (:path IS NULL OR json_extract(provenance, '$.path') = :path)
@@ -41,7 +43,7 @@ WITH RECURSIVE chain (memory_id) AS (
 {_FORGOTTEN.format(source="chain CROSS JOIN atomic_memory USING (memory_id)")}
 """
 SELECT_EXPIRED = f"""
-SELECT id FROM atomic_memory
+SELECT id, memory_id, app_type FROM atomic_memory
 WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned AND created_at_us < :before_us
     AND (:session_id IS NULL OR session_id = :session_id)
 """
@@ -98,10 +100,11 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
     rows = transaction.execute(statement, parameters).fetchall()
     if not rows:
         return Success(_NOTHING)
-    keys = [key for key, _, _ in rows]
+    keys = [key for key, *_ in rows]
     (embeddings,) = transaction.execute(COUNT_EMBEDDINGS, {"keys": json.dumps(keys)}).fetchone()
     _remove(transaction, keys)
     merge_words(transaction.execute, "memory_fts")
+    _note(transaction, forgetting.namespace, rows)
     return Success(ForgetReceipt(len(keys), embeddings, _mark_stale(transaction, rows)))
 
 
@@ -118,9 +121,21 @@ def expire(
         "session_id": session_id,
         "before_us": END_US if created_before is None else to_us(created_before),
     }
-    keys = [key for (key,) in transaction.execute(SELECT_EXPIRED, parameters).fetchall()]
-    _remove(transaction, keys)
-    return Success(len(keys))
+    rows = transaction.execute(SELECT_EXPIRED, parameters).fetchall()
+    _remove(transaction, [key for key, *_ in rows])
+    if session_id is not None:  # by age they go by themselves, whoever happens to act
+        _note(transaction, namespace, rows)
+    return Success(len(rows))
+
+
+def _note(transaction: Transaction, namespace: Namespace, rows: Iterable[tuple[Any, ...]]) -> None:
+    note(
+        transaction,
+        (
+            Deed("forgotten", "memory", memory_id, Namespace(namespace.user, app))
+            for _, memory_id, app, *_ in rows
+        ),
+    )
 
 
 def _remove(transaction: Transaction, keys: list[int]) -> None:
@@ -132,7 +147,7 @@ def _remove(transaction: Transaction, keys: list[int]) -> None:
 def _mark_stale(transaction: Transaction, rows: Iterable[tuple[Any, ...]]) -> tuple[str, ...]:
     """Mark the summaries that stand for messages which memories came from, and return their ids."""
     sources = defaultdict[str, set[str]](set)
-    for _, session_id, provenance in rows:
+    for *_, session_id, provenance in rows:
         if session_id is not None and provenance is not None:
             sources[session_id].update(json.loads(provenance)["message_ids"])
     stale = set[str]()

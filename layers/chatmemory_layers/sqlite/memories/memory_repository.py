@@ -13,6 +13,7 @@ from chatmemory.errors import RepositoryError
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Candidates, Forgetting, MemorySearch
+from chatmemory_layers.sqlite.audit.audit_trail import SqliteAuditTrail
 from chatmemory_layers.sqlite.engine.database import DatabaseTag, empty_log
 from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
 from chatmemory_layers.sqlite.memories import memory_reads, memory_removal, memory_store, memory_writes
@@ -25,6 +26,12 @@ class SqliteMemoryRepository:
     """Memories in the file of *database*."""
 
     database: Database
+
+    @property
+    def trail(self) -> SqliteAuditTrail:
+        """See ``KeepsTrail``."""
+        return SqliteAuditTrail(self.database)
+
     searcher: MemorySearcher = field(factory=MemorySearcher, init=False, eq=False, repr=False)
 
     store = writes("store memories", memory_store.store)

@@ -18,6 +18,7 @@ from chatmemory.longterm.changes import StandingMemory, Step, StoreDecision, Wor
 from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
+from chatmemory_layers.sqlite.audit.audit_trail import note
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memories.memory_row import said_columns, vector_blob
 
@@ -123,6 +124,7 @@ def store(
         if not isinstance(decision, StoreDecision):
             return Failure(decision)
         _execute(transaction, decision.steps)
+    note(transaction, decision.deeds)
     return Success(decision.answer)
 
 

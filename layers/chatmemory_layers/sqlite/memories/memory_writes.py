@@ -8,14 +8,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Never
 
+from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError
+from chatmemory.longterm.changes import deeds_of_mark
 from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sqlite.audit.audit_trail import note
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, memory_of, said_columns, seen_by, vector_blob
 from chatmemory_layers.sqlite.memories.memory_store import SELECT_TWIN, user_row
@@ -68,7 +71,9 @@ def retire(
 ) -> Outcome[bool, Never]:
     """See ``MemoryRepository.retire``."""
     end = {**seen_by(namespace), "key": key, "at_us": to_us(now)}
-    return Success(bool(transaction.execute(END_KEY, end).fetchall()))
+    ended = transaction.execute(END_KEY, end).fetchall()
+    note(transaction, [Deed("retired", "memory", memory_id, namespace) for (memory_id,) in ended])
+    return Success(bool(ended))
 
 
 def rewrite(
@@ -87,7 +92,9 @@ def rewrite(
     transaction.execute(UPDATE_SAID, (*said_columns(draft), dedup_key, key))
     if not keep_vector:
         _set_vector(transaction, draft.namespace.user, key, memory_type, draft.space, draft.vector)
-    return Success(_memory(transaction, draft.namespace, key))
+    rewritten = _memory(transaction, draft.namespace, key)
+    note(transaction, [Deed("changed", "memory", draft.id, rewritten.namespace)])
+    return Success(rewritten)
 
 
 def mark(
@@ -104,7 +111,9 @@ def mark(
         return Success(None)
     key, *_ = row
     _set_marks(transaction, namespace.user, key, memory_type=memory_type, pinned=pinned)
-    return Success(_memory(transaction, namespace, key))
+    marked = _memory(transaction, namespace, key)
+    note(transaction, deeds_of_mark(memory_id, marked.namespace, memory_type=memory_type, pinned=pinned))
+    return Success(marked)
 
 
 def record_use(

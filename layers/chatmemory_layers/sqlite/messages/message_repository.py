@@ -10,6 +10,7 @@ from attrs import frozen
 
 from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer
+from chatmemory_layers.sqlite.audit.audit_trail import SqliteAuditTrail
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
 from chatmemory_layers.sqlite.messages import (
@@ -27,6 +28,11 @@ class SqliteMessageRepository:
     """Conversations and their queued work in the file of *database*."""
 
     database: Database
+
+    @property
+    def trail(self) -> SqliteAuditTrail:
+        """See ``KeepsTrail``."""
+        return SqliteAuditTrail(self.database)
 
     append = writes("append messages", message_writes.append)
     page = reads("read messages", message_reads.page)

@@ -11,6 +11,7 @@ from typing import Final, final
 
 from attrs import define
 
+from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import (
@@ -27,6 +28,7 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND
+from chatmemory_layers.sqlite.audit.audit_trail import note
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 
 SELECT_CONVERSATION = """
@@ -203,6 +205,7 @@ def append(
         _store(transaction, row, decision)
     if decision.new:
         row.become(transaction, decision.state)
+        note(transaction, [Deed("added", "conversation", batch.conversation_id, decision.state.owner)])
     return Success(decision.answer)
 
 
@@ -261,4 +264,5 @@ def clear(
         transaction.execute(statement, key)
     decision = decide_clear(row.state, summaries=summaries, now=now)
     row.become(transaction, decision.state)
+    note(transaction, [Deed("cleared", "conversation", conversation_id, decision.state.owner)])
     return Success(decision.answer)

@@ -1,0 +1,248 @@
+"""Who did what to which conversation or memory is on record, by the name of who acted, without what was said."""
+
+from collections.abc import Awaitable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chatmemory.access.audit import AuditAction, AuditEntry, AuditQuery, AuditTrail, AuditTrailTag
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import EVERY_RIGHT, Granted, Principal, acting_as
+from chatmemory.conversation.message_repository import MessageRepository, PageQuery
+from chatmemory.effect import Effect, Failure, ManagedRuntime
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.errors import AccessDeniedError
+from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
+from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.repository_values import Attachment, Forgetting
+from chatmemory_layers.stacks.audit_trail import audit_trail
+from tests.contract.conftest import Repositories
+
+MEI = Namespace("mei")
+DESK = Namespace("mei", "desk")
+PHONE = Principal(name="phone", namespace=DESK, granted=(Granted(MEI),))
+LAPTOP = Principal(name="laptop", namespace=MEI, granted=(Granted(MEI),))
+READER = Principal(
+    name="reader",
+    namespace=Namespace("wang"),
+    granted=(Granted(MEI, rights=EVERY_RIGHT - {"write", "delete"}),),
+)
+EVERYTHING = AuditQuery(limit=1000)
+
+
+@pytest.fixture
+async def trail(opened: ManagedRuntime[Repositories]) -> AuditTrail:
+    """The trail of the store, as a ready stack finds it."""
+    return await opened.run_or_raise(audit_trail.provide_to(Effect.service(AuditTrailTag)))
+
+
+async def told(trail: AuditTrail, query: AuditQuery = EVERYTHING) -> Sequence[AuditEntry]:
+    """Return what *query* finds, oldest first."""
+    return (await trail.entries(query).or_raise())[::-1]
+
+
+async def deeds(trail: AuditTrail) -> list[tuple[str, AuditAction, str]]:
+    """Return who did what to which target, oldest first."""
+    return [(entry.who, entry.action, entry.target) for entry in await told(trail)]
+
+
+async def test_what_is_done_to_a_conversation_is_on_record(
+    repository: MessageRepository, trail: AuditTrail
+) -> None:
+    with acting_as(PHONE):
+        await repository.append(batch("旅行", said("m1"), said("m2"))).or_raise()
+    with acting_as(LAPTOP):
+        await repository.remove_newest("旅行", now=START, threshold=None).or_raise()
+        await repository.clear("旅行", now=START).or_raise()
+    entries = await told(trail)
+    assert [(one.who, one.user, one.action, one.kind, one.target, one.owner) for one in entries] == [
+        ("phone", "mei", "added", "conversation", "旅行", DESK),
+        ("laptop", "mei", "removed", "conversation", "旅行", DESK),
+        ("laptop", "mei", "cleared", "conversation", "旅行", DESK),
+    ]
+
+
+async def test_what_is_done_to_memories_is_on_record(memories: MemoryRepository, trail: AuditTrail) -> None:
+    with acting_as(LAPTOP):
+        await memories.store((remembered("a", namespace=DESK), remembered("b", namespace=MEI))).or_raise()
+        await memories.store((remembered("c", "乌龙茶", namespace=DESK, replaces="b"),)).or_raise()
+        changed = remembered("a", "红茶", namespace=MEI)
+        await memories.rewrite(changed, expected_version=1).or_raise()
+        await memories.mark(MEI, "a", pinned=True).or_raise()
+        await memories.mark(MEI, "a", pinned=False).or_raise()
+        await memories.mark(MEI, "a", memory_type="short_term").or_raise()
+        await memories.mark(MEI, "a", memory_type="long_term").or_raise()
+        await memories.store((remembered("k", namespace=DESK, key="茶", value="绿茶"),)).or_raise()
+        await memories.retire(DESK, "茶", now=START).or_raise()
+        await memories.forget(Forgetting(MEI, memory_id="c")).or_raise()
+    entries = await told(trail)
+    assert {(one.who, one.user, one.kind) for one in entries} == {("laptop", "mei", "memory")}
+    assert [(one.action, one.target, one.owner.app) for one in entries[:-2]] == [
+        ("stored", "a", "desk"),
+        ("stored", "b", ""),
+        ("superseded", "b", ""),
+        ("stored", "c", "desk"),
+        ("changed", "a", "desk"),
+        ("pinned", "a", "desk"),
+        ("unpinned", "a", "desk"),
+        ("demoted", "a", "desk"),
+        ("promoted", "a", "desk"),
+        ("stored", "k", "desk"),
+        ("retired", "k", "desk"),
+    ]
+    assert {(one.action, one.target, one.owner.app) for one in entries[-2:]} == {
+        ("forgotten", "c", "desk"),
+        ("forgotten", "b", ""),  # which c had superseded
+    }
+
+
+async def test_what_ends_with_its_session_is_on_record_and_what_goes_by_its_age_is_not(
+    memories: MemoryRepository, trail: AuditTrail
+) -> None:
+    short = {"memory_type": "short_term", "session_id": "s"}
+    with acting_as(LAPTOP):
+        await memories.store((remembered("a", namespace=DESK, **short),)).or_raise()
+        assert await memories.expire(MEI, session_id="s").or_raise() == 1
+        await memories.store((remembered("b", namespace=DESK, **short),)).or_raise()
+        assert await memories.expire(MEI, created_before=START + timedelta(days=9999)).or_raise() == 1
+    assert await deeds(trail) == [
+        ("laptop", "stored", "a"),
+        ("laptop", "forgotten", "a"),
+        ("laptop", "stored", "b"),
+    ]
+
+
+async def test_a_program_that_has_the_store_to_itself_leaves_no_entry(
+    repository: MessageRepository, memories: MemoryRepository, trail: AuditTrail
+) -> None:
+    await repository.append(batch("c", said("m1"))).or_raise()
+    await repository.clear("c", now=START).or_raise()
+    await memories.store((remembered("a", namespace=MEI),)).or_raise()
+    await memories.mark(MEI, "a", pinned=True).or_raise()
+    await memories.forget(Forgetting(MEI)).or_raise()
+    assert await told(trail) == ()
+
+
+async def test_what_changes_nothing_leaves_no_entry(
+    repository: MessageRepository, memories: MemoryRepository, trail: AuditTrail
+) -> None:
+    with acting_as(PHONE):
+        await repository.append(batch("c", said("m1"))).or_raise()
+        await memories.store((remembered("a", namespace=MEI),)).or_raise()
+        before = await told(trail)
+        nothing: Sequence[Awaitable[Any]] = (
+            repository.append(batch("c", said("m1"))),  # once more
+            repository.append(batch("c", said("m1", "else"))),  # a conflict
+            repository.append(batch("c", said("m2"), expected_version=9)),
+            repository.clear("unknown", now=START),
+            repository.remove_newest("unknown", now=START, threshold=None),
+            memories.store((remembered("a", namespace=MEI),)),
+            memories.store((remembered("a", "else", namespace=MEI),)),
+            memories.rewrite(remembered("a", "else", namespace=MEI), expected_version=9),
+            memories.rewrite(remembered("unknown", namespace=MEI), expected_version=1),
+            memories.mark(MEI, "unknown", pinned=True),
+            memories.retire(MEI, "unknown", now=START),
+            memories.forget(Forgetting(MEI, memory_id="unknown")),
+        )
+        refusals = [outcome.failure() for call in nothing if isinstance(outcome := await call, Failure)]
+    assert len(refusals) == 4
+    assert await told(trail) == before
+
+
+async def test_what_the_service_does_by_itself_and_what_is_read_leaves_no_entry(
+    repository: MessageRepository, memories: MemoryRepository, trail: AuditTrail
+) -> None:
+    with acting_as(PHONE):
+        drafts = (said("m1"), said("m2"), said("m3"))
+        await repository.append(batch("c", *drafts, threshold=ALWAYS)).or_raise()
+        await memories.store((remembered("a", namespace=MEI),)).or_raise()
+        before = await told(trail)
+        page = await repository.page(PageQuery("c", "model", limit=9)).or_raise()
+        assert page is not None
+        summary = summary_of("c", page.messages[:2], message_id="s1", planned_at_version=1)
+        await repository.summarize(summary).or_raise()
+        claim = repository.claim_work(now=START, lease_id="l", lease_until=START + timedelta(seconds=9))
+        if (work := await claim.or_raise()) is not None:
+            await repository.settle_work(work, threshold=None).or_raise()
+        await memories.record_use(MEI, ("a",), use_id="u", session_id="s", now=START).or_raise()
+        vector = Attachment("a", 1, unit(1, 0))
+        await memories.attach(MEI, EmbeddingSpace("e", 2), (vector,)).or_raise()
+        await repository.conversation("c").or_raise()
+        await memories.get(MEI, "a").or_raise()
+    assert await told(trail) == before
+
+
+async def test_what_is_refused_leaves_no_entry(repository: MessageRepository, trail: AuditTrail) -> None:
+    await begun_by(PHONE, repository)
+    with acting_as(READER):
+        for refused in (repository.append(batch("c", said("m2"))), repository.clear("c", now=START)):
+            outcome = await refused
+            assert isinstance(outcome, Failure)
+            assert isinstance(outcome.failure(), AccessDeniedError)
+    assert await deeds(trail) == [("phone", "added", "c")]
+
+
+async def test_entries_hold_nothing_of_what_was_said(
+    repository: MessageRepository, memories: MemoryRepository, trail: AuditTrail
+) -> None:
+    with acting_as(PHONE):
+        await repository.append(batch("c", said("m1", "geheim"))).or_raise()
+        said_so = remembered("a", "geheim", namespace=MEI, key="geheim", value="geheim")
+        await memories.store((said_so,)).or_raise()
+        await memories.retire(MEI, "geheim", now=START).or_raise()
+        await memories.forget(Forgetting(MEI)).or_raise()
+    entries = await told(trail)
+    assert len(entries) == 4
+    assert "geheim" not in str(entries)
+
+
+async def begun_by(principal: Principal, repository: MessageRepository, conversation_id: str = "c") -> None:
+    with acting_as(principal):
+        await repository.append(batch(conversation_id, said("m1"))).or_raise()
+
+
+async def test_entries_are_read_newest_first_and_page_by_page(
+    repository: MessageRepository, trail: AuditTrail
+) -> None:
+    names = [f"c{number}" for number in range(7)]
+    for name in names:
+        await begun_by(PHONE, repository, name)
+    found: list[str] = []
+    after = None
+    for size in (3, 3, 1, 0):
+        page = await trail.entries(AuditQuery(limit=3, after=after)).or_raise()
+        assert len(page) == size
+        found += [entry.target for entry in page]
+        after = (page[-1].at, page[-1].number) if page else None
+    assert found == names[::-1]
+
+
+async def test_entries_are_found_by_who_by_target_and_since_when(
+    repository: MessageRepository, trail: AuditTrail
+) -> None:
+    await begun_by(PHONE, repository, "a")
+    await begun_by(LAPTOP, repository, "b")
+    await begun_by(LAPTOP, repository, "c")
+    *_, last = everything = await told(trail)
+    assert await told(trail, AuditQuery(who="phone")) == everything[:1]
+    assert await told(trail, AuditQuery(target="b")) == everything[1:2]
+    assert await told(trail, AuditQuery(who="laptop", target="a")) == ()
+    assert last in await told(trail, AuditQuery(since=last.at))
+    assert await told(trail, AuditQuery(since=last.at + timedelta(microseconds=1))) == ()
+
+
+async def test_old_entries_are_pruned(
+    repository: MessageRepository, trail: AuditTrail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatmemory_layers.sqlite.audit.audit_trail.MOST_AT_ONCE", 2)  # in pieces
+    monkeypatch.setattr("chatmemory_layers.postgres.audit.audit_trail.MOST_AT_ONCE", 2)
+    for number in range(6):
+        await begun_by(PHONE, repository, f"c{number}")
+    last = (await told(trail))[-1]
+    old = [entry for entry in await told(trail) if entry.at < last.at]
+    assert await trail.prune(last.at).or_raise() == len(old)
+    assert last in await told(trail)
+    assert await trail.prune(last.at + timedelta(seconds=1)).or_raise() == 6 - len(old)
+    assert await told(trail) == ()
