@@ -52,7 +52,7 @@ class AuditEntry:
     Attributes:
         number: tells it from other entries of the same instant.
         at: when, by the clock of the store, UTC.
-        who: the name of the principal: of its token, or ``main``.
+        who: the name of the principal: on a server, of its token.
         user: in whose name it acted.
         action: what was done.
         kind: to what.

@@ -15,6 +15,7 @@ from chatmemory.settings.token_hash import HASH, AcceptedToken, token_hash
 
 HIGHEST_PORT: Final = 65_535
 SHORTEST_TOKEN: Final = 16  # characters: less can be guessed
+LONGEST_AUDIT_DAYS: Final = 36_500
 SENDABLE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 """What a header brings to the other side as it was."""
 A_HASH: Final = validators.optional(
@@ -140,6 +141,7 @@ class ServerSettings:
         max_body_bytes: the largest size of a request body.
         header_seconds: how long the head of a request may take to arrive.
         body_seconds: how long the body of a request may take to arrive.
+        audit_days: how long it stays on record who did what; 0: for ever.
     """
 
     host: str = field(default="127.0.0.1", validator=validators.min_len(1))
@@ -153,6 +155,7 @@ class ServerSettings:
     max_body_bytes: int = field(default=1_000_000, validator=POSITIVE)
     header_seconds: float = field(default=3.0, validator=SOME_TIME)
     body_seconds: float = field(default=10.0, validator=SOME_TIME)
+    audit_days: int = field(default=90, validator=[validators.ge(0), validators.le(LONGEST_AUDIT_DAYS)])
 
     def __attrs_post_init__(self) -> None:
         if self.token:

@@ -65,6 +65,7 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "supersede_memory": ("yes", "no", "no", "token"),
     "promote_memory": ("yes", "no", "no", "token"),
     "pin_memory": ("yes", "no", "no", "token"),
+    "list_audit_entries": ("no", "no", "no", "token"),  # which is for the token of the server
     "build_context": ("yes", "own", "yes", "token"),
     "count_past_chats": ("yes", "no", "no", "token"),
     "list_past_conversations": ("yes", "no", "no", "token"),

@@ -12,6 +12,7 @@ with needs_extra("server"):
     from starlette.routing import Router
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+from chatmemory.access.audit import AuditTrailTag
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Runner
@@ -27,6 +28,7 @@ from chatmemory.programs.http.guards.door import MethodRoute, RawPaths, behind_t
 from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places, Room, StreamLimit
 from chatmemory.programs.http.openapi import OPENAPI, openapi_document
 from chatmemory.programs.http.operation import Operation
+from chatmemory.programs.http.operations.audit import AUDIT
 from chatmemory.programs.http.operations.context import CONTEXT
 from chatmemory.programs.http.operations.conversations import CONVERSATIONS
 from chatmemory.programs.http.operations.describing import SETTINGS
@@ -47,6 +49,7 @@ Services: TypeAlias = (
     | EmbedderTag
     | PastChatsService
     | ItemRepositoryTag
+    | AuditTrailTag
     | ServerFactsTag
 )
 """What the operations ask for."""
@@ -54,6 +57,7 @@ Services: TypeAlias = (
 OPERATIONS: Final[Sequence[Operation]] = (
     *HEALTH,
     *SETTINGS,
+    *AUDIT,
     *OPENAPI,
     *CONVERSATIONS,
     *EXTRACTION,

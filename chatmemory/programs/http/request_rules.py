@@ -9,6 +9,7 @@ from chatmemory.programs.http.operation import InApp
 from chatmemory.programs.http.operations.conversations import ConversationList
 from chatmemory.programs.http.operations.memories import MemoryList, Question, Said, Turn
 from chatmemory.programs.http.operations.past_chats import PastConversationList
+from chatmemory.programs.operations.audit import AuditList
 from chatmemory.programs.operations.context import ContextRequest
 from chatmemory.programs.schemas.json_schema import AN_ID, RULES, TAGS
 
@@ -27,6 +28,9 @@ RULES_OF_REQUESTS: Final = {
     (MemoryList, "session_id"): AN_ID,
     (MemoryList, "tag"): AN_ID,
     (MemoryList, "containing"): {"minLength": 1, "maxLength": MAX_CONTAINED_CHARACTERS},
+    (AuditList, "after"): A_CURSOR,
+    (AuditList, "who"): AN_ID,
+    (AuditList, "target"): AN_ID,
     (Question, "query"): _TEXT,
     (Question, "tags"): TAGS,
     (Turn, "session_id"): AN_ID,

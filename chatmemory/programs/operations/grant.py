@@ -12,6 +12,7 @@ from chatmemory.input.choices import Role
 from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 
+NO_AUDIT: Final = Refusal("ForbiddenError", "the audit trail is for the main token: [server] token")
 NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token is not for past chats")
 
 
@@ -25,12 +26,13 @@ class Grant:
     """What a client may do.
 
     Attributes:
-        name: of its token in the configuration; in parentheses where there is no such name.
+        name: of its token in the configuration, in the log and the audit trail; in parentheses where there is no such name.
         user: whose memories it sees, and who owns the conversations that it begins.
         app: the app of these; ``""``: all of the user's.
         conversations: that it may use; not given: those of its user.
         roles: of the messages that it may add.
         past_chats: whether it may search the histories of other tools.
+        audit: whether it may read who did what, whoever it was.
         read_only: whether it may only look.
     """
 
@@ -40,6 +42,7 @@ class Grant:
     conversations: tuple[Granted, ...] = field(default=Factory(_own, takes_self=True))
     roles: frozenset[Role] = EVERY_ROLE
     past_chats: bool = True
+    audit: bool = False
     read_only: bool = False
 
     @cached_property
@@ -65,7 +68,11 @@ def main_grant(settings: ServerSettings, *, name: str) -> Grant:
     """Return the grant of whoever needs no token or has the main one: all that is the user's, and what is nobody's."""
     own = Namespace(settings.user, settings.app)
     return Grant(
-        name=name, user=settings.user, app=settings.app, conversations=(Granted(own), Granted(UNOWNED))
+        name=name,
+        user=settings.user,
+        app=settings.app,
+        conversations=(Granted(own), Granted(UNOWNED)),
+        audit=True,
     )
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Mapping
 from datetime import timedelta
 from importlib.util import find_spec
 from typing import Final, NoReturn, cast, final
@@ -18,6 +19,7 @@ from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import RepositoryError, memory_error
 from chatmemory.extra import needed
+from chatmemory.programs.operations.audit import MOST_ENTRIES, AuditList
 from chatmemory.programs.pastchats.exit_codes import INTERRUPTED, exit_code
 from chatmemory.settings.memory_settings import LONGEST_DAYS, Settings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
@@ -37,6 +39,10 @@ threads that ask SQLite: 64 clients that read at once were answered at a quarter
 EXIT_CODES: Final = """\
 Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 a part is not installed, 2 wrong usage, 5 the store cannot be opened,
 7 invalid configuration, an address that needs a token, or a port that is taken, 130 Ctrl-C before it was open."""
+
+EXIT_CODES_OF_READS: Final = """\
+Exit codes: 0 success (also if nothing was found), 2 wrong usage, 3 invalid input, 5 the store cannot be opened,
+7 invalid configuration."""
 
 LINE: Final = "%(asctime)s %(message)s"
 
@@ -104,11 +110,7 @@ def serve(
         "server": {"host": host, "port": port, "user": user, "app": app},
         "memory": {"store": {"sqlite": {"path": store}}, "pastChats": {"path": past_chats}},
     }
-    match read_settings(config or os.environ.get(CONFIG) or None, given=given):
-        case Success(read):
-            settings = read
-        case Failure(error):
-            _fail(error)
+    settings = _settings(config, given)
     logging.basicConfig(format=LINE, level=logging.WARNING)
     logging.getLogger("chatmemory.http").setLevel(logging.WARNING if quiet else logging.INFO)
     _serve(settings, names_past_chats=past_chats is not None)
@@ -150,6 +152,53 @@ def _toml(key: str) -> str:
 
 def _toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)  # the same in TOML for whatever can be printed
+
+
+@main.command(epilog=EXIT_CODES_OF_READS)
+@click.option("--store", metavar="FILE", help="The SQLite file of conversations and memories.")
+@click.option("--config", metavar="FILE", help=f"The TOML file of the settings; also {CONFIG}.")
+@click.option(
+    "--since", metavar="WHEN", help="From this time on: 2026-03-01, 2026-03, or 7d for the last seven days."
+)
+@click.option(
+    "--who", metavar="NAME", help="Only what this client did: the name of its token, as the log shows it."
+)
+@click.option("--target", metavar="ID", help="Only what was done to this conversation or memory.")
+@click.option("--limit", type=click.IntRange(1, MOST_ENTRIES), default=100, show_default=True)
+@click.option("--after", metavar="CURSOR", help="Continue where a list has ended, which says how.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def audit(
+    store: str | None,
+    config: str | None,
+    since: str | None,
+    who: str | None,
+    target: str | None,
+    limit: int,
+    after: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print who did what to which conversation or memory, newest first, never what was said.
+
+    Clients of servers are on record, by the name of their token; programs that have the store to themselves are not.
+
+        chatmemory audit --since 7d --who phone
+    """
+    from chatmemory_layers.server.audit_command import instant_of, read_trail, show
+
+    settings = _settings(config, {"memory": {"store": {"sqlite": {"path": store}}}})
+    asked = AuditList(limit=limit, after=after, who=who, target=target, since=instant_of(since))
+    match read_trail(settings, asked):
+        case Success(page):
+            show(page, as_json=as_json)
+        case Failure(error):
+            click.echo(f"chatmemory: {error}", err=True)
+            sys.exit(exit_code(error))
+
+
+def _settings(config: str | None, given: Mapping[str, object]) -> Settings:
+    read = read_settings(config or os.environ.get(CONFIG) or None, given=given)
+    return _fail(read.failure()) if isinstance(read, Failure) else read.unwrap()
 
 
 def _miss(settings: PastChatsSettings) -> None:

@@ -8,6 +8,7 @@ from chatmemory.effect import Layer
 from chatmemory.programs.mcp.server import Services
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers import stacks
+from chatmemory_layers.server.audit_pruning import audit_pruning
 from chatmemory_layers.server.served_index import served_index
 from chatmemory_layers.server.served_past_chats import served_past_chats
 
@@ -25,4 +26,5 @@ def mcp_stack(
     memory = settings.memory
     past_chats = served_past_chats(memory.past_chats, memory.embedding)
     index = served_index(memory.past_chats, memory.embedding, folders=folders)
-    return stacks.configured(settings, **parts) | past_chats | index
+    pruning = audit_pruning(settings.server.audit_days)
+    return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | index

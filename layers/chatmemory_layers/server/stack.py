@@ -7,6 +7,7 @@ from chatmemory.programs.http.app import Services
 from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers import stacks
+from chatmemory_layers.server.audit_pruning import audit_pruning
 from chatmemory_layers.server.facts import server_facts
 from chatmemory_layers.server.served_past_chats import served_past_chats
 
@@ -20,4 +21,5 @@ def server_stack(settings: Settings, **parts: Unpack[stacks.Parts]) -> Layer[Ser
     """
     past_chats = served_past_chats(settings.memory.past_chats, settings.memory.embedding)
     facts = Layer.succeed(ServerFactsTag, server_facts(settings))
-    return stacks.configured(settings, **parts) | past_chats | facts
+    pruning = audit_pruning(settings.server.audit_days)
+    return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | facts

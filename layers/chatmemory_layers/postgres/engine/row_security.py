@@ -32,6 +32,7 @@ GUARDED: Final = (
     "atomic_memory",
     *OF_MEMORIES,
     *OF_THE_SERVICE,
+    "audit_entry",
 )
 UNGUARDED: Final = ("chatmemory_migration", "memory_space")
 """Tables that hold nothing that anybody said."""
@@ -190,6 +191,9 @@ def _policies() -> Iterator[tuple[str, str, str, str]]:
         own = f"EXISTS (SELECT FROM atomic_memory WHERE atomic_memory.memory_key = {table}.memory_key)"
         new = _check("chatmemory_remembers(memory_key)")
         yield table, "chatmemory_own", "ALL", f"{_using(own)} {new}"
+    yield "audit_entry", "chatmemory_note", "INSERT", _check("who_user = " + _USER)
+    yield "audit_entry", "chatmemory_read", "SELECT", _using("FALSE")
+    yield "audit_entry", "chatmemory_prune", "DELETE", _using("FALSE")
     for table in OF_THE_SERVICE:
         yield table, "chatmemory_own", "ALL", _using("FALSE")
 

@@ -1,0 +1,24 @@
+"""``GET /audit``: who did what to which conversation or memory, for who has the main token."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from chatmemory.access.audit import AuditTrailTag
+from chatmemory.effect import Effect
+from chatmemory.errors import DataValidationError, GenericMemoryError
+from chatmemory.programs.http.operation import Call, Operation
+from chatmemory.programs.operations.audit import AuditList, AuditPage, audit_page
+from chatmemory.programs.operations.grant import NO_AUDIT
+from chatmemory.programs.operations.refusal import Refusal
+
+
+def list_audit_entries(
+    call: Call[AuditList, None],
+) -> Effect[AuditPage, DataValidationError | GenericMemoryError | Refusal, AuditTrailTag]:
+    """List who changed which conversation or memory, newest first, without what was said; for the main token alone."""
+    return audit_page(call.query) if call.grant.audit else Effect.fail(NO_AUDIT)
+
+
+AUDIT: Final[Sequence[Operation]] = (
+    Operation("GET", "/audit", list_audit_entries, example={"limit": 20, "since": "2026-03-01T00:00:00Z"}),
+)

@@ -1,0 +1,70 @@
+"""The audit trail, read page by page."""
+
+from datetime import datetime
+from typing import Final, final
+
+from attrs import field, frozen, validators
+
+from chatmemory.access.audit import AuditEntry, AuditQuery, AuditTrailTag
+from chatmemory.access.principal import ANYBODY, acting_as
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
+from chatmemory.input.rules import cursor_of, id_problems, read_cursor, refuse
+
+MOST_ENTRIES: Final = 1000
+LONGEST_NUMBER: Final = 18
+"""Digits of the number of an entry."""
+
+
+@final
+@frozen(kw_only=True)
+class AuditList:
+    """A list of changes, newest first.
+
+    Attributes:
+        after: the `next` of the previous page.
+        who: only what this client did: the name of its token, as the log shows it.
+        target: only what was done to the conversation or the memory with this id.
+        since: only what was done at this time or later.
+    """
+
+    limit: int = field(default=100, validator=[validators.ge(1), validators.le(MOST_ENTRIES)])
+    after: str | None = None
+    who: str | None = None
+    target: str | None = None
+    since: datetime | None = None
+
+
+@final
+@frozen
+class AuditPage:
+    """Changes, newest first; *next* is the cursor of the page after this one, null at the end."""
+
+    entries: tuple[AuditEntry, ...]
+    next: str | None
+
+
+@Effect.gen
+async def audit_page(
+    do: Do[DataValidationError | GenericMemoryError, AuditTrailTag], asked: AuditList
+) -> AuditPage:
+    """Return the entries that are asked for."""
+    place, problems = read_cursor(asked.after)
+    after = None
+    if place is not None:
+        at, number = place
+        if number.isascii() and number.isdecimal() and len(number) <= LONGEST_NUMBER:
+            after = at, int(number)
+        else:
+            problems = [Problem("$.after", "no cursor: give the next of another page")]
+    refuse(
+        do,
+        problems,
+        id_problems("$.who", asked.who, or_none=True),
+        id_problems("$.target", asked.target, or_none=True),
+    )
+    query = AuditQuery(limit=asked.limit, after=after, who=asked.who, target=asked.target, since=asked.since)
+    with acting_as(ANYBODY):  # the trail is nobody's; who may read it, reads it all
+        entries = await do(do.service(AuditTrailTag).entries(query).alt(GenericMemoryError))
+    is_last = len(entries) < asked.limit
+    return AuditPage(entries, None if is_last else cursor_of((entries[-1].at, str(entries[-1].number))))

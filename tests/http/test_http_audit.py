@@ -1,0 +1,171 @@
+"""Who did what through the server is on record, for who has the main token, until it is too old."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from chatmemory.access.audit import AuditQuery, AuditTrailTag
+from chatmemory.effect import ManagedRuntime
+from chatmemory.effect.services.clock import SystemClock, TestClock
+from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
+from chatmemory.settings.server_settings import ServerSettings, TokenSettings
+from chatmemory_layers import stacks
+from chatmemory_layers.server.mcp_stack import mcp_stack
+from chatmemory_layers.server.stack import server_stack
+from tests.http_api import api
+from tests.patience import PATIENCE_SECONDS
+
+MAIN = "the-token-of-the-owner"
+PHONE = "the-token-of-the-phone"
+READER = "the-token-of-a-reader"
+SETTINGS = ServerSettings(
+    user="mei",
+    token=MAIN,
+    tokens={
+        "phone": TokenSettings(token=PHONE, user="wang", app="chat"),
+        "reader": TokenSettings(token=READER, user="mei", read_only=True),
+    },
+)
+COMMAND = Path(sys.executable).with_name("chatmemory")
+
+
+@asynccontextmanager
+async def client_of(path: Path, token: str) -> AsyncGenerator[httpx.AsyncClient]:
+    async with api(stacks.embedded(path), SETTINGS, token=token) as client:
+        yield client
+
+
+async def use(path: Path) -> None:
+    """Let the phone and the owner do something, each with what is theirs."""
+    async with client_of(path, PHONE) as phone:
+        said = {"messages": [{"role": "user", "content": "geheim"}]}
+        assert (await phone.post("/conversations/wang-1/messages", json=said)).status_code == 201
+    async with client_of(path, MAIN) as owner:
+        saved = await owner.post("/memories", json={"memories": [{"id": "tea", "content": "geheim"}]})
+        assert saved.status_code == 201
+        assert (await owner.delete("/memories/tea")).status_code == 200
+
+
+def told(entries: Sequence[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+    return [(one["who"], one["user"], one["action"], one["target"]) for one in entries]
+
+
+DONE = [
+    ("(server.token)", "mei", "forgotten", "tea"),
+    ("(server.token)", "mei", "stored", "tea"),
+    ("phone", "wang", "added", "wang-1"),
+]
+
+
+async def test_what_clients_did_is_listed_by_the_names_of_their_tokens(tmp_path: Path) -> None:
+    await use(tmp_path / "a.db")
+    async with client_of(tmp_path / "a.db", MAIN) as owner:
+        answer = await owner.get("/audit")
+        assert answer.status_code == 200
+        assert told(answer.json()["entries"]) == DONE
+        assert "geheim" not in answer.text
+        assert answer.json()["entries"][-1]["owner"] == {"user": "wang", "app": "chat"}
+        by_phone = await owner.get("/audit", params={"who": "phone", "target": "wang-1"})
+        assert told(by_phone.json()["entries"]) == DONE[-1:]
+
+
+async def test_the_list_goes_on_where_a_page_has_ended(tmp_path: Path) -> None:
+    await use(tmp_path / "a.db")
+    async with client_of(tmp_path / "a.db", MAIN) as owner:
+        whole = (await owner.get("/audit")).json()["entries"]
+        pages: list[Any] = []
+        query: dict[str, Any] = {"limit": 1}
+        for _ in whole:
+            page = (await owner.get("/audit", params=query)).json()
+            pages += page["entries"]
+            query["after"] = page["next"]
+        assert pages == whole
+        for wrong in ("x", "2026-01-01T00:00:00+00:00 one", f"2026-01-01T00:00:00+00:00 {'9' * 30}"):
+            answer = await owner.get("/audit", params={"after": wrong})
+            assert (answer.status_code, answer.json()["problems"][0]["path"]) == (422, "$.query.after")
+        assert (await owner.get("/audit", params={"who": "a\0"})).status_code == 422
+
+
+@pytest.mark.parametrize("token", [PHONE, READER])
+async def test_who_has_another_token_does_not_see_it(tmp_path: Path, token: str) -> None:
+    async with client_of(tmp_path / "a.db", token) as client:
+        answer = await client.get("/audit")
+        assert (answer.status_code, answer.json()["tag"]) == (403, "ForbiddenError")
+
+
+async def test_a_client_that_needs_no_token_is_on_record_as_everybody(client: httpx.AsyncClient) -> None:
+    said = {"messages": [{"role": "user", "content": "hello"}]}
+    await client.post("/conversations/c/messages", json=said)
+    assert told((await client.get("/audit")).json()["entries"]) == [("(everybody)", "default", "added", "c")]
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHATMEMORY_")}
+    return subprocess.run(
+        [COMMAND, "audit", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+        env=environment,
+    )
+
+
+async def test_the_command_prints_the_trail(tmp_path: Path) -> None:
+    store = tmp_path / "a.db"
+    await use(store)
+    printed = run("--store", store, "--since", "1d", "--who", "phone")
+    assert (printed.returncode, printed.stderr) == (0, "")
+    assert printed.stdout.rstrip().endswith("phone (wang) added conversation 'wang-1' of wang/chat")
+    as_json = json.loads(run("--store", store, "--json").stdout)
+    assert told(as_json["entries"]) == DONE
+    first = run("--store", store, "--limit", "1")
+    assert len(first.stdout.splitlines()) == 1
+    cursor = first.stderr.partition("--after '")[2].rstrip("'\n")
+    rest = json.loads(run("--store", store, "--json", "--after", cursor).stdout)
+    assert rest["entries"] == as_json["entries"][1:]
+
+
+def test_the_command_says_what_is_wrong_and_makes_no_store(tmp_path: Path) -> None:
+    missing = run("--store", tmp_path / "none.db")
+    assert (missing.returncode, missing.stdout) == (5, "")
+    assert "none.db" in missing.stderr
+    assert not (tmp_path / "none.db").exists()
+    assert run("--store", tmp_path / "none.db", "--since", "soon").returncode == 2
+
+
+def settings_of(path: Path, days: int) -> Settings:
+    store = StoreSettings(sqlite=SqliteSettings(path=str(path)))
+    return Settings(memory=MemorySettings(store=store), server=ServerSettings(audit_days=days))
+
+
+@pytest.mark.parametrize("stack_of", [server_stack, mcp_stack])
+@pytest.mark.parametrize(("days", "kept"), [(90, False), (0, True)])
+async def test_what_is_too_old_goes_when_a_server_starts_and_day_by_day(
+    tmp_path: Path, stack_of: Any, days: int, *, kept: bool
+) -> None:
+    store = tmp_path / "a.db"
+    await use(store)
+    clock = TestClock(SystemClock().now() + timedelta(days=89, hours=12))
+    stack = stack_of(settings_of(store, days), clock=clock)
+    async with ManagedRuntime(stack) as runtime:
+        trail = await runtime.service(AuditTrailTag)
+
+        async def size() -> int:
+            await trail.prune(
+                SystemClock().now() - timedelta(days=9999)
+            ).or_raise()  # behind what is under way
+            return len(await trail.entries(AuditQuery()).or_raise())
+
+        assert await size() == 3
+        await clock.advance(24 * 60 * 60.0)
+        assert await size() == (3 if kept else 0)
