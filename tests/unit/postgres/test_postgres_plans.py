@@ -7,9 +7,12 @@ from typing import Any
 import asyncpg
 import pytest
 
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.audit import audit_trail
 from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.engine.row_security import acting
 from chatmemory_layers.postgres.memories import (
     memory_reads,
     memory_removal,
@@ -19,6 +22,7 @@ from chatmemory_layers.postgres.memories import (
     memory_writes,
 )
 from chatmemory_layers.postgres.messages import conversation_row, history_work, message_reads, message_writes
+from tests.guarded_store import guarded_store
 from tests.unit.sql_statements import statements_of
 
 MODULES = (audit_trail, conversation_row, message_reads, message_writes, history_work)
@@ -144,3 +148,46 @@ async def test_a_list_of_memories_comes_out_of_an_index_in_order(filled: Any) ->
     for statement, arguments in LISTS:
         plan = await plan_of(filled, statement, arguments)
         assert "Sort" not in plan.partition("Limit")[2], plan
+
+
+async def test_an_append_looks_ids_up_one_by_one_where_most_conversations_are_short(filled: Any) -> None:
+    """Where a generic plan takes each for short, reading all of one looks cheap."""
+    await filled.execute("""
+        INSERT INTO chat_message SELECT 's' || n, 1, 1, 'only ' || n, 'user', 'word', n, NULL, 1, NULL
+        FROM generate_series(1, 60000) AS n;
+        ANALYZE chat_message
+    """)
+    plan = await plan_of(filled, message_writes.SELECT_KNOWN)
+    assert "Hash Join" not in plan, plan
+    assert "Index Cond: ((conversation_id = $1) AND (hashtextextended(id" in plan, plan
+
+
+async def test_policies_leave_the_indexes_of_a_page_an_append_and_a_list_in_use() -> None:
+    ada = Namespace("u1")
+    with acting_as(Principal(name="u1", namespace=ada, granted=(Granted(ada),))):
+        told = acting("c1").replace(
+            "TRUE)", "FALSE)"
+        )  # for the session: PREPARE and EXPLAIN are two transactions
+    looked_up = [
+        name
+        for name in STATEMENTS
+        if name.startswith(("message_reads.SELECT_", "message_writes.SELECT_KNOWN", "conversation_row"))
+    ]
+    async with guarded_store() as store:
+        connection = await asyncpg.connect(store.above)
+        await connection.execute(FILL)
+        await connection.close()
+        connection = await asyncpg.connect(store.serving)
+        try:
+            await connection.execute(told)
+            plans = {name: await plan_of(connection, STATEMENTS[name]) for name in looked_up}
+            plans |= {f"list {number}": await plan_of(connection, one) for number, one in enumerate(GRANTED)}
+            ids = await plan_of(connection, "SELECT FROM chat_message WHERE id = $1")
+        finally:
+            await connection.close()
+    assert len(plans) >= 12
+    for name, plan in plans.items():
+        assert "Seq Scan" not in plan, f"{name} reads a whole table:\n{plan}"
+    for name in ("list 0", "list 1"):
+        assert "conversation_guarded_owner" in plans[name], plans[name]
+    assert "chat_message_guarded_id" in ids, ids
