@@ -20,6 +20,7 @@ from chatmemory_layers.postgres.items import item_repository as postgres
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.items import item_repository as sqlite
+from tests.guarded_store import guarded_store
 from tests.thorough import rounds
 
 
@@ -54,4 +55,18 @@ class TestPostgres(Laws):
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
+        self.repository = settings >> postgres_database.database >> postgres.item_repository
+
+
+@pytest.fixture(scope="module")
+def serving() -> Generator[str]:
+    """Lend one database with row-level security, as a role that is not its owner."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(guarded_store()) as store:
+        yield store.serving
+
+
+class TestPostgresWithRowSecurity(Laws):
+    @pytest.fixture(autouse=True)
+    def in_a_guarded_database(self, serving: str) -> None:
+        settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=serving, row_security=True))
         self.repository = settings >> postgres_database.database >> postgres.item_repository

@@ -7,12 +7,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import ConversationListing
 from chatmemory.effect import EffectFailed, Failure
 from chatmemory.embedding.space import EmbeddingSpace
@@ -23,6 +25,7 @@ from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
+from tests.guarded_store import guarded_store
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.said import NOW, batch, stored_ids, summary
 
@@ -33,6 +36,12 @@ SPACE = EmbeddingSpace("模型", 3)
 
 @pytest.fixture
 def bouncer(dsn: str) -> Generator[str]:
+    with bouncer_of(dsn) as address:
+        yield address
+
+
+@contextmanager
+def bouncer_of(dsn: str) -> Generator[str]:
     """Start a PgBouncer with fewer sessions than there will be clients, and return its address."""
     program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
     if program is None:
@@ -43,7 +52,7 @@ def bouncer(dsn: str) -> Generator[str]:
         Path(folder).chmod(0o777)
         ini = Path(folder) / "pgbouncer.ini"
         ini.write_text(
-            f"[databases]\n* = host={server} user=postgres\n"
+            f"[databases]\n* = host={server} user={parts.username}\n"
             f"[pgbouncer]\npool_mode = transaction\ndefault_pool_size = {SESSIONS}\nauth_type = any\n"
             f"listen_port = {PORT}\nunix_socket_dir = {folder}\n"
         )
@@ -100,6 +109,27 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
             0
         ].conversation_id == "all"
         assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise()
+
+
+async def test_each_client_sees_what_is_its_own_in_sessions_that_all_share() -> None:
+    """With row-level security: who acts is told in each transaction, and to no session."""
+
+    async def talk(client: int) -> None:
+        async with open_database(settings) as database:
+            repository = PostgresMessageRepository(database)
+            own = Namespace(f"{client}")
+            with acting_as(Principal(name=own.user, namespace=own, granted=(Granted(own),))):
+                for number in range(BATCHES):
+                    await repository.append(batch(f"of {client}", f"{number}")).or_raise()
+                    listed = await repository.conversations(ConversationListing(99)).or_raise()
+                    assert [one.conversation_id for one in listed] == [f"of {client}"]
+                    assert len(await stored_ids(repository, f"of {client}")) == number + 1
+                    assert await stored_ids(repository, f"of {(client + 1) % CLIENTS}") == []
+
+    async with guarded_store() as store:
+        with bouncer_of(store.serving) as address:
+            settings = PostgresSettings(dsn=address, statement_cache_size=0, pool_size=2, row_security=True)
+            await asyncio.gather(*map(talk, range(CLIENTS)))
 
 
 async def test_a_statement_cache_behind_an_old_pgbouncer_is_named_with_its_cure(bouncer: str) -> None:
