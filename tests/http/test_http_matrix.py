@@ -73,6 +73,7 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "search_past_chats": ("yes", "no", "no", "token"),
     "recall_past_chats": ("yes", "no", "no", "token"),
 }
+EVERY_4: Final = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
 SHOWS_THE_SECRET: Final = {
     "list_conversations",
     "get_messages",
@@ -105,10 +106,14 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncGenerator[House]:
+    async with furnished(stacks.embedded(tmp_path / "a.db", strategy=EVERY_4), tmp_path) as furnished_house:
+        yield furnished_house
+
+
+@asynccontextmanager
+async def furnished(store: stacks.Stack, tmp_path: Path) -> AsyncGenerator[House]:
+    """Let Ada say and remember something in *store*, beside histories in *tmp_path*."""
     index_histories(tmp_path / "past-chats.db")
-    store = stacks.embedded(
-        tmp_path / "a.db", strategy=StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
-    )
     async with AsyncExitStack() as open_clients:
         first = await open_clients.enter_async_context(
             api(store, SETTINGS, token=TOKENS["ada"], past_chats=tmp_path / "past-chats.db")
