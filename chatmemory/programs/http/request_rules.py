@@ -28,7 +28,7 @@ RULES_OF_REQUESTS: Final = {
     (MemoryList, "session_id"): AN_ID,
     (MemoryList, "tag"): AN_ID,
     (MemoryList, "containing"): {"minLength": 1, "maxLength": MAX_CONTAINED_CHARACTERS},
-    (AuditList, "after"): A_CURSOR,
+    (AuditList, "after"): {"format": "audit-cursor"},
     (AuditList, "who"): AN_ID,
     (AuditList, "target"): AN_ID,
     (Question, "query"): _TEXT,

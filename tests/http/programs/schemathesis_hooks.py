@@ -9,10 +9,12 @@ from hypothesis import strategies
 KEYS = count()
 CURSORS = ["2025-03-14T12:00:00+00:00 x", "2025-03-14T12:00:00.123456+00:00 会议/第一"]
 
+AUDIT_CURSORS = ["2025-03-14T12:00:00+00:00 1", "2025-03-14T12:00:00.123456+00:00 99"]
 PAST_CURSORS = ["2025-03-14T12:00:00.000000Z|claude_code:x", "|markdown:/home/mei/笔记|1.md"]
 
 schemathesis.openapi.format("cursor", strategies.sampled_from(CURSORS))
 schemathesis.openapi.format("past-cursor", strategies.sampled_from(PAST_CURSORS))
+schemathesis.openapi.format("audit-cursor", strategies.sampled_from(AUDIT_CURSORS))
 
 
 @schemathesis.hook
