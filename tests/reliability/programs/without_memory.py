@@ -47,7 +47,7 @@ async def main(path: str) -> None:
     async with open_database(file_settings(Path(path))) as database:
         repository = SqliteMessageRepository(database)
         await repository.append(batch("before")).or_raise()
-        await database._writes.connection.run(starve)
+        await database.run_on_writer(starve)
         for id_ in ("meanwhile", "afterwards"):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 outcome = await repository.append(batch(id_))
