@@ -19,6 +19,7 @@ from chatmemory.programs.http.guards.wrong_tokens import WrongTokens
 from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory.settings.token_hash import token_hash
+from chatmemory_layers.server.audit_pruning import SECONDS_BETWEEN
 from chatmemory_layers.server.stack import server_stack
 from tests.http_api import HERE
 from tests.passing_clock import PassingClock
@@ -133,7 +134,7 @@ async def test_a_server_without_tokens_names_everybody(caplog: pytest.LogCapture
 
 
 async def test_wrong_tokens_are_logged_with_where_they_come_from(caplog: pytest.LogCaptureFixture) -> None:
-    async with door(PassingClock(), phone=PHONE) as asked:
+    async with door(PassingClock(timeout_seconds=SECONDS_BETWEEN), phone=PHONE) as asked:
         await asked(WRONG, address="192.0.2.9")
         await asked(WRONG, address="192.0.2.9")
         await asked("")  # no token is no wrong one
@@ -141,7 +142,7 @@ async def test_wrong_tokens_are_logged_with_where_they_come_from(caplog: pytest.
 
 
 async def test_each_wrong_token_of_an_address_waits_longer_up_to_a_bound() -> None:
-    clock = PassingClock()
+    clock = PassingClock(timeout_seconds=SECONDS_BETWEEN)
     async with door(clock, phone=PHONE) as asked:
         for _ in range(2 * wrong_tokens.MOST_WAITING):
             assert (await asked(WRONG)).status_code == 401
