@@ -6,7 +6,9 @@ A few requests of each operation in a brief run; every phase, for minutes, in a 
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -61,6 +63,15 @@ def test_no_request_that_the_document_can_think_of_breaks_a_promise(
 
 
 def index_histories(path: Path) -> None:
-    with ManagedRuntime(indexing(PastChatsSettings(path=str(path)))) as runtime:
-        request = IndexRequest(inputs=(str(HISTORIES),))
-        runtime.run_sync(PastChatsIndexService.use(lambda past_chats: past_chats.index(request))).unwrap()
+    path.write_bytes(_index())
+
+
+@cache
+def _index() -> bytes:
+    """Index the example histories, once for all tests of this process."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "past-chats.db")
+        with ManagedRuntime(indexing(PastChatsSettings(path=str(path)))) as runtime:
+            request = IndexRequest(inputs=(str(HISTORIES),))
+            runtime.run_sync(PastChatsIndexService.use(lambda past_chats: past_chats.index(request))).unwrap()
+        return path.read_bytes()

@@ -21,7 +21,7 @@ from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.items import item_repository as sqlite
 from tests.guarded_store import guarded_store
-from tests.thorough import rounds
+from tests.thorough import rounds, thorough
 
 
 class Laws(ItemRepositoryLaws):
@@ -65,6 +65,7 @@ def serving() -> Generator[str]:
         yield store.serving
 
 
+@thorough  # those of messages run each time
 class TestPostgresWithRowSecurity(Laws):
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:

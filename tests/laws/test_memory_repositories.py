@@ -31,7 +31,7 @@ from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.memories import memory_repository as sqlite
 from chatmemory_layers.sqlite.messages import message_repository as sqlite_messages
 from tests.guarded_store import guarded_store
-from tests.thorough import rounds
+from tests.thorough import rounds, thorough
 
 
 class Laws(MemoryRepositoryLaws):
@@ -111,6 +111,7 @@ def _user_of(asked: Any) -> Principal:
     return Principal(name="", namespace=asked if isinstance(asked, Namespace) else asked.namespace)
 
 
+@thorough  # those of messages run each time
 class TestPostgresWithRowSecurity(Laws):
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:
