@@ -200,9 +200,11 @@ async def test_a_role_that_is_not_granted_is_refused_and_one_that_is_written_is_
     assert taken.status_code == 201
 
 
-async def test_what_nobody_owns_is_the_main_users(tmp_path: Path) -> None:
+async def test_what_nobody_owns_is_the_main_users_and_that_of_tokens_for_such_ids(tmp_path: Path) -> None:
     """Of a store that a program filled, or an earlier version."""
-    settings = ServerSettings(user="ada", token=TOKENS["ada"], tokens={"bob": SETTINGS.tokens["bob"]})
+    named = TokenSettings(token=TOKENS["rae"], user="rae", conversations="old")
+    tokens = {"bob": SETTINGS.tokens["bob"], "rae": named}
+    settings = ServerSettings(user="ada", token=TOKENS["ada"], tokens=tokens)
     async with ManagedRuntime(stacks.embedded(tmp_path / "a.db")) as runtime:
         memory = await runtime.service(ChatMemoryService)
         await memory.add_messages("old", [NewMessage(role="user", content=SECRET)]).or_raise()
@@ -210,3 +212,5 @@ async def test_what_nobody_owns_is_the_main_users(tmp_path: Path) -> None:
         assert SECRET in (await ada.get("/conversations/old/messages")).text
         async with beside(ada, TOKENS["bob"]) as bob:
             assert (await bob.get("/conversations/old/messages")).status_code == 404
+        async with beside(ada, TOKENS["rae"]) as rae:  # a token for ids that begin so
+            assert SECRET in (await rae.get("/conversations/old/messages")).text

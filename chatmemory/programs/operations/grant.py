@@ -77,9 +77,14 @@ def main_grant(settings: ServerSettings, *, name: str) -> Grant:
 
 
 def token_grant(name: str, token: TokenSettings, settings: ServerSettings) -> Grant:
-    """Return the grant of a client with *token*: what is its user's, and what is shared with it."""
+    """Return the grant of a client with *token*: what is its user's, and what is shared with it.
+
+    What is nobody's, of earlier versions for example, is the main user's, and that of tokens for ids of a certain beginning.
+    """
     most = READ if token.read_only else EVERY_RIGHT
-    own = [Namespace(token.user, token.app), *([UNOWNED] if token.user == settings.user else [])]
+    own = [Namespace(token.user, token.app)]
+    if token.user == settings.user or token.conversations:
+        own.append(UNOWNED)
     shared = [
         Granted(
             Namespace(one.user, one.app),
