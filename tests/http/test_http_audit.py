@@ -19,7 +19,6 @@ from chatmemory.effect.services.clock import SystemClock, TestClock
 from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
-from chatmemory_layers.server.mcp_stack import mcp_stack
 from chatmemory_layers.server.stack import server_stack
 from tests.http_api import api
 from tests.patience import PATIENCE_SECONDS
@@ -148,12 +147,14 @@ def settings_of(path: Path, days: int) -> Settings:
     return Settings(memory=MemorySettings(store=store), server=ServerSettings(audit_days=days))
 
 
-@pytest.mark.parametrize("stack_of", [server_stack, mcp_stack])
 @pytest.mark.parametrize(("days", "kept"), [(90, False), (0, True)])
 async def test_what_is_too_old_goes_when_a_server_starts_and_day_by_day(
-    tmp_path: Path, stack_of: Any, days: int, *, kept: bool
+    tmp_path: Path, days: int, *, kept: bool
 ) -> None:
-    store = tmp_path / "a.db"
+    await expect_pruning(server_stack, tmp_path / "a.db", days, kept=kept)
+
+
+async def expect_pruning(stack_of: Any, store: Path, days: int, *, kept: bool) -> None:
     await use(store)
     clock = TestClock(SystemClock().now() + timedelta(days=89, hours=12))
     stack = stack_of(settings_of(store, days), clock=clock)
