@@ -67,6 +67,8 @@ def serving() -> Generator[str]:
 
 @thorough  # those of messages run each time
 class TestPostgresWithRowSecurity(Laws):
+    examples = rounds(6, thorough=20)
+
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=serving, row_security=True))
