@@ -52,9 +52,9 @@ async def add(request: Request) -> Response:
         await database.execute("BEGIN IMMEDIATE")
         row = await one(database, SELECT_CONVERSATION, {"conversation_id": conversation_id})
         if row is None:
-            (key,) = await one(database, INSERT_CONVERSATION, (conversation_id,)) or (0,)
-            row = (key, 0, 0, 0, 0, 0, 0, now_us, now_us, 1, 0, 0, 0)
-        key, summarized, version, count, view, tokens, still_open, created, _, seq, rewritten, deleted, _ = (
+            (key,) = await one(database, INSERT_CONVERSATION, (conversation_id, "", "")) or (0,)
+            row = (key, 0, 0, 0, 0, 0, 0, now_us, now_us, 1, 0, 0)
+        key, summarized, version, count, view, tokens, still_open, created, _, seq, rewritten, deleted, *_ = (
             row
         )
         for number, (id_, message) in enumerate(zip(ids, messages, strict=True)):
@@ -73,7 +73,7 @@ async def read(request: Request) -> Response:
     limit = int(request.query_params["limit"])
     database: aiosqlite.Connection = request.state.database
     known = await one(database, SELECT_VERSION, (request.path_params["conversation"],))
-    key, _, version = known or (0, 0, 0)
+    key, _, version, *_ = known or (0, 0, 0)
     bounds = {"conversation_key": key, "end": END, "before_us": END, "limit": limit + 1}
     rows = list(await database.execute_fetchall(SELECT_FULL_OLDER, bounds))
     messages = [dict(zip(NAMES, row, strict=True)) for row in reversed(rows[:limit])]
