@@ -3,7 +3,7 @@
 It is no argument of each method, so that nobody on the way to the store can forget to hand it on, or hand on another.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, Literal, TypeAlias, final, get_args
@@ -100,6 +100,5 @@ def acting_as(principal: Principal) -> Generator[None]:
         _acting.reset(token)
 
 
-def principal() -> Principal:
-    """Return for whom the present code runs; ``ANYBODY`` outside of every ``acting_as``."""
-    return _acting.get()
+principal: Final[Callable[[], Principal]] = _acting.get
+"""Returns for whom the present code runs; ``ANYBODY`` outside of every ``acting_as``."""

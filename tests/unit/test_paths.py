@@ -12,8 +12,8 @@ PATH: Final = Path(__file__).parents[2] / "benchmarks" / "path.py"
 
 AT_MOST: Final = {
     "get_messages": {"files": 6, "backs": 4},
-    "add_messages": {"files": 12, "backs": 12},
-    "remember": {"files": 24, "backs": 59},
+    "add_messages": {"files": 11, "backs": 9},
+    "remember": {"files": 23, "backs": 59},
     "recall": {"files": 19, "backs": 42},
     "HTTP GET messages": {"files": 19, "backs": 18},
 }

@@ -205,7 +205,8 @@ def append(
         _store(transaction, row, decision)
     if decision.new:
         row.become(transaction, decision.state)
-        note(transaction, [Deed("added", "conversation", batch.conversation_id, decision.state.owner)])
+        if who.name:  # or there is nothing to note, and an append makes no deed for it
+            note(transaction, [Deed("added", "conversation", batch.conversation_id, decision.state.owner)])
     return Success(decision.answer)
 
 
