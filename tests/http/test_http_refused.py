@@ -132,6 +132,23 @@ def test_whoever_bears_no_known_token_is_refused(locked: Server, authorization: 
     assert TOKEN not in answer.body.decode()
 
 
+def test_none_of_two_tokens_is_believed(locked: Server) -> None:
+    """A proxy that adds one, and a client that sent one, would be taken for each other."""
+    twice = (f"Authorization: Bearer {TOKEN}", "Authorization: Bearer nur-zum-lesen-1234")
+    for headers in (twice, twice[::-1]):
+        assert remembered(locked, JSON, *headers).problem == "401 UnauthorizedError"
+
+
+@pytest.mark.parametrize("header", ['If-Match: "1"', "Idempotency-Key: k"])
+def test_a_header_that_decides_about_a_write_is_sent_once(server: Server, header: str) -> None:
+    body = b'{"messages":[{"role":"user","content":"hi"}]}'
+    lines = ("POST /conversations/twice/messages HTTP/1.1", HOST, JSON, f"Content-Length: {len(body)}")
+    answer = server.asked(*lines, header, header, body=body)
+    assert answer.problem == "422 DataValidationError"
+    assert [one["path"] for one in answer.json["problems"]] == [f"$.headers.{header.partition(':')[0]}"]
+    assert server.asked("GET /conversations/twice HTTP/1.1", HOST).status == 404
+
+
 def test_nobody_without_a_token_sends_bodies(locked: Server) -> None:
     with locked.connected() as client:
         client.send("POST /memories HTTP/1.1", HOST, JSON, "Content-Length: 999999")

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Never, final
 
 from attrs import evolve
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.effect import Effect, Runner
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.programs.http.guards.answers import CALLER, NO_CALLER
+from chatmemory.programs.http.guards.sent_headers import header_value
 from chatmemory.programs.http.guards.wrong_tokens import WrongTokens
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.grant import Grant, main_grant, token_grant
@@ -121,7 +121,7 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse."""
         address, _ = scope.get("client") or ("(no address)", None)
-        grant = await self.access.grant(Headers(scope=scope).get("authorization"), address)
+        grant = await self.access.grant(header_value(scope, b"authorization"), address)
         if isinstance(grant, Grant):
             scope[CALLER] = grant.name  # in the scope that the log sees
             if grant.read_only and self.changes:

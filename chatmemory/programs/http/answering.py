@@ -26,6 +26,7 @@ from chatmemory.longterm.memories import Memory
 from chatmemory.programs.http.access import NOBODY, grant_of
 from chatmemory.programs.http.as_sent import as_sent
 from chatmemory.programs.http.guards.answers import asked_by, log
+from chatmemory.programs.http.guards.sent_headers import header_value, header_values
 from chatmemory.programs.http.kept_keys import under_key
 from chatmemory.programs.http.large_answers import written
 from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
@@ -98,7 +99,7 @@ async def _answer(operation: Operation, request: Request, outcome: Outcome[Any, 
     headers: dict[str, str] = {}
     if isinstance(value, VERSIONED):
         headers["ETag"] = f'"{value.version}"'
-        is_known = request.headers.get("if-none-match") == headers["ETag"]
+        is_known = header_value(request.scope, b"if-none-match") == headers["ETag"]
         if is_known and operation.method == "GET" and isinstance(value, UNCHANGED_WITH_ITS_VERSION):
             return Response(status_code=304, headers=headers)
     return Response(
@@ -186,34 +187,34 @@ def _unless(read: Outcome[Any, DataValidationError], problems: list[Problem]) ->
 
 
 def _expected_version(operation: Operation, request: Request, problems: list[Problem]) -> int | None:
-    if (sent := request.headers.get("if-match")) is None:
+    sent = _header(request, "If-Match", A_VERSION, 'the ETag of a read, such as "12"', problems)
+    if sent is None:
         return None
     if not operation.takes_version:
         problems.append(Problem("$.headers.If-Match", f"{operation.name} does not look at it: leave it out"))
         return None
-    if re.fullmatch(A_VERSION, sent):
-        return int(sent.strip('"'))
-    problems.append(Problem("$.headers.If-Match", 'expected the ETag of a read, such as "12"'))
-    return None
+    return int(sent.strip('"'))
 
 
 def _key(operation: Operation, request: Request, problems: list[Problem]) -> str | None:
-    if not operation.takes_key or (sent := request.headers.get("idempotency-key")) is None:
+    if not operation.takes_key:
         return None  # what takes no key can be repeated as it is
-    if re.fullmatch(A_KEY, sent):
-        return sent
-    problems.append(
-        Problem("$.headers.Idempotency-Key", "expected 1 to 255 visible characters of ASCII, without spaces")
-    )
-    return None
+    expected = "1 to 255 visible characters of ASCII, without spaces"
+    return _header(request, "Idempotency-Key", A_KEY, expected, problems)
 
 
 def _last_event(request: Request, problems: list[Problem]) -> int | None:
-    if (sent := request.headers.get("last-event-id")) is None:
-        return None
-    if re.fullmatch(AN_EVENT, sent):
-        return int(sent)
-    problems.append(
-        Problem("$.headers.Last-Event-ID", "expected the id of an event, the number of a message")
+    sent = _header(
+        request, "Last-Event-ID", AN_EVENT, "the id of an event, the number of a message", problems
     )
+    return None if sent is None else int(sent)
+
+
+def _header(request: Request, name: str, pattern: str, expected: str, problems: list[Problem]) -> str | None:
+    values = header_values(request.scope, name.lower().encode())
+    if not values:
+        return None
+    if len(values) == 1 and re.fullmatch(pattern, values[0]):
+        return values[0]
+    problems.append(Problem(f"$.headers.{name}", f"expected {expected}, once"))
     return None

@@ -55,15 +55,15 @@ Services: TypeAlias = (
 """What the operations ask for."""
 
 OPERATIONS: Final[Sequence[Operation]] = (
-    *HEALTH,
-    *SETTINGS,
-    *AUDIT,
-    *OPENAPI,
     *CONVERSATIONS,
     *EXTRACTION,
     *MEMORIES,
     *CONTEXT,
     *PAST_CHATS,
+    *AUDIT,
+    *SETTINGS,
+    *HEALTH,
+    *OPENAPI,
 )
 
 MOST_STREAMS: Final = 100

@@ -4,7 +4,7 @@ A message, a memory or a turn of a past chat may have a megabyte of text and mor
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from attrs import evolve
@@ -42,13 +42,13 @@ def bounded(
         newest_first: whether a shorter page keeps the end of this one.
     """
     members = _members(page)
-    count = _fitting(reversed(members) if newest_first else members)
+    count = _fitting(members[::-1] if newest_first else members)
     return Effect.succeed(page) if count == len(members) else again(count)
 
 
 def bounded_search(found: PromptSearchResult) -> PromptSearchResult:
     """Return *found* with as many hits as an answer has room for; ``reason`` says when some are left out."""
-    count = _fitting(hit.prompt for hit in found.hits)
+    count = _fitting(_members(found))
     if count == len(found.hits):
         return found
     left_out = (
@@ -64,7 +64,7 @@ def bounded_search(found: PromptSearchResult) -> PromptSearchResult:
 
 def bounded_recall(recall: Recall) -> Recall:
     """Return *recall* with as many hits as an answer has room for; ``reason`` says when some are left out."""
-    count = _fitting(hit.memory for hit in recall.hits)
+    count = _fitting(_members(recall))
     if count == len(recall.hits):
         return recall
     left_out = (
@@ -77,7 +77,7 @@ def bounded_recall(recall: Recall) -> Recall:
 
 async def written(value: Any) -> str | bytes:
     """Return *value* as JSON; a large one is written beside the event loop, text by text."""
-    if sum(len(text) for text in _texts(value)) < LARGE:
+    if sum([len(member.content) for member in _members(value)]) < LARGE:
         return write_json(value)
 
     def write() -> bytes:
@@ -86,32 +86,29 @@ async def written(value: Any) -> str | bytes:
     return await beside_the_loop(write).or_raise()
 
 
-def _texts(value: Any) -> Iterable[str]:
+def _members(value: Any) -> Sequence[Memory | ChatMessage | Prompt]:
+    """Return the parts of *value* that have texts of any size."""
     match value:
-        case MemoryPage() | MessagePage() | PastTurnPage():
-            return (member.content for member in _members(value))
+        case MessagePage(messages=messages):
+            return messages
+        case MemoryPage(memories):
+            return memories
+        case PastTurnPage(turns=turns):
+            return turns
         case Recall(hits):
-            return (hit.memory.content for hit in hits)
+            return [hit.memory for hit in hits]
         case PromptSearchResult(hits=hits):
-            return (hit.prompt.content for hit in hits)
-        case Memory(content=content):
-            return (content,)
+            return [hit.prompt for hit in hits]
+        case Memory():
+            return (value,)
         case _:
             return ()
 
 
-def _members(page: MemoryPage | MessagePage | PastTurnPage) -> Sequence[Memory | ChatMessage | Prompt]:
-    match page:
-        case MemoryPage(memories):
-            return memories
-        case MessagePage(messages=messages):
-            return messages
-        case PastTurnPage(turns=turns):
-            return turns
-
-
-def _fitting(members: Iterable[Memory | ChatMessage | Prompt]) -> int:
+def _fitting(members: Sequence[Memory | ChatMessage | Prompt]) -> int:
     """Return how many of *members* an answer has room for, at least one if there is one."""
+    if sum([len(member.content) for member in members]) <= MOST_CHARACTERS:
+        return len(members)
     room, count = MOST_CHARACTERS, 0
     for member in members:
         room -= len(member.content)

@@ -32,10 +32,6 @@ from chatmemory_layers.setting_names import CONFIG
 PARTS: Final = ("starlette", "uvicorn", "httptools")
 """Of the extra ``server``."""
 
-SWITCH_SECONDS: Final = 0.0003
-"""How long one thread may compute while another waits.  At Python's 5 ms a busy event loop holds up each statement of the
-threads that ask SQLite: 64 clients that read at once were answered at a quarter of the rate."""
-
 EXIT_CODES: Final = """\
 Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 a part is not installed, 2 wrong usage, 5 the store cannot be opened,
 7 invalid configuration, an address that needs a token, or a port that is taken, 130 Ctrl-C before it was open."""
@@ -224,7 +220,6 @@ def _serve(settings: Settings, *, names_past_chats: bool) -> None:
         _miss(settings.memory.past_chats)
     for notice in token_notices(server, SystemClock().now()):
         log.warning("%s", notice)
-    sys.setswitchinterval(SWITCH_SECONDS)
     try:
         anyio.run(_answer, settings, listener)
     except EffectFailed as failed:  # the services could not be built
@@ -234,6 +229,7 @@ def _serve(settings: Settings, *, names_past_chats: bool) -> None:
 async def _answer(settings: Settings, listener: socket.socket) -> None:
     from chatmemory.programs.http.app import application
     from chatmemory_layers.server.http_connection import ConnectionLimits
+    from chatmemory_layers.server.interpreter import suit_many_clients
     from chatmemory_layers.server.listening import url_of
     from chatmemory_layers.server.serving import serve as serve_at
     from chatmemory_layers.server.stack import server_stack
@@ -244,6 +240,7 @@ async def _answer(settings: Settings, listener: socket.socket) -> None:
             app = application(runtime, settings.server, closing=closing)
             click.echo(f"chatmemory is at {url_of(listener)} (Ctrl-C ends it)")
             limits = ConnectionLimits(head_seconds=settings.server.header_seconds)
+            suit_many_clients()
             await serve_at(app, listener, closing=closing, limits=limits)
 
 

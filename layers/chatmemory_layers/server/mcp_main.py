@@ -103,6 +103,7 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
 async def _http(settings: Settings, folders: Sequence[str], listener: socket.socket) -> None:
     from chatmemory.programs.mcp.http_app import PATH, mcp_application
     from chatmemory_layers.server.http_connection import ConnectionLimits
+    from chatmemory_layers.server.interpreter import suit_many_clients
     from chatmemory_layers.server.listening import url_of
     from chatmemory_layers.server.serving import serve
 
@@ -114,6 +115,7 @@ async def _http(settings: Settings, folders: Sequence[str], listener: socket.soc
         ):
             print(f"chatmemory is at {url_of(listener).rstrip('/')}{PATH} (Ctrl-C ends it)", flush=True)  # noqa: T201  a person reads it
             limits = ConnectionLimits(head_seconds=server.header_seconds)
+            suit_many_clients()
             await serve(app, listener, closing=anyio.Event(), limits=limits)
 
 
