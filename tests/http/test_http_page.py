@@ -9,8 +9,7 @@ import httpx
 import pytest
 
 from chatmemory.programs.http.app import OPERATIONS
-from chatmemory.programs.http.guards.answers import CONTENT_SECURITY_POLICY
-from chatmemory.programs.http.guards.compression import LEAST_BYTES
+from chatmemory.programs.http.guards.answers import CONTENT_SECURITY_POLICY, LEAST_COMPRESSED_BYTES
 from chatmemory_layers import stacks
 from tests.http_api import api
 
@@ -88,7 +87,7 @@ async def test_what_is_linked_has_the_headers_of_every_answer(client: httpx.Asyn
 async def test_long_answers_of_the_api_are_compressed_and_short_ones_are_not(
     client: httpx.AsyncClient,
 ) -> None:
-    said = {"messages": [{"role": "user", "content": "屋顶的事我们说到哪里了？" * LEAST_BYTES}]}
+    said = {"messages": [{"role": "user", "content": "屋顶的事我们说到哪里了？" * LEAST_COMPRESSED_BYTES}]}
     short = await client.post("/conversations/c/messages", json=said)
     long = await client.get("/conversations/c/messages")
     assert "content-encoding" not in short.headers
@@ -101,7 +100,7 @@ async def test_long_answers_of_the_api_are_compressed_and_short_ones_are_not(
 
 async def test_a_refused_request_is_told_so_uncompressed(client: httpx.AsyncClient) -> None:
     """Whatever another origin has the browser send, no length says what is stored."""
-    said = {"messages": [{"role": "user", "content": "secret " * LEAST_BYTES}]}
+    said = {"messages": [{"role": "user", "content": "secret " * LEAST_COMPRESSED_BYTES}]}
     await client.post("/conversations/c/messages", json=said)
     refused = await client.get("/conversations/c/messages", headers={"Sec-Fetch-Site": "cross-site"})
     assert refused.status_code == 403

@@ -15,7 +15,7 @@ AT_MOST: Final = {
     "add_messages": {"files": 11, "backs": 9},
     "remember": {"files": 23, "backs": 59},
     "recall": {"files": 19, "backs": 42},
-    "HTTP GET messages": {"files": 19, "backs": 18},
+    "HTTP GET messages": {"files": 18, "backs": 19},
 }
 """What was reached.  A way that has become shorter lowers its bound here."""
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Never, final
 
 from attrs import evolve
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.effect import Effect, Runner
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.programs.http.guards.answers import CALLER, NO_CALLER
-from chatmemory.programs.http.guards.sent_headers import header_value
 from chatmemory.programs.http.guards.wrong_tokens import WrongTokens
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.grant import Grant, main_grant, token_grant
@@ -68,11 +68,11 @@ class Access:
         self._clock: Clock | None = None
         self._wrong_tokens = WrongTokens()
 
-    async def grant(self, authorization: str | None, address: str) -> Grant | Refusal:
-        """Return what the header ``Authorization`` of a client at *address* allows."""
+    async def grant(self, authorizations: Sequence[str], address: str) -> Grant | Refusal:
+        """Return what the headers ``Authorization`` of a client at *address* allow: of two, neither is believed."""
         if self._open is not None:
             return self._open
-        scheme, _, sent = (authorization or "").partition(" ")
+        scheme, _, sent = authorizations[0].partition(" ") if len(authorizations) == 1 else ("", "", "")
         if scheme.lower() != "bearer" or not sent.strip():
             return NO_TOKEN
         sent_hash = token_hash(sent.strip())
@@ -121,7 +121,7 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse."""
         address, _ = scope.get("client") or ("(no address)", None)
-        grant = await self.access.grant(header_value(scope, b"authorization"), address)
+        grant = await self.access.grant(Headers(scope=scope).getlist("authorization"), address)
         if isinstance(grant, Grant):
             scope[CALLER] = grant.name  # in the scope that the log sees
             if grant.read_only and self.changes:

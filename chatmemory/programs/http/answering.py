@@ -26,7 +26,6 @@ from chatmemory.longterm.memories import Memory
 from chatmemory.programs.http.access import NOBODY, grant_of
 from chatmemory.programs.http.as_sent import as_sent
 from chatmemory.programs.http.guards.answers import asked_by, log
-from chatmemory.programs.http.guards.sent_headers import header_value, header_values
 from chatmemory.programs.http.kept_keys import under_key
 from chatmemory.programs.http.large_answers import written
 from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
@@ -99,7 +98,7 @@ async def _answer(operation: Operation, request: Request, outcome: Outcome[Any, 
     headers: dict[str, str] = {}
     if isinstance(value, VERSIONED):
         headers["ETag"] = f'"{value.version}"'
-        is_known = header_value(request.scope, b"if-none-match") == headers["ETag"]
+        is_known = request.headers.getlist("if-none-match") == [headers["ETag"]]
         if is_known and operation.method == "GET" and isinstance(value, UNCHANGED_WITH_ITS_VERSION):
             return Response(status_code=304, headers=headers)
     return Response(
@@ -211,7 +210,7 @@ def _last_event(request: Request, problems: list[Problem]) -> int | None:
 
 
 def _header(request: Request, name: str, pattern: str, expected: str, problems: list[Problem]) -> str | None:
-    values = header_values(request.scope, name.lower().encode())
+    values = request.headers.getlist(name)
     if not values:
         return None
     if len(values) == 1 and re.fullmatch(pattern, values[0]):

@@ -23,7 +23,7 @@ from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.answering import Answering
 from chatmemory.programs.http.docs_pages import docs_pages
-from chatmemory.programs.http.guards.compression import Compressed
+from chatmemory.programs.http.guards.answers import Compressed
 from chatmemory.programs.http.guards.door import MethodRoute, RawPaths, behind_the_door
 from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places, Room, StreamLimit
 from chatmemory.programs.http.openapi import OPENAPI, openapi_document

@@ -11,10 +11,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final, final
 
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from chatmemory.programs.http.guards.sent_headers import header_value
 from chatmemory.programs.http.linked_modules import linked
 
 INDEX: Final = "/page/index.html"
@@ -48,7 +48,7 @@ class PageFile:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the file, or that it has not changed."""
         response = Response(self._content, headers=self._headers, media_type=self._media_type)
-        if header_value(scope, b"if-none-match") == self._headers["ETag"]:
+        if Headers(scope=scope).get("if-none-match") == self._headers["ETag"]:
             response = Response(status_code=304, headers=self._headers)
         await response(scope, receive, send)
 

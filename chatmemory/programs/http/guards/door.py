@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterable
 from typing import Final, final
 from urllib.parse import unquote_to_bytes
 
+from starlette.datastructures import Headers
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.programs.http.guards.answers import HeaderGuard, RequestLog, UnforeseenGuard
-from chatmemory.programs.http.guards.sent_headers import header_values
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings
@@ -71,18 +71,18 @@ class DoorGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse."""
-        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        refusal = self._refusal(scope, Headers(scope=scope)) if scope["type"] == "http" else None
         await (self.app if refusal is None else problem_response(refusal))(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         path: bytes = scope["raw_path"]
         if not (path.startswith(b"/") and _is_certain(path) and _is_certain(scope["query_string"])):
             return MALFORMED
-        hosts = header_values(scope, b"host")
+        hosts = headers.getlist("host")
         named = HOST.fullmatch(hosts[0].lower()) if len(hosts) == 1 else None
         if named is None or named["name"] not in self.names:
             return WRONG_HOST
-        return None if _is_own(scope, hosts[0].lower()) else WRONG_ORIGIN
+        return None if _is_own(scope, headers) else WRONG_ORIGIN
 
 
 @final
@@ -125,19 +125,20 @@ def _is_certain(encoded: bytes) -> bool:
     return WELL_FORMED.fullmatch(encoded) is not None
 
 
-def _is_own(scope: Scope, host: str) -> bool:
-    if not {f"http://{host}", f"https://{host}"}.issuperset(header_values(scope, b"origin")):
+def _is_own(scope: Scope, headers: Headers) -> bool:
+    host = headers.get("host", "").lower()
+    if not {f"http://{host}", f"https://{host}"}.issuperset(headers.getlist("origin")):
         return False
-    return OWN_SITES.issuperset(header_values(scope, b"sec-fetch-site")) or _follows_a_link(scope)
+    return OWN_SITES.issuperset(headers.getlist("sec-fetch-site")) or _follows_a_link(scope, headers)
 
 
-def _follows_a_link(scope: Scope) -> bool:
+def _follows_a_link(scope: Scope, headers: Headers) -> bool:
     """Tell whether a link of another site leads to a page: the browser shows it, and that site sees nothing of it."""
     return (
         scope["method"] == "GET"
         and scope["path"] in PAGES
-        and header_values(scope, b"sec-fetch-mode") == ["navigate"]
-        and header_values(scope, b"sec-fetch-dest") == ["document"]  # not "iframe"
+        and headers.getlist("sec-fetch-mode") == ["navigate"]
+        and headers.getlist("sec-fetch-dest") == ["document"]  # not "iframe"
     )
 
 

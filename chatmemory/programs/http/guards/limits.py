@@ -10,9 +10,9 @@ from collections.abc import Callable, Hashable
 from typing import Final, final
 
 import anyio
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from chatmemory.programs.http.guards.sent_headers import header_value, header_values
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.refusal import Refusal
 
@@ -73,9 +73,10 @@ class ContentGuard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        headers = Headers(scope=scope)
         try:
-            self._check(scope)
-            if header_values(scope, b"content-length") or header_values(scope, b"transfer-encoding"):
+            self._check(scope["method"], headers)
+            if "content-length" in headers or "transfer-encoding" in headers:
                 receive = _received(await self._read(receive), receive)
         except _RefusedError as refused:
             await problem_response(refused.refusal)(scope, receive, send)
@@ -84,13 +85,13 @@ class ContentGuard:
         else:
             await self.app(scope, receive, send)
 
-    def _check(self, scope: Scope) -> None:
-        type_ = header_value(scope, b"content-type") or ""
-        if scope["method"] in WRITING_METHODS and not JSON.fullmatch(type_.strip()):
+    def _check(self, method: str, headers: Headers) -> None:
+        types = headers.getlist("content-type")
+        if method in WRITING_METHODS and not (len(types) == 1 and JSON.fullmatch(types[0].strip())):
             raise _RefusedError(NO_JSON)
-        if header_values(scope, b"content-encoding"):
+        if "content-encoding" in headers:
             raise _RefusedError(ENCODED)
-        announced = header_value(scope, b"content-length") or ""
+        announced = headers.get("content-length", "")
         if announced.isdecimal() and int(announced) > self.max_bytes:
             raise self._too_large()
 
