@@ -29,6 +29,7 @@ from typing_extensions import TypeVar
 from chatmemory.effect.checks.arguments import (
     ATTEMPT,
     awaitable_of,
+    require_awaitable,
     require_coroutine,
     require_count,
     require_exceptions,
@@ -723,7 +724,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     # --- running it ---
 
-    async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912  see below
+    async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912, PLR0915  see below
         """Run with the services of *context*.
 
         One loop runs any number of steps: a long chain or a deep recursion of ``bind`` does not use up the stack, and a
@@ -747,7 +748,12 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
                 value = effect._function
             else:
                 if kind == _AWAIT:
-                    outcome = await effect._function()
+                    awaited = effect._function()
+                    try:
+                        outcome = await awaited
+                    except TypeError:
+                        require_awaitable(awaited, effect._function, A_COROUTINE)
+                        raise
                 elif kind == _OUTCOME:
                     outcome = effect._function
                 elif kind == _CALL:
@@ -838,7 +844,12 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
 
 async def _run_leaf(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Outcome[A, E]:
-    outcome = await function()
+    awaited = function()
+    try:
+        outcome = await awaited
+    except TypeError:
+        require_awaitable(awaited, function, A_COROUTINE)
+        raise
     return outcome if type(outcome) in _OURS else as_outcome(outcome)
 
 
@@ -854,6 +865,8 @@ def require_effect(effect: object, made_by: Callable[..., object] | None = None)
 
 
 _NOTHING: Context[Never] = Context.empty()
+
+A_COROUTINE: Final = "an `async def`, or Effect.from_result(outcome) where nothing is waited for"
 
 
 def _steps(effects: object, where: str) -> tuple[Effect[Any, Any, Any], ...]:
@@ -900,3 +913,10 @@ class Fiber(Generic[A_co, E_co]):
     def poll(self) -> Exit[A_co, E_co] | None:
         """Return how the fiber ended, or None while it is running."""
         return self._forked.exit
+
+    if not TYPE_CHECKING:  # type checkers refuse it by themselves
+
+        def __await__(self) -> Never:
+            """Say how to wait for it."""
+            msg = "a fiber is no effect: `await fiber.join()` waits for it and ends as it does, fiber.await_() tells how it ended"
+            raise TypeError(msg)

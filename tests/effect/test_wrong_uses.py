@@ -62,6 +62,14 @@ def does(step: Callable[[Any], Any]) -> Effect[Any, Any, Any]:
     return steps()
 
 
+def outcome() -> Any:
+    return kernel.Success(1)
+
+
+async def awaited_fiber() -> None:
+    await (await made.fork()).unwrap()
+
+
 async def without_do(name: str) -> str:
     return name
 
@@ -96,6 +104,10 @@ MAKING = [
         "write OSError",
     ),
     Wrong("from_outcome, a value", lambda: fx.from_outcome(answer), TypeError, "42", "return Success(value)"),
+    Wrong(
+        "from_outcome, a plain one", lambda: fx.from_outcome(outcome), TypeError, "outcome has", "`async def`"
+    ),
+    Wrong("a fiber awaited", awaited_fiber, TypeError, "a fiber is no effect", "await fiber.join()"),
     Wrong("coroutine, a plain one", lambda: fx.coroutine(read), TypeError, "read", "above an `async def`"),
     Wrong(
         "coroutine, a value", lambda: fx.coroutine(answer)().run(), TypeError, "42", "return Success(value)"
@@ -210,6 +222,7 @@ RUNNING = [
 
 SCHEDULES = [
     Wrong("recurs, text", lambda: plan.recurs("3"), TypeError, "'3'", "Schedule.recurs(3)"),
+    Wrong("up_to, a number", lambda: plan.spaced(1).up_to(3), TypeError, "what 3 is", "up_to(times=3)"),
     Wrong("spaced, text", lambda: plan.spaced("1s"), TypeError, "'1s'", "0.5 for half a second"),
     Wrong("exponential, a span", lambda: plan.exponential(timedelta(1)), TypeError, "timedelta", "total_sec"),
     Wrong("spaced, below 0", lambda: plan.spaced(-1), ValueError, "-1", "must be 0 or more"),

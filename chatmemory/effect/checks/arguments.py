@@ -14,6 +14,7 @@ __all__ = [
     "ATTEMPT",
     "COROUTINE",
     "awaitable_of",
+    "require_awaitable",
     "require_coroutine",
     "require_count",
     "require_exceptions",
@@ -76,7 +77,12 @@ def require_count(number: object, *, example: str) -> None:
 
 def awaitable_of(made: Awaitable[A], function: object, instead: str) -> Awaitable[A]:
     """Return *made*, unless the *function* that has made it is a plain one."""
+    require_awaitable(made, function, instead)
+    return made
+
+
+def require_awaitable(made: object, function: object, instead: str) -> None:
+    """Refuse what cannot be awaited; *function* has made it."""
     if not hasattr(made, "__await__"):
         msg = f"{shown(function)} has returned {shown(made)}, which cannot be awaited: write {instead}"
         raise TypeError(msg)
-    return made

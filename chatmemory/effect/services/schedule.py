@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any, Generic, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, cast, final, overload
 
 from attrs import frozen
 from typing_extensions import TypeVar
@@ -211,13 +211,20 @@ class Schedule(Generic[In_contra, Out_co]):
             raise no_function(condition, where="schedule.until_input", example="lambda error: ...")
         return self._bounded(lambda _: lambda moment: not condition(moment.input))
 
-    def up_to(self, *, times: int | None = None, seconds: float | None = None) -> Schedule[In_contra, Out_co]:
+    def up_to(
+        self, *unnamed: Never, times: int | None = None, seconds: float | None = None
+    ) -> Schedule[In_contra, Out_co]:
         """Stop at a limit; with two limits, at the one that is reached first.
 
         Args:
+            unnamed: nothing; a number alone does not tell of what it is the limit.
             times: the largest number of repetitions; None: no limit.
             seconds: the time since the first end; None: no limit.
         """
+        if unnamed:
+            limit = cast("tuple[object, ...]", unnamed)[0]
+            msg = f"say of what {limit!r} is the limit: up_to(times=3), or up_to(seconds=3.0)"
+            raise TypeError(msg)
 
         def begin(moment: Moment[In_contra]) -> Callable[[Moment[In_contra]], bool]:
             recurrences, first = count(), moment.now
