@@ -62,6 +62,13 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "get_memory": ("yes", "no", "no", "token"),
     "update_memory": ("yes", "no", "no", "token"),
     "forget_memory": ("yes", "no", "no", "token"),
+    "forget_where": ("own", "own", "own", "token"),
+    "forget_all": ("own", "own", "own", "token"),
+    "end_session": ("own", "own", "own", "token"),
+    "list_values": ("yes", "own", "own", "token"),
+    "get_value": ("yes", "no", "no", "token"),
+    "put_value": ("own", "own", "own", "token"),
+    "delete_value": ("own", "own", "own", "token"),
     "supersede_memory": ("yes", "no", "no", "token"),
     "promote_memory": ("yes", "no", "no", "token"),
     "pin_memory": ("yes", "no", "no", "token"),
@@ -80,6 +87,8 @@ SHOWS_THE_SECRET: Final = {
     "list_memories",
     "recall",
     "get_memory",
+    "list_values",
+    "get_value",
     "build_context",
 }
 
@@ -129,6 +138,7 @@ async def furnished(store: stacks.Stack, tmp_path: Path) -> AsyncGenerator[House
             ]
         }
         assert (await first.post("/memories", json=saved)).status_code == 201
+        assert (await first.put("/values/tea", json={"value": SECRET})).status_code == 200
         yield House(clients, report["history"]["summaryIds"][0])
 
 

@@ -37,6 +37,7 @@ from chatmemory.programs.http.operations.extraction import EXTRACTION
 from chatmemory.programs.http.operations.health import HEALTH
 from chatmemory.programs.http.operations.memories import MEMORIES
 from chatmemory.programs.http.operations.past_chats import PAST_CHATS
+from chatmemory.programs.http.operations.values import VALUES
 from chatmemory.programs.http.page_files import page_files
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.refusal import Refusal
@@ -58,6 +59,7 @@ OPERATIONS: Final[Sequence[Operation]] = (
     *CONVERSATIONS,
     *EXTRACTION,
     *MEMORIES,
+    *VALUES,
     *CONTEXT,
     *PAST_CHATS,
     *AUDIT,

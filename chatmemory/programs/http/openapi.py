@@ -197,7 +197,7 @@ def _responses(operation: Operation, description: Description) -> JsonObject:
     answer, errors = operation.signature.answer, operation.signature.errors
     door = [tag for tag in AT_THE_DOOR if not (operation.is_open and tag == "UnauthorizedError")]
     tags = [error.__name__ for error in errors if error not in {Never, Refusal}]
-    tags += ["IdempotencyKeyReusedError"] if operation.takes_key else []
+    tags += [*operation.refusals, *(["IdempotencyKeyReusedError"] if operation.takes_key else [])]
     at_the_door = dict(_by_status(AT_THE_DOOR))
     problems = {
         str(status): {"$ref": f"{RESPONSES}{status}"}

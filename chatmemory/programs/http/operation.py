@@ -28,6 +28,7 @@ from attrs import define, field, frozen
 from chatmemory.effect import Effect
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.refusal import RefusalTag
 
 Q = TypeVar("Q")
 B = TypeVar("B")
@@ -115,6 +116,7 @@ class Operation:
         reads_only: whether nothing is changed, though the method is not GET.
         is_open: whether it is answered without a token.
         asks_models: whether an embedder or a skill may have to answer first.
+        refusals: the tags of those of its refusals that belong to it alone.
         example: what a client may send: its body under ``body``, and parameters of path and query by their names.
     """
 
@@ -126,6 +128,7 @@ class Operation:
     reads_only: bool = False
     is_open: bool = False
     asks_models: bool = False
+    refusals: tuple[RefusalTag, ...] = ()
     example: JsonObject = field(factory=dict[str, Json])
 
     @property

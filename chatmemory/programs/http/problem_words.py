@@ -69,6 +69,7 @@ CURES: Final[Mapping[str, str]] = {
         "and the same key only when you repeat the same request."
     ),
     "PastChatsNotIndexedError": "No past chats are indexed yet. Run `pastchats-memory index` where the server runs.",
+    "ValueNotFoundError": "No value was set for the key, or it was deleted: `GET /values` lists those there are.",
     "SummaryNotFoundError": (
         "The message is no summary, or is not there. Summaries are the messages whose role is `summary`."
     ),

@@ -75,6 +75,7 @@ REFUSALS: Final[Mapping[str, Kind]] = {
     "IdempotencyKeyReusedError": Kind(422, "The key belongs to another request"),
     "PastChatsNotIndexedError": Kind(404, "No past chats are indexed yet"),
     "SummaryNotFoundError": Kind(404, "The message is no summary"),
+    "ValueNotFoundError": Kind(404, "The key has no value"),
     "OverloadedError": Kind(503, "Too many requests at once"),
     "NotReadyError": Kind(503, "The store does not answer"),
     "InternalError": Kind(500, "The server made a mistake"),

@@ -7,11 +7,12 @@ from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.longterm.memory_rules import MAX_CONTAINED_CHARACTERS
 from chatmemory.programs.http.operation import InApp
 from chatmemory.programs.http.operations.conversations import ConversationList
-from chatmemory.programs.http.operations.memories import MemoryList, Question, Said, Turn
+from chatmemory.programs.http.operations.memories import ForgetWhere, MemoryList, Question, Said, Turn
 from chatmemory.programs.http.operations.past_chats import PastConversationList
+from chatmemory.programs.http.operations.values import NewValue, ValueAt, ValueList
 from chatmemory.programs.operations.audit import AuditList
 from chatmemory.programs.operations.context import ContextRequest
-from chatmemory.programs.schemas.json_schema import AN_ID, RULES, TAGS
+from chatmemory.programs.schemas.json_schema import AN_ID, RULES, TAGS, TOGETHER
 
 A_CURSOR: Final[JsonObject] = {"format": "cursor"}
 """What only a page before can name."""
@@ -31,6 +32,17 @@ RULES_OF_REQUESTS: Final = {
     (AuditList, "after"): {"format": "audit-cursor"},
     (AuditList, "who"): AN_ID,
     (AuditList, "target"): AN_ID,
+    (ForgetWhere, "session_id"): AN_ID,
+    (ForgetWhere, "message_id"): AN_ID,
+    (ForgetWhere, "path"): {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS},
+    (ForgetWhere, TOGETHER): {
+        "anyOf": [{"required": ["sessionId"]}, {"required": ["messageId"]}, {"required": ["path"]}]
+    },
+    (ValueList, "app"): _AN_APP,
+    (ValueList, "after"): A_CURSOR,
+    (ValueList, "prefix"): {"maxLength": MAX_ID_CHARACTERS},
+    (ValueAt, "app"): _AN_APP,
+    (NewValue, "content"): {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS},
     (Question, "query"): _TEXT,
     (Question, "tags"): TAGS,
     (Turn, "session_id"): AN_ID,

@@ -21,6 +21,7 @@ RefusalTag: TypeAlias = Literal[
     "IdempotencyKeyReusedError",
     "PastChatsNotIndexedError",
     "SummaryNotFoundError",
+    "ValueNotFoundError",
     "OverloadedError",
     "NotReadyError",
     "InternalError",

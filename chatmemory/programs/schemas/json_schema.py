@@ -143,7 +143,9 @@ _VECTOR: Final[JsonObject] = {
 }
 
 Rules: TypeAlias = Mapping[tuple[object, str], JsonObject]
-"""What obeys them: a field of a class."""
+"""What obeys them: a field of a class, or ``TOGETHER``, several of its fields."""
+
+TOGETHER: Final = ""
 
 RULES: Final[Rules] = {
     (NewMessage, "id"): AN_ID,
@@ -164,11 +166,7 @@ RULES: Final[Rules] = {
     (MemoryUpdate, "memories"): {"maxItems": MAX_FACTS},
     (StatedFact, "key"): AN_ID,
     (StatedFact, "confidence"): _CONFIDENCE,
-}
-"""Rules that ``message_rules.py`` and ``memory_rules.py`` keep, and no attrs validator."""
-
-_RULES_OF_CLASSES: Final[Mapping[object, JsonObject]] = {
-    NewMessage: {
+    (NewMessage, TOGETHER): {
         "if": {"properties": {"role": {"const": "summary"}}, "required": ["role"]},
         "then": {
             "properties": {
@@ -181,12 +179,12 @@ _RULES_OF_CLASSES: Final[Mapping[object, JsonObject]] = {
             "required": ["metadata"],
         },
     },
-    TokenSettings: {
+    (TokenSettings, TOGETHER): {
         "oneOf": [{"required": ["hash"]}, {"required": ["token"]}],
         "dependentRequired": {"previousExpires": ["previousHash"]},
     },
 }
-"""Those that several fields obey together."""
+"""Rules that ``message_rules.py`` and ``memory_rules.py`` keep, and no attrs validator."""
 
 
 def json_schema(kind: object) -> JsonObject:
@@ -279,7 +277,7 @@ class Description:
             ],
             "additionalProperties": False,
             **_either_name([member for member in members if member.also]),
-            **_RULES_OF_CLASSES.get(kind, {}),
+            **self._rules.get((kind, TOGETHER), {}),
         }
 
 

@@ -276,6 +276,7 @@ CONVERSATIONS: Final[Sequence[Operation]] = (
         "GET",
         f"{_ONE}/summaries/{{messageId}}",
         get_summary,
+        refusals=("SummaryNotFoundError",),
         example={**_EXAMPLE, "messageId": "0195ce1f-83a0-7d3c-9a54-4d6f2c1b7a90"},
     ),
     Operation("GET", f"{_ONE}/events", follow_conversation, example={**_EXAMPLE, "newerThan": 0}),

@@ -1,10 +1,10 @@
-"""Long-term memory over HTTP: list, recall, save, correct, promote, pin and forget."""
+"""Long-term memory over HTTP: list, recall, save, correct, promote, pin and forget; and the end of a session."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar, final
 
-from attrs import field, frozen, validators
+from attrs import asdict, field, frozen, validators
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
@@ -15,6 +15,7 @@ from chatmemory.errors import (
     RecallError,
     RememberError,
 )
+from chatmemory.input.choices import UNCHANGED, Unchanged
 from chatmemory.input.json_value import JsonObject
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.proposals import MemoryUpdate, Speaker
@@ -139,6 +140,30 @@ class Replacement:
 
 @final
 @frozen(kw_only=True)
+class ForgetWhere:
+    """The memories that match all that is given; at least one of them.
+
+    Attributes:
+        session_id: those that come from this conversation.
+        message_id: those that name this message as their origin.
+        path: those that were read from this file.
+    """
+
+    session_id: str | Unchanged = UNCHANGED
+    message_id: str | Unchanged = UNCHANGED
+    path: str | Unchanged = UNCHANGED
+
+
+@final
+@frozen
+class EndedSession:
+    """How many short-term memories of the session were removed."""
+
+    removed: int
+
+
+@final
+@frozen(kw_only=True)
 class Pin:
     """Whether the memory is exempt from decay and expiry."""
 
@@ -164,7 +189,7 @@ def list_memories(
             as_of=asked.as_of,
         )
 
-    return _memory(
+    return of_memory(
         call,
         lambda memory, namespace: page(memory, namespace, asked.limit).bind(
             lambda whole: bounded(whole, again=lambda limit: page(memory, namespace, limit))
@@ -181,13 +206,13 @@ def remember(
         drafts = with_made_ids(call.body.memories, call.key, namespace.user, namespace.app)
         return memory.remember(namespace, drafts, dedup=call.body.dedup)
 
-    return _memory(call, save)
+    return of_memory(call, save)
 
 
 def recall(call: Call[InApp, Question]) -> Effect[Recall, RecallError | Refusal, LongTermMemoryService]:
     """Return the long-term memories that match a query, best first, with the signals of each score."""
     asked = call.body
-    return _memory(
+    return of_memory(
         call,
         lambda memory, namespace: memory.recall(
             namespace,
@@ -205,7 +230,7 @@ def save_turn(
 ) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
     """Save a turn as two short-term memories, the user's and the assistant's."""
     said = call.body
-    return _memory(
+    return of_memory(
         call,
         lambda memory, namespace: memory.save_conversation_turn(
             namespace,
@@ -225,7 +250,7 @@ def auto_save(
 ) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
     """Save each fact in a text as a memory of its own."""
     said = call.body
-    return _memory(
+    return of_memory(
         call,
         lambda memory, namespace: memory.auto_save(
             namespace,
@@ -243,14 +268,14 @@ def get_memory(
     call: Call[InApp, None],
 ) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
     """Return one memory, current or superseded."""
-    return _memory(call, lambda memory, namespace: memory.get(namespace, call.path["memoryId"]))
+    return of_memory(call, lambda memory, namespace: memory.get(namespace, call.path["memoryId"]))
 
 
 def update_memory(
     call: Call[InApp, MemoryChanges],
 ) -> Effect[Memory, MemoryChangeError | Refusal, LongTermMemoryService]:
     """Correct a memory: a field that you send replaces the stored one, and null clears it."""
-    return _memory(
+    return of_memory(
         call,
         lambda memory, namespace: memory.update(
             namespace, call.path["memoryId"], call.body, expected_version=call.expected_version
@@ -268,14 +293,14 @@ def supersede_memory(
         (draft,) = with_made_ids([call.body.memory], call.key, namespace.user, namespace.app, old)
         return memory.supersede(namespace, old, draft)
 
-    return _memory(call, replace)
+    return of_memory(call, replace)
 
 
 def promote_memory(
     call: Call[InApp, Empty],
 ) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
     """Make a memory long-term, for example when a user marks it as important."""
-    return _memory(call, lambda memory, namespace: memory.promote(namespace, call.path["memoryId"]))
+    return of_memory(call, lambda memory, namespace: memory.promote(namespace, call.path["memoryId"]))
 
 
 def pin_memory(
@@ -283,7 +308,7 @@ def pin_memory(
 ) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
     """Exempt a memory from decay and expiry, or end the exemption."""
     pinned = call.body.pinned
-    return _memory(
+    return of_memory(
         call, lambda memory, namespace: memory.pin(namespace, call.path["memoryId"], pinned=pinned)
     )
 
@@ -292,10 +317,35 @@ def forget_memory(
     call: Call[InApp, None],
 ) -> Effect[ForgetReceipt, MemoryReadError | Refusal, LongTermMemoryService]:
     """Delete a memory permanently, together with the memories that it superseded."""
-    return _memory(call, lambda memory, namespace: memory.forget(namespace, call.path["memoryId"]))
+    return of_memory(call, lambda memory, namespace: memory.forget(namespace, call.path["memoryId"]))
 
 
-def _memory(
+def forget_where(
+    call: Call[InApp, ForgetWhere],
+) -> Effect[ForgetReceipt, RecallError | Refusal, LongTermMemoryService]:
+    """Delete the memories of a session, a message or a file permanently."""
+    where = asdict(call.body, filter=lambda _, value: value is not UNCHANGED)
+    return of_memory(call, lambda memory, namespace: memory.forget_where(namespace, **where))
+
+
+def forget_all(
+    call: Call[InApp, Empty],
+) -> Effect[ForgetReceipt, RecallError | Refusal, LongTermMemoryService]:
+    """Delete all memories permanently."""
+    return of_memory(call, lambda memory, namespace: memory.forget_all(namespace))
+
+
+def end_session(
+    call: Call[InApp, Empty],
+) -> Effect[EndedSession, RecallError | Refusal, LongTermMemoryService]:
+    """Remove the short-term memories of a session that has ended, where the configuration says so."""
+    return of_memory(
+        call,
+        lambda memory, namespace: memory.end_session(namespace, call.path["sessionId"]).map(EndedSession),
+    )
+
+
+def of_memory(
     call: Call[Any, Any], ask: Callable[[LongTermMemory, Namespace], Effect[A, E]]
 ) -> Effect[A, E | Refusal, LongTermMemoryService]:
     """Ask the service in the namespace of the call."""
@@ -338,6 +388,8 @@ MEMORIES: Final[Sequence[Operation]] = (
         asks_models=True,
         example={"body": {"content": "I live in Shanghai and I prefer short answers."}},
     ),
+    Operation("POST", "/memories/forget", forget_where, example={"body": {"sessionId": "trip-to-kyoto"}}),
+    Operation("POST", "/memories/forget-all", forget_all, example={"body": {}}),
     Operation("GET", "/memories/{memoryId}", get_memory, example=_EXAMPLE),
     Operation(
         "PATCH",
@@ -357,5 +409,8 @@ MEMORIES: Final[Sequence[Operation]] = (
         example={**_EXAMPLE, "body": {"memory": {"content": "Mei drinks oolong."}}},
     ),
     Operation("POST", "/memories/{memoryId}/promote", promote_memory, example={**_EXAMPLE, "body": {}}),
+    Operation(
+        "POST", "/sessions/{sessionId}/end", end_session, example={"sessionId": "trip-to-kyoto", "body": {}}
+    ),
     Operation("PUT", "/memories/{memoryId}/pin", pin_memory, example={**_EXAMPLE, "body": {"pinned": True}}),
 )

@@ -1,0 +1,144 @@
+"""Values by key over HTTP: what spec 003 calls user-scoped key-value data."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, final
+
+from attrs import field, frozen, validators
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Effect
+from chatmemory.errors import RecallError, RememberError
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.longterm.memories import Duplicate, Memory, MemoryPage, Stored
+from chatmemory.programs.http.large_answers import bounded
+from chatmemory.programs.http.operation import Call, InApp, Operation
+from chatmemory.programs.http.operations.memories import MOST_LISTED, of_memory
+from chatmemory.programs.operations.refusal import Refusal
+
+NO_VALUE: Final = Refusal(
+    "ValueNotFoundError", "the key has no value then: GET /values lists those that have one"
+)
+
+
+@final
+@frozen(kw_only=True)
+class ValueList:
+    """A list of values.
+
+    Attributes:
+        prefix: only keys that begin with this text.
+        after: the `next` of the previous page.
+        as_of: the values at this time; now if not given.
+        app: the app; if not given, that of the token, or no app.
+    """
+
+    prefix: str = ""
+    limit: int = field(default=100, validator=[validators.ge(0), validators.le(MOST_LISTED)])
+    after: str | None = None
+    as_of: datetime | None = None
+    app: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class ValueAt:
+    """Which value of a key.
+
+    Attributes:
+        as_of: the value at this time; now if not given.
+        app: the app; if not given, that of the token, or no app.
+    """
+
+    as_of: datetime | None = None
+    app: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class NewValue:
+    """A value for a key.
+
+    Attributes:
+        value: any JSON.
+        content: the text that a model reads; null: it is made of the key and the value.
+    """
+
+    value: Json
+    content: str | None = None
+
+
+@final
+@frozen
+class DeletedValue:
+    """Whether there was a value to delete."""
+
+    deleted: bool
+
+
+def list_values(
+    call: Call[ValueList, None],
+) -> Effect[MemoryPage, RecallError | Refusal, LongTermMemoryService]:
+    """List the memories that hold the values of keys, newest first; a page with large values ends earlier."""
+    asked = call.query
+
+    def page(memory: LongTermMemory, namespace: Namespace, limit: int) -> Effect[MemoryPage, RecallError]:
+        return memory.list_values(
+            namespace, prefix=asked.prefix, limit=limit, after=asked.after, as_of=asked.as_of
+        )
+
+    return of_memory(
+        call,
+        lambda memory, namespace: page(memory, namespace, asked.limit).bind(
+            lambda whole: bounded(whole, again=lambda limit: page(memory, namespace, limit))
+        ),
+    )
+
+
+def get_value(
+    call: Call[ValueAt, None],
+) -> Effect[Memory, RecallError | Refusal, LongTermMemoryService]:
+    """Return the memory that holds the value of a key."""
+    return of_memory(
+        call,
+        lambda memory, namespace: memory.get_value(namespace, call.path["key"], as_of=call.query.as_of),
+    ).bind(lambda found: Effect.fail(NO_VALUE) if found is None else Effect.succeed(found))
+
+
+def put_value(
+    call: Call[InApp, NewValue],
+) -> Effect[Stored | Duplicate, RememberError | Refusal, LongTermMemoryService]:
+    """Set the value of a key; the previous one stays readable with `asOf`."""
+    new = call.body
+    return of_memory(
+        call,
+        lambda memory, namespace: memory.put_value(
+            namespace, call.path["key"], new.value, content=new.content
+        ),
+    )
+
+
+def delete_value(
+    call: Call[InApp, None],
+) -> Effect[DeletedValue, RecallError | Refusal, LongTermMemoryService]:
+    """Delete the present value of a key; it stays readable with `asOf` until it is forgotten."""
+    return of_memory(
+        call, lambda memory, namespace: memory.delete_value(namespace, call.path["key"]).map(DeletedValue)
+    )
+
+
+_EXAMPLE: Final[JsonObject] = {"key": "tea"}
+
+VALUES: Final[Sequence[Operation]] = (
+    Operation("GET", "/values", list_values, example={"prefix": "tea", "limit": 20}),
+    Operation("GET", "/values/{key}", get_value, refusals=("ValueNotFoundError",), example=_EXAMPLE),
+    Operation(
+        "PUT",
+        "/values/{key}",
+        put_value,
+        asks_models=True,
+        example={**_EXAMPLE, "body": {"value": "gyokuro"}},
+    ),
+    Operation("DELETE", "/values/{key}", delete_value, example=_EXAMPLE),
+)
