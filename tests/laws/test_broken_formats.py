@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve, frozen
 
 from chatmemory.laws import HistoryFormatLaws, LawBrokenError
-from chatmemory.pastchats.formats.histories import Parsed, PromptTurn
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.json_lines import JsonLine, json_lines
 
@@ -40,6 +40,8 @@ class RoomLog:
 
 
 def turns_of(line: object) -> Iterator[Parsed]:
+    if isinstance(line, HistoryIssue):
+        yield line
     if not isinstance(line, JsonLine):
         return
     record = line.value if isinstance(line.value, dict) else {}
@@ -59,6 +61,10 @@ def raises_without_a_turn(parsed: list[Parsed]) -> list[Parsed]:
 
 def keeps_all_to_itself_unless_whole(parsed: list[Parsed]) -> list[Parsed]:
     return parsed if len(parsed) == 40 else []
+
+
+def says_nothing_of_damage(parsed: list[Parsed]) -> list[Parsed]:
+    return [one for one in parsed if not isinstance(one, HistoryIssue)]
 
 
 def trusts_that_nobody_says_x(parsed: list[Parsed]) -> list[Parsed]:
@@ -114,6 +120,7 @@ def test_a_sound_format_breaks_no_law() -> None:
         (RoomLog(lambda parsed: []), "F2"),
         (RoomLog(Rooms()), "F3"),
         (RoomLog(keeps_all_to_itself_unless_whole), "F4"),
+        (RoomLog(says_nothing_of_damage), "F4"),
         (RoomLog(raises_without_a_turn), "F5"),
         (RoomLog(trusts_that_nobody_says_x), "F6"),
         (RoomLog(lambda parsed: [*parsed, "debris"]), "F5"),
@@ -124,3 +131,10 @@ def test_a_sound_format_breaks_no_law() -> None:
 )
 def test_a_fault_breaks_its_law(format_: RoomLog, law: str) -> None:
     assert law in broken(format_)
+
+
+def test_a_history_too_short_to_show_a_loss_is_refused() -> None:
+    laws = laws_of(RoomLog())
+    laws.files = {"log/kitchen.jsonl": "".join(HISTORY.splitlines(keepends=True)[:2])}
+    with pytest.raises(LawBrokenError, match="more than 2 turns of at least 8 characters"):
+        laws.test_f4_cut()

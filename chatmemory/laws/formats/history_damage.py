@@ -1,5 +1,6 @@
 """What happens to histories: they are cut off, overwritten, and written by versions that nobody has seen."""
 
+import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
@@ -43,6 +44,20 @@ def cuts(content: bytes, *, count: int) -> Iterator[int]:
     step = max(1, len(content) // count)
     yield from range(0, len(content), step)
     yield from range(max(0, len(content) - 3), len(content))
+
+
+def is_amid_a_record(content: bytes, end: int) -> bool:
+    """Return whether *content*, cut at *end*, ends within a JSON document or a JSON line; False for a text."""
+    records, separator = _records(content)
+    kept = content[:end].removeprefix(codecs.BOM_UTF8)
+    last = kept.rpartition(separator.encode())[2] if separator else kept
+    if not records or not last.strip():
+        return False
+    try:
+        json.loads(last)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def with_debris(content: bytes, debris: bytes, *, count: int) -> Iterator[bytes]:

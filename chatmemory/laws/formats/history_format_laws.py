@@ -8,7 +8,13 @@ from datetime import timedelta
 from typing import Final, cast, get_args
 
 from chatmemory.input.choices import Role
-from chatmemory.laws.formats.history_damage import DEBRIS, cuts, from_other_versions, with_debris
+from chatmemory.laws.formats.history_damage import (
+    DEBRIS,
+    cuts,
+    from_other_versions,
+    is_amid_a_record,
+    with_debris,
+)
 from chatmemory.laws.kit.law import LawBrokenError, expect
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import LEAST_CONFIDENCE, HistoryFormat
@@ -44,7 +50,7 @@ class HistoryFormatLaws:
         files: the content of files by path: histories, and what lies beside them.
         histories: those of *files* that are to be read; none named: all.
         survives_cuts: whether what a history says before a cut is what it says in the end; False where later records
-            take back earlier ones.
+            take back earlier ones, or where the words are in files beside the history.
         turns_in_a_record: how many turns are lost at most when a record is cut off.
         tries: how many times each history is cut off, and is damaged; up to ten times as many other versions of it are
             read if it is small.
@@ -106,9 +112,11 @@ class HistoryFormatLaws:
 
     def test_f4_cut(self) -> None:
         """F4 cut: a history that ends too early raises nothing and loses nothing that stands before its end."""
+        is_tried = not self.survives_cuts
         for reader in self._readers():
             content = reader.files[reader.path]
             places = list(_places(content, _texts(self._parse(reader)))) if self.survives_cuts else []
+            is_tried |= len(places) > self.turns_in_a_record
             for end in cuts(content, count=self.tries):
                 found = set(_texts(self._parse(_with(reader, content[:end]))))
                 for (text, _), (_, behind) in zip(places, places[self.turns_in_a_record :], strict=False):
@@ -119,6 +127,20 @@ class HistoryFormatLaws:
                             f"{reader.path} up to byte {end}: {text[:60]!r} is there",
                             law=_F4,
                         )
+        wanted = (
+            f"a history has more than {self.turns_in_a_record} turns of at least {_LEAST_TELLING} characters"
+        )
+        expect(is_tried, True, f"{wanted}: fewer show nothing, give a longer one", law=_F4)
+
+    def test_f4_cut_is_told(self) -> None:
+        """F4 cut: a history that ends amid a JSON document or line says so by an issue."""
+        for reader in self._readers():
+            content = reader.files[reader.path]
+            for end in cuts(content, count=self.tries):
+                if is_amid_a_record(content, end):
+                    parsed = self._parse(_with(reader, content[:end]))
+                    is_told = any(isinstance(one, HistoryIssue) for one in parsed)
+                    expect(is_told, True, f"{reader.path} up to byte {end} has an issue", law=_F4)
 
     def test_f5_damage(self) -> None:
         """F5 damage: debris anywhere raises nothing."""
@@ -195,6 +217,7 @@ class HistoryFormatLaws:
 
 _MUTATED_BYTES: Final = 1_000_000  # of a history in all its other versions: about a second
 _TELLING: Final = 24  # characters that find a text in a file
+_LEAST_TELLING: Final = 8  # a text with fewer may as well be a key
 
 
 def _with(reader: TextReader, content: bytes | None = None, *, block_bytes: int = 65_536) -> TextReader:
@@ -217,6 +240,6 @@ def _places(content: bytes, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
             for spelling in spellings
             if (place := content.find(spelling.encode("utf-8", "replace"), at)) >= 0
         ]
-        if len(line) == _TELLING and found:
+        if len(line) >= _LEAST_TELLING and found:
             at = min(found)
             yield text, at
