@@ -11,10 +11,8 @@ from chatmemory.conversation.chat_memory_live import open_chat_memory
 from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.skill_runner import SkillRequest
 from chatmemory.conversation.strategies.contract import HistoryStrategy
-from chatmemory.conversation.strategies.history_strategy import KeepEverything
-from chatmemory.conversation.strategies.summarize_every_n import SummarizeEveryN
+from chatmemory.conversation.strategies.history_strategy import KeepEverything, strategy_with
 from chatmemory.conversation.strategies.summary_writer import SummaryWriter
-from chatmemory.conversation.strategies.token_budget import TokenBudget
 from chatmemory.conversation.token_counter import EstimatedTokens
 from chatmemory.effect import Effect
 from chatmemory.effect.services.clock import TestClock
@@ -67,8 +65,7 @@ class Desk:
         self, settings: StrategySettings, strategy: HistoryStrategy | None = None
     ) -> AsyncGenerator[ChatMemory]:
         if strategy is None:
-            kind = TokenBudget if settings.type == "token_budget" else SummarizeEveryN
-            strategy = kind(self.writer(settings))
+            strategy = strategy_with(self.writer(settings))
         async with open_chat_memory(
             self.repository, strategy, self.tokens, settings, self.clock, self.ids
         ) as memory:

@@ -38,16 +38,21 @@ Requirements = StrategySettingsTag | MessageRepositoryTag | SkillRunnerTag | Tok
 
 @Effect.gen
 async def _strategy_by_settings(do: Do[Never, Requirements]) -> HistoryStrategy:
-    settings = do.service(StrategySettingsTag)
-    writer = SummaryWriter(
-        repository=do.service(MessageRepositoryTag),
-        skills=do.service(SkillRunnerTag),
-        tokens=do.service(TokenCounterTag),
-        clock=do.service(ClockTag),
-        ids=do.service(IdsTag),
-        settings=settings,
+    return strategy_with(
+        SummaryWriter(
+            repository=do.service(MessageRepositoryTag),
+            skills=do.service(SkillRunnerTag),
+            tokens=do.service(TokenCounterTag),
+            clock=do.service(ClockTag),
+            ids=do.service(IdsTag),
+            settings=do.service(StrategySettingsTag),
+        )
     )
-    match settings.type:
+
+
+def strategy_with(writer: SummaryWriter) -> HistoryStrategy:
+    """Return the strategy that the settings of *writer* name; it writes its summaries with *writer*."""
+    match writer.settings.type:
         case "none":
             return KeepEverything()
         case "summarize":
@@ -55,7 +60,7 @@ async def _strategy_by_settings(do: Do[Never, Requirements]) -> HistoryStrategy:
         case "token_budget":
             return TokenBudget(writer)
         case _:
-            assert_never(settings.type)
+            assert_never(writer.settings.type)
 
 
 history_strategy = Layer.effect(
