@@ -1,6 +1,7 @@
 """Every tool of the MCP server, as an agent calls it over standard input and output."""
 
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,6 +58,12 @@ async def test_every_tool_says_what_it_does_to_memory(tmp_path: Path) -> None:
         assert tool.output_schema
         Draft202012Validator.check_schema(tool.input_schema)
         Draft202012Validator.check_schema(tool.output_schema)
+
+
+def test_the_readme_lists_every_tool() -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    (line,) = [line for line in readme.splitlines() if line.startswith("Tools: ")]
+    assert set(re.findall(r"`(\w+)`", line)) == set(HINTS)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
