@@ -202,7 +202,7 @@ class History:
         return History(decision.state), decision.answer
 
     def mark_stale(self, message_id: str) -> tuple[History, frozenset[str]]:
-        """Say of every summary over the message that it may still say what was forgotten; name those summaries."""
+        """Mark each summary that covers the message as stale: it may still say what was forgotten.  Return their ids, too."""
         stale = frozenset(made.summary_message_id for made in self.summarizations_of(message_id))
         marked = tuple(
             evolve(made, is_stale=made.is_stale or made.summary_message_id in stale)
@@ -213,7 +213,13 @@ class History:
     def claim(
         self, *, now: datetime, lease_id: str, lease_until: datetime
     ) -> tuple[History, HistoryWork] | None:
-        """Lease its work; None when there is none that is free."""
+        """Lease the work of the conversation; None when there is none, it is not due yet, or another lease holds it.
+
+        Args:
+            now: the time of the claim.
+            lease_id: the id of the new lease.
+            lease_until: the end of the new lease.
+        """
         if self.work is None or not self.work.is_free(now, latest_end(now, lease_until)):
             return None
         held = QueuedWork(self.work.due_at, self.work.attempts + 1, lease_id, lease_until)
@@ -224,7 +230,13 @@ class History:
     def settle(
         self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None
     ) -> History:
-        """Give the lease on its work back, if it has not passed to another."""
+        """Give back the lease of *work*; nothing changes when another lease has replaced it.
+
+        Args:
+            work: the work, with the id of its lease.
+            threshold: the size at which the conversation has more work; None: it never has.
+            retry_at: when the work, which failed, is tried again; None: it is done.
+        """
         held = self.work
         if held is None or held.lease_id != work.lease_id:
             return self
@@ -235,7 +247,7 @@ class History:
         return evolve(self, state=evolve(self.state, has_work=False), work=None)
 
     def page(self, query: PageQuery) -> MessagePage | None:
-        """Return the stretch that *query* asks for; None without messages."""
+        """Return the page that *query* asks for; None when the conversation holds no message."""
         if not self.entries:
             return None
         in_view = query.view == "model"
@@ -261,12 +273,12 @@ class History:
         )
 
     def summarization(self, summary_message_id: str) -> SummarizationMetadata | None:
-        """Return where a summary comes from."""
+        """Return which messages a summary covers, and who wrote it; None when no summary has this id."""
         made = [made for made in self.summaries if made.summary_message_id == summary_message_id]
         return made[0] if made else None
 
     def summarizations_of(self, message_id: str) -> tuple[SummarizationMetadata, ...]:
-        """Return the chain of summaries over a message, the innermost first."""
+        """Return the summaries that cover a message, directly or through another summary, innermost first."""
         chain: list[SummarizationMetadata] = []
         for made in self.summaries:  # a later one can only stand around an earlier one
             if message_id in made.summarized_message_ids:

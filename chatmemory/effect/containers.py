@@ -208,21 +208,21 @@ def to_future_result(effect: Effect[A, E]) -> FutureResult[A, E]:
 
 
 def to_context(effect: Effect[A, Never, R]) -> RequiresContext[A, Context[R]]:
-    """Return a function that runs *effect*, which cannot fail, with given services and at once."""
+    """Return a function from services to the value of *effect*, which cannot fail; the effect runs during the call."""
     from returns.context import RequiresContext
 
     return RequiresContext(lambda context: run_without_waiting(effect.run_in(context)).unwrap())
 
 
 def to_context_result(effect: Effect[A, E, R]) -> RequiresContextResult[A, E, Context[R]]:
-    """Return a function that runs *effect* with given services and at once."""
+    """Return a function from services to the result of *effect*; the effect runs during the call."""
     from returns.context import RequiresContextResult
 
     return RequiresContextResult(lambda context: run_without_waiting(effect.run_in(context)))
 
 
 def to_context_io_result(effect: Effect[A, E, R]) -> RequiresContextIOResult[A, E, Context[R]]:
-    """Return a function that runs *effect* with given services and at once."""
+    """Return a function from services to the result of *effect*; the effect runs during the call."""
     from returns.context import RequiresContextIOResult
     from returns.io import IOResult
 
@@ -232,7 +232,7 @@ def to_context_io_result(effect: Effect[A, E, R]) -> RequiresContextIOResult[A, 
 
 
 def to_context_future_result(effect: Effect[A, E, R]) -> RequiresContextFutureResult[A, E, Context[R]]:
-    """Return a function that makes a future of *effect* with given services."""
+    """Return a function from services to a future of *effect*; each future runs once and must be awaited."""
     from returns.context import RequiresContextFutureResult
     from returns.future import FutureResult
 

@@ -641,11 +641,14 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def on_exit(
         self: Effect[A, E, R], finalizer: Callable[[Exit[A, E]], Effect[Any, Never, R2]]
     ) -> Effect[A, E, R | R2]:
-        """Run the effect that *finalizer* makes from how this one ended, however it ends; it cannot be interrupted."""
+        """Run this effect, then the effect that *finalizer* makes from its exit: success, failure, defect or interruption.
+
+        The second effect cannot be interrupted.
+        """
         return Effect.in_context(lambda context: resource.run_finalized(self, finalizer, context))
 
     def ensuring(self: Effect[A, E, R], finalizer: Effect[Any, Never, R2]) -> Effect[A, E, R | R2]:
-        """Run *finalizer* at the end, however this effect ends; it cannot be interrupted."""
+        """Run this effect, then *finalizer*, also after a failure or an interruption; *finalizer* cannot be interrupted."""
         if type(finalizer) is not Effect:
             require_effect(finalizer)
         return self.on_exit(lambda _: finalizer)

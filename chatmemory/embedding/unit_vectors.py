@@ -38,7 +38,12 @@ class Placed:
 @final
 @frozen
 class Embedded:
-    """What became of texts: each *placed*, or None; *reason* says why any has no vector."""
+    """The result of embedding texts.
+
+    Attributes:
+        placed: for each text its vector, or None.
+        reason: why a text has no vector; None when each has one.
+    """
 
     placed: tuple[Placed | None, ...]
     reason: str | None = None
@@ -48,8 +53,11 @@ def embed_texts(embedder: Embedder, texts: Sequence[str]) -> Effect[Embedded]:
     """Embed *texts*; never fail, and say why a text has no vector.
 
     Args:
-        embedder: a guarded one, so that one that fails costs no time again.
-        texts: what to embed; no texts ask nobody.
+        embedder: behind the guard of ``embedding_guard.py``, which does not ask again an embedder that has just failed.
+        texts: what to embed; for no texts the embedder is not asked.
+
+    Returns:
+        one vector, or None, for each text, in their order.
     """
     if not texts:
         return Effect.succeed(Embedded(()))

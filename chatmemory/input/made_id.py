@@ -7,7 +7,7 @@ from hashlib import sha256
 
 
 def made_id(*parts: str) -> str:
-    """Return the id that belongs to *parts*, the same in every process: 32 hexadecimal digits."""
+    """Return an id made from *parts*: 32 hexadecimal digits, in every process the same for the same parts."""
     # The length of each part keeps ("ab", "c") and ("a", "bc") apart.
     told_apart = "".join(f"{len(part)}:{part}" for part in parts)
     return sha256(told_apart.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -205,7 +205,7 @@ class RememberReport:
     Attributes:
         outcomes: one for each memory, in order.
         unembedded: how many were stored without a vector; they are found by their words until ``re_embed`` is called.
-        reason: why these have no vector; None when all have one.
+        reason: why these memories have no vector; None when all memories have one.
     """
 
     outcomes: tuple[SaveOutcome, ...]

@@ -33,36 +33,36 @@ log = logging.getLogger(__name__)
 
 
 class EndpointSettings(Protocol):
-    """What settings of an endpoint have in common."""
+    """The settings that each endpoint has."""
 
     @property
     def base_url(self) -> str:
-        """Up to and without the path of a request."""
+        """The address of the endpoint; the path of a request is appended to it."""
         ...
 
     @property
     def api_key(self) -> str:
-        """Sent as a bearer token; empty: none is sent."""
+        """The bearer token of each request; ``""``: no token is sent."""
         ...
 
     @property
     def timeout_seconds(self) -> float:
-        """For one request."""
+        """The time limit of one request, in seconds."""
         ...
 
     @property
     def max_retries(self) -> int:
-        """Further requests after one that failed for a passing reason."""
+        """How many times a request is repeated after a temporary failure."""
         ...
 
 
 @final
 @frozen
 class Endpoint:
-    """One client with its connections.
+    """Sends requests to one endpoint, over connections that it keeps.
 
     Attributes:
-        longest_answer: bytes that an answer may have.
+        longest_answer: the largest size of an answer, in bytes.
     """
 
     client: httpx.AsyncClient
@@ -70,7 +70,15 @@ class Endpoint:
     longest_answer: int
 
     def ask(self, path: str, body: Mapping[str, Json]) -> Effect[JsonMapping, EndpointFailure]:
-        """Post *body*; again after a passing failure, up to ``settings.max_retries`` times."""
+        """Post *body*, and repeat it after a temporary failure, at most ``settings.max_retries`` times.
+
+        Args:
+            path: of the request, behind ``settings.base_url``.
+            body: is sent as JSON.
+
+        Returns:
+            the JSON object of the answer.
+        """
         seconds = self.settings.timeout_seconds
         too_late = EndpointFailure("timeout", f"no answer within {seconds:g} s")
         return (

@@ -38,7 +38,7 @@ class _Process:
 
 
 PROCESS: Final = _Process()
-"""Its ``generation`` is another one in a forked child."""
+"""``PROCESS.generation`` has another value in a forked child."""
 
 
 def is_inherited(path: Path) -> bool:
@@ -60,7 +60,7 @@ def note_opened(path: Path) -> None:
 
 
 def descriptors_of(file: os.stat_result) -> Iterator[int]:
-    """Yield the descriptors that this process has of *file*; none where they cannot be listed."""
+    """Yield the descriptors with which this process has *file* open; none where the system cannot list them."""
     with suppress(OSError):
         for name in os.listdir("/dev/fd"):  # noqa: PTH208  names are all that is wanted
             with suppress(OSError):

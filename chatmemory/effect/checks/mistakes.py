@@ -172,7 +172,7 @@ def require_tag(found: object) -> None:
 
 
 def no_context(found: object) -> TypeError:
-    """Say that *found* does not hold services."""
+    """Return the error for *found*, which is not a ``Context``."""
     if _is_layer(found):
         cure = "layer.provide_to(effect) runs an effect with the services of a layer"
     elif _is_tag(found):
@@ -192,7 +192,7 @@ def no_function(found: object, *, where: str, example: str) -> TypeError:
 
 
 def no_schedule(found: object, *, where: str) -> TypeError:
-    """Say that *where* takes a schedule and not *found*."""
+    """Return the error for a call of *where* with *found*, which is not a schedule."""
     if isinstance(found, int) and not isinstance(found, bool):
         cure = f"Schedule.recurs({found}) goes on so many times"
     elif isinstance(found, float):
@@ -205,7 +205,7 @@ def no_schedule(found: object, *, where: str) -> TypeError:
 
 
 def no_scope(found: object) -> TypeError:
-    """Say that *found* is no scope."""
+    """Return the error for *found*, which is not a scope."""
     return TypeError(
         f"effect.fork_in takes a Scope, not {shown(found)}: async with Scope() as scope opens one, "
         "and effect.fork_scoped() uses that of the `scoped` effect around it"
@@ -213,7 +213,7 @@ def no_scope(found: object) -> TypeError:
 
 
 def no_seconds(found: object) -> TypeError:
-    """Say that *found* is no number of seconds."""
+    """Return the error for *found*, which is not a number of seconds."""
     cure = "write 0.5 for half a second"
     if hasattr(found, "total_seconds"):
         cure = "write timedelta.total_seconds()"
@@ -221,7 +221,7 @@ def no_seconds(found: object) -> TypeError:
 
 
 def no_manager(found: object, *, layer: str) -> TypeError:
-    """Say that what the function of ``Layer.scoped`` has returned is no asynchronous context manager."""
+    """Return the error for a function of ``Layer.scoped`` that returned *found*, not an asynchronous context manager."""
     _is_coroutine(found)
     return TypeError(
         f"layer {layer}: its function has returned {shown(found)}, which is no asynchronous context manager: "

@@ -41,7 +41,7 @@ async def run_finalized(
     finalizer: Callable[[Exit[A, E]], Runs[Any, Never, R2]],
     context: Context[R | R2],
 ) -> Outcome[A, E]:
-    """Run *effect*, then *finalizer* with how it ended."""
+    """Run *effect*, then the effect that *finalizer* makes from its exit, which cannot be interrupted."""
     try:
         outcome = await effect.run_in(context)
     except BaseException as exception:
@@ -52,7 +52,7 @@ async def run_finalized(
 
 
 async def run_scoped(effect: Runs[A, E, R | ScopeTag], context: Context[R]) -> Outcome[A, E]:
-    """Run *effect* with a scope, and close that with how the effect ended."""
+    """Run *effect* with a new scope, then close the scope with the exit of *effect*."""
     scope = Scope()
     try:
         outcome = await effect.run_in(context.add(ScopeTag, scope))

@@ -25,10 +25,10 @@ __all__ = ["Guest", "Stay", "host"]
 
 
 class Guest(Protocol):
-    """What stays in a task; all of it is called there."""
+    """What a ``Stay`` keeps open; the task of the stay calls its methods."""
 
     def started(self) -> None:
-        """Learn that the task has started, and nothing is entered yet."""
+        """Note that the task has started; the manager is not entered yet."""
         ...
 
     def open(self) -> AbstractAsyncContextManager[Any]:
@@ -36,7 +36,7 @@ class Guest(Protocol):
         ...
 
     def settled(self, stay: Stay, /) -> None:
-        """Learn that the manager is entered, or will not be."""
+        """Note that the manager is entered, or that it will not be: ``stay.is_entered`` says which."""
         ...
 
 
@@ -81,16 +81,19 @@ class Stay:
         self._task = backend.start(self._run, context)
 
     def give_up(self) -> None:
-        """Cancel what is being entered; what is entered already is left in peace."""
+        """Cancel the entering of the manager; a manager that is already entered is left without a cancellation."""
         if not self.is_entered:
             self._cancel_scope.cancel()
         self._shall_end.set()
 
     def begin_to_end(self, then: Callable[[Exception | None], None]) -> bool:
-        """Leave the manager, and call *then* with what went wrong; return False if the task has ended before.
+        """Begin to leave the manager; return False when the task has already ended.
+
+        Args:
+            then: called when the manager is left, with the exception of leaving it, or None.
 
         Raises:
-            Exception: it has ended before by this failure.
+            Exception: the task has already ended, by this exception.
         """
         if self._is_over:
             if self.failure is not None:
@@ -118,7 +121,7 @@ class Stay:
             raise problem
 
     def reason(self) -> Exception:
-        """Return why it was not entered."""
+        """Return the exception that kept the manager from being entered."""
         return self.failure or RuntimeError("the event loop was closed while a resource was being opened")
 
     async def _run(self) -> None:

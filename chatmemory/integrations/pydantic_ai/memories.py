@@ -28,14 +28,14 @@ from chatmemory.longterm.contract import LongTermMemoryService
 class LongTermMemories(AbstractCapability[AgentDepsT]):
     """Shows the model the long-term memories that are recalled for a user's message, and saves what the user says.
 
-    They stand before the message in each request of the run, fenced as data, and in no history: the next run is shown
-    what is recalled for its own message.  The facts in the message become memories before the model answers, so that they
-    are kept when it fails.
+    In each request of a run the memories come before the message, fenced as data.  No history keeps them: the next run
+    shows the memories that are recalled for its own message.  The facts in the message become memories before the model
+    answers, so they are kept when the model fails.
 
     Attributes:
-        namespace: whose memories.
+        namespace: the user, and perhaps the app, whose memories are recalled and saved.
         runtime: gives ``LongTermMemoryService``, as for ``ChatMemoryHistory``.
-        limit: memories at most; None: as configured.
+        limit: the largest number of memories; None: the configured number.
         saves: whether what the user says is saved.
     """
 
@@ -47,7 +47,7 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
     _shown: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:  # noqa: ARG002  the framework names it
-        """Keep what one run was shown apart from the others."""
+        """Return a copy for one run, because each run remembers what it was shown."""
         return replace(self)
 
     async def before_model_request(

@@ -59,12 +59,12 @@ FILTERS: Final = (
 
 
 def seldom(*values: Any) -> st.SearchStrategy[Any]:
-    """Draw one of *values* now and then, and None otherwise: filters that all bite leave nothing to compare."""
+    """Return a strategy that draws None mostly, and seldom one of *values*: with all filters in use nothing would be found."""
     return st.sampled_from((None,) * SELDOM * len(values) + values)
 
 
 class MemoryMachine(WritingRules):
-    """Writes, questions and reopenings in any order."""
+    """Runs writes, reads and reopenings in any order, and compares each answer with the model."""
 
     @rule(
         reader=readers,
@@ -75,7 +75,7 @@ class MemoryMachine(WritingRules):
     def unembedded(
         self, reader: tuple[int, str], space: EmbeddingSpace, limit: int, after: int | None
     ) -> None:
-        """Ask what has no vector of a space."""
+        """List the memories that have no vector of *space*."""
         namespace = self._namespace(*reader)
         page: dict[str, Any] = {"limit": limit, "after": None if after is None else place(self._sent(after))}
         memories, count = self._ask(
@@ -94,7 +94,7 @@ class MemoryMachine(WritingRules):
     def read_list(
         self, reader: tuple[int, str], limit: int, after: int | None, filters: list[tuple[str, Any]]
     ) -> None:
-        """Read a list, perhaps behind a memory: the pages of it, and the parts of it."""
+        """List memories: whole, narrowed by filters, and page by page; *after* is a memory before the first one."""
         cursor = None if after is None else place(self._sent(after))
         listing = MemoryListing(self._namespace(*reader), ALL, after=cursor)
         for narrowed in (*({name: value} for name, value in filters), dict(filters)):
@@ -130,7 +130,7 @@ class MemoryMachine(WritingRules):
         as_of=st.none() | st.sampled_from(INSTANTS),
     )
     def search(self, reader: tuple[int, str], vector: Vector | None, **query: Any) -> None:
-        """Search for words, for a vector, or else for a text."""
+        """Search by words and by a vector; where these find nothing, the text itself is searched for."""
         space = None if vector is None else SPACE
         search = search_for(self._namespace(*reader), space=space, vector=vector, **query)
         answered = self._ask(lambda witness: witness.get(witness.repository.search(search)))

@@ -132,10 +132,10 @@ def ids_of(memories: Sequence[Memory]) -> list[str]:
 
 
 class MemoryRepositoryUnderTest(RepositoryUnderTest[MemoryWitness]):
-    """A memory repository: a layer that provides ``MemoryRepositoryTag``.
+    """The memory repository that the laws try: a layer that provides ``MemoryRepositoryTag``.
 
     Attributes:
-        keeps_conversations: whether it gives a message repository over the same store as well.
+        keeps_conversations: whether the layer also provides ``MessageRepositoryTag``, over the same store.
     """
 
     repository: (
@@ -144,7 +144,12 @@ class MemoryRepositoryUnderTest(RepositoryUnderTest[MemoryWitness]):
     keeps_conversations: bool = True
 
     async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> MemoryWitness:
-        """Return who speaks with the repository that *runtime* has built."""
+        """Return a witness that calls the repository of *runtime*.
+
+        Args:
+            runtime: has built the layer.
+            witness: further arguments of ``MemoryWitness``.
+        """
         speaking = MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
         if not self.keeps_conversations:
             return speaking

@@ -41,12 +41,12 @@ def expression(pattern: str, vocabulary: Vocabulary) -> re.Pattern[str]:
 @final
 @frozen
 class Rule:
-    """The ways to say one thing that lasts.
+    """One kind of lasting fact, and the patterns of the clauses that state it.
 
     Attributes:
-        key: what it is about; ``{topic}`` stands for the name of the value's topic.
+        key: the key of the fact; ``{topic}`` stands for the name of the value's topic.
         patterns: each matches from the start of a clause; the group ``value`` is what is said.  The first that fits counts.
-        otherwise: the key when no topic is found; empty: then it says nothing that lasts.
+        otherwise: the key when no topic is found; empty: then the clause states no lasting fact.
         topics: the only topics that count, by their English names; empty: all.
     """
 
@@ -58,7 +58,7 @@ class Rule:
     topics: frozenset[str]
 
     def match(self, clause: str) -> re.Match[str] | None:
-        """Return how *clause* says it, None when it does not."""
+        """Return the match of the first pattern that fits *clause*; None when no pattern fits."""
         return next((found for pattern in self.patterns if (found := pattern.match(clause))), None)
 
 
@@ -72,7 +72,21 @@ def rule(
     confidence: float = STATED,
     topics: frozenset[str] = frozenset(),
 ) -> Rule:
-    """Write a rule in the notation; *whole*: its patterns have to reach the end of the clause."""
+    """Return the rule of *patterns*, which are written in the notation of this module.
+
+    Args:
+        key: the key of the fact.
+        patterns: at least one.
+        vocabulary: the expressions that the patterns name.
+        whole: whether the patterns have to reach the end of the clause.
+        otherwise: the key when no topic is found.
+        category: of the fact.
+        confidence: in the fact, from 0 to 1.
+        topics: the only topics that count, by their English names; empty: all.
+
+    Raises:
+        KeyError: a pattern names an expression that is not in *vocabulary*.
+    """
     ways = tuple(expression(rf"({pattern})$" if whole else pattern, vocabulary) for pattern in patterns)
     return Rule(key, ways, otherwise, category, confidence, topics)
 
@@ -80,7 +94,12 @@ def rule(
 @final
 @frozen
 class Subject:
-    """A subject that a clause shares with the one before: *words* to read before it, if what joins them fits *joint*."""
+    """A subject that a clause shares with the clause before it.
+
+    Attributes:
+        words: are read before the clause.
+        joint: fits the text between the two clauses.
+    """
 
     words: str
     joint: re.Pattern[str]

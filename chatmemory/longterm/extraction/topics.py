@@ -18,7 +18,14 @@ from chatmemory.longterm.extraction.proposals import Language
 @final
 @frozen
 class Topic:
-    """A topic, its name in each language, and patterns of its words: Latin ones are whole words, Chinese ones parts."""
+    """What a value is about, and the words that show it.
+
+    Attributes:
+        en: the name of the topic in English.
+        zh: the name of the topic in Chinese.
+        latin: a regular expression of whole words in Latin letters.
+        chinese: a regular expression of parts of a Chinese text; ``""``: no part shows the topic.
+    """
 
     en: str
     zh: str
@@ -26,7 +33,7 @@ class Topic:
     chinese: str = ""
 
     def name(self, language: Language) -> str:
-        """Return what a key in *language* calls it."""
+        """Return the name of the topic in keys of *language*."""
         return self.zh if language == "zh" else self.en
 
 

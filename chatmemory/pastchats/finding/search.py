@@ -32,12 +32,12 @@ READ_CHARACTERS: Final = 16_384
 
 @final
 class PromptSearching:
-    """Searches one store by one embedder and one ranking."""
+    """Searches one index of past chats with one embedder and one ranker."""
 
     def __init__(
         self, repository: PromptRepository, ranker: PromptRanker, embedder: QueryEmbedder, clock: Clock
     ) -> None:
-        """Search in *repository*; relative dates in a query are seen from the *clock*'s now."""
+        """Search in *repository*; *clock* says what "yesterday" in a query means."""
         self._repository = repository
         self._ranker = ranker
         self._embedder = embedder
@@ -54,7 +54,21 @@ class PromptSearching:
         limit: int = 10,
         mode: SearchMode = "hybrid",
     ) -> PromptSearchResult:
-        """Return at most *limit* turns that *query* means, best first; text of any kind is a query."""
+        """Return the turns that match *query* by their words or their meaning.
+
+        Args:
+            do: runs a step.
+            query: any text; the first ``READ_CHARACTERS`` characters decide its meaning.
+            which: only turns that pass this filter.
+            limit: the largest number of hits.
+            mode: ``hybrid``: by words and by meaning.  ``lexical``: by words alone.
+
+        Returns:
+            the hits, best first, each text once, and how they were found.
+
+        Fails with:
+            GenericMemoryError: the index failed; a failing embedder only makes the search lexical.
+        """
         vector: Sequence[float] | None = None
         why = "only words were asked for"
         if mode == "hybrid":

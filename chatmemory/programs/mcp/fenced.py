@@ -32,13 +32,24 @@ MOST_CHARACTERS: Final = 4000
 
 
 def memories_block(memories: Sequence[Memory], chance: Random) -> str:
-    """Return what was remembered; nothing for no memories."""
+    """Return *memories* as a fenced block, one line for each; ``""`` for no memories.
+
+    Args:
+        memories: one line each, in this order; a long text is shortened.
+        chance: makes the mark of the fence, so that no text can contain it.
+    """
     lines = [memory_line(evolve(memory, content=_short(memory.content))) for memory in memories]
     return fenced(lines, MEMORIES_NOTICE, chance)
 
 
 def turns_block(turns: Sequence[Prompt], chance: Random, *, notice: str = TURNS_NOTICE) -> str:
-    """Return turns of past chats, each with its source; nothing for no turns."""
+    """Return *turns* of past chats as a fenced block, one line for each, with its source; ``""`` for no turns.
+
+    Args:
+        turns: one line each, in this order; a long text is shortened.
+        chance: makes the mark of the fence, so that no text can contain it.
+        notice: the sentence above the fence, which says what the block holds.
+    """
     lines = [
         said_line(source_of(turn), turn.role, _short(turn.content), said_at=turn.timestamp) for turn in turns
     ]
@@ -46,19 +57,35 @@ def turns_block(turns: Sequence[Prompt], chance: Random, *, notice: str = TURNS_
 
 
 def messages_block(messages: Sequence[ChatMessage], chance: Random) -> str:
-    """Return stored messages; nothing for no messages."""
+    """Return stored *messages* as a fenced block, one line for each; ``""`` for no messages.
+
+    Args:
+        messages: one line each, in this order; a long text is shortened.
+        chance: makes the mark of the fence, so that no text can contain it.
+    """
     lines = [message_line(evolve(message, content=_short(message.content))) for message in messages]
     return fenced(lines, CONVERSATION_NOTICE, chance)
 
 
 def said_block(messages: Sequence[ContextMessage], chance: Random) -> str:
-    """Return the messages of a context; nothing for no messages."""
+    """Return the *messages* of a context as a fenced block, one line for each; ``""`` for no messages.
+
+    Args:
+        messages: one line each, in this order; a long text is shortened.
+        chance: makes the mark of the fence, so that no text can contain it.
+    """
     lines = [said_line(message.id, message.role, _short(message.content)) for message in messages]
     return fenced(lines, CONVERSATION_NOTICE, chance)
 
 
 def fenced(lines: Sequence[str], notice: str, chance: Random) -> str:
-    """Return *lines*, each of which is JSON, between the marks of a fence; nothing for no lines."""
+    """Return *lines* between the marks of a fence; ``""`` for no lines.
+
+    Args:
+        lines: each is JSON.
+        notice: the sentence above the fence, which says what the block holds.
+        chance: makes the mark of the fence, so that no text can contain it.
+    """
     return recalled_block(lines, fence=fresh_fence(lines, chance), notice=notice)
 
 

@@ -44,15 +44,15 @@ class EndpointEmbedder:
 
     @property
     def similarity_threshold(self) -> float:
-        """The usual threshold, because nothing is known about the model."""
+        """The usual similarity threshold, because nothing is known about the model."""
         return USUAL_THRESHOLD
 
     def unavailability(self) -> None:
-        """None: whether the endpoint embeds is found out by asking it."""
+        """Return None: only a request shows whether the endpoint embeds."""
 
     @Effect.gen
     async def embed(self, do: Do[EmbeddingError], texts: Sequence[str], /) -> Matrix:
-        """Ask for one batch after the other; a failing one fails all.  A blank text has a row of zeros."""
+        """Embed *texts*, one batch after the other; the first batch that fails fails the call.  A blank text has a row of zeros."""
         import numpy as np
 
         cut = [clean_text(text[:LONGEST_TEXT]) for text in texts]

@@ -102,7 +102,7 @@ Stream: TypeAlias = Literal["model", "screen", "items"]
 
 
 def streams(reader: HistoryReader) -> Mapping[Role, Stream]:
-    """Return for each side the first stream that holds words of it."""
+    """Return the stream from which the words of each role are read: ``model``, else ``screen``, else ``items``."""
     found: dict[Role, Stream] = {}
     for record in _records(reader):
         if isinstance(record, HistoryIssue):

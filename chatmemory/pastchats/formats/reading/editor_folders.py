@@ -33,12 +33,12 @@ USER_FOLDERS: Final = (
 
 
 def roots_of_editors(*files: str) -> tuple[KnownRoot, ...]:
-    """Return the roots of *files*, globs below the folder of a user."""
+    """Return the places of *files*, which are globs below the folder in which an editor keeps what is one user's."""
     return tuple(KnownRoot(folder, files) for folder in USER_FOLDERS)
 
 
 def folder_of(uri: str) -> str:
-    """Return the folder that an editor names as a URI; another text as it is."""
+    """Return the folder that *uri* names; a text that is no URI is returned as it is."""
     try:
         path = unquote(urlsplit(uri).path) if "://" in uri else uri
     except ValueError:  # no URI after all: half an address of IPv6

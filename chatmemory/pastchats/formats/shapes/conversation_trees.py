@@ -246,7 +246,7 @@ def _walked_lines(reader: HistoryReader, places: tuple[Place, ...]) -> Walks:
 
 
 def parted(path: WalkPath) -> tuple[WalkPath, WalkPath]:
-    """Return where the conversation lies, and what lies where within it."""
+    """Split *path* into the path of the conversation in the document and the path within the conversation."""
     if path and isinstance(path[0], int):
         return path[:1], path[1:]
     if len(path) > 1 and path[0] in WRAPPERS and isinstance(path[1], int):

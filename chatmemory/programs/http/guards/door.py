@@ -49,19 +49,23 @@ WRONG_ORIGIN: Final = Refusal(
 
 
 def behind_the_door(app: ASGIApp, settings: ServerSettings) -> ASGIApp:
-    """Return *app* for those who ask properly, at a name that *settings* know.
+    """Return *app* behind the guards that each request passes: log, headers, unforeseen errors, ``DoorGuard``.
 
-    The log is outermost, so that what is refused is logged too; whatever goes wrong further inside gets the headers.
+    The log is outermost, so that refused requests are logged too.  Each answer gets the headers, also that of an error.
+
+    Args:
+        app: answers the requests that pass.
+        settings: name the server.
     """
     return RequestLog(HeaderGuard(UnforeseenGuard(DoorGuard(app, names=settings.names))))
 
 
 @final
 class DoorGuard:
-    """Gives to *app* the requests that are well formed, sent to a name of this server, and of no foreign page.
+    """Lets a request pass to *app* if it is well formed, sent to a name of this server, and not sent by a page of another origin.
 
     Args:
-        app: what answers.
+        app: answers the requests that pass.
         names: of this server, besides those of this machine's loopback.
     """
 
@@ -70,7 +74,7 @@ class DoorGuard:
         self.names = frozenset(map(_written_in_headers, (*LOOPBACK_NAMES, *names)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse."""
+        """Pass the request to *app*, or refuse it."""
         refusal = self._refusal(scope, Headers(scope=scope)) if scope["type"] == "http" else None
         await (self.app if refusal is None else problem_response(refusal))(scope, receive, send)
 
@@ -87,17 +91,24 @@ class DoorGuard:
 
 @final
 class MethodRoute(Route):
-    """Leads to *app*; what no route takes is told which methods the path has."""
+    """Routes one method of a path to *app*; a method without a route is refused with the list of those that have one."""
 
     def __init__(self, path: str, method: str, app: ASGIApp, *, methods_here: Collection[str]) -> None:
-        """Lead requests with *method* at *path* to *app*."""
+        """Route requests with *method* at *path* to *app*.
+
+        Args:
+            path: with the names of its parameters in braces.
+            method: the method of this route.
+            app: answers.
+            methods_here: all methods that *path* has.
+        """
         super().__init__(path, app, methods=[method])
         allowed = ", ".join(sorted(methods_here))
         refusal = Refusal("MethodNotAllowedError", f"use {allowed} here", {"Allow": allowed})
         self._refused = problem_response(refusal)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse: the router comes here with another method when no route takes it."""
+        """Answer the request, or refuse its method: the router also calls this for a method that no route takes."""
         scope["route"] = self  # for the log; older releases of starlette do not set it
         is_taken = scope["method"] in (self.methods or ())
         await (self.app if is_taken else self._refused)(scope, receive, send)

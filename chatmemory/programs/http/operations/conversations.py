@@ -79,7 +79,7 @@ class OpenedConversations:
 @final
 @frozen(kw_only=True)
 class MessageList:
-    """Which stretch of a conversation is read; without a cursor the newest messages.
+    """Which messages of a conversation are read; without a cursor, the newest ones.
 
     Attributes:
         view: `model` shows summaries instead of the messages that they cover, `full` shows every stored message.
@@ -96,7 +96,7 @@ class MessageList:
 @final
 @frozen(kw_only=True)
 class Following:
-    """From where on a conversation is followed.
+    """Where following a conversation begins.
 
     Attributes:
         newer_than: the number of the last message that you know; without it, only new messages are sent.

@@ -21,7 +21,7 @@ _LOCK_KEY: Final = 0x63686174_6D656D6F  # "chatmemo": this number means us in pg
 @final
 @frozen
 class Migration:
-    """One step; *script* is plain SQL, several statements."""
+    """One step of the schema; *script* is SQL, of one or more statements."""
 
     number: int
     name: str

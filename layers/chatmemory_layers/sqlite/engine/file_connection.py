@@ -101,10 +101,16 @@ def connect(
 def connect_uri(
     uri: str, *, timeout_seconds: float, driver: ModuleType = sqlite3, any_thread: bool = False
 ) -> sqlite3.Connection:
-    """Connect to whatever *uri* names.
+    """Open a connection to the database that *uri* names.
+
+    Args:
+        uri: as SQLite takes it, ``file:...``.
+        timeout_seconds: how long a statement waits for a lock.
+        driver: the module that connects, with the interface of ``sqlite3``.
+        any_thread: whether other threads than this one may use the connection.
 
     Raises:
-        sqlite3.Error: it cannot be opened, or is no database; of *driver*, likewise.
+        sqlite3.Error: the database cannot be opened, or the file is no database; another *driver* raises its own class.
     """
     connection: sqlite3.Connection = driver.connect(
         uri,
@@ -126,7 +132,16 @@ def connect_uri(
 def write_ahead(
     connection: sqlite3.Connection, *, timeout_seconds: float, driver: ModuleType = sqlite3
 ) -> None:
-    """Switch to write-ahead logging, once in the life of a file; one that cannot keeps its rollback journal."""
+    """Switch the file to write-ahead logging, which lasts; a file that cannot have it keeps its rollback journal.
+
+    Args:
+        connection: opened the file.
+        timeout_seconds: how long to try while another process holds the file.
+        driver: the module of *connection*.
+
+    Raises:
+        sqlite3.OperationalError: the file was held for all that time; another *driver* raises its own class.
+    """
     deadline = time.monotonic() + timeout_seconds
     while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         try:
@@ -141,9 +156,9 @@ def write_ahead(
 
 
 def find_again(name: Path | str) -> Callable[[], bool]:
-    """Return what tells whether *name* still leads to the file that it leads to now.
+    """Return a function that answers whether *name* still leads to the file that it leads to now.
 
-    SQLite does not notice when it is moved or deleted, and goes on with a file that nobody will open again.
+    SQLite does not notice when the file is moved or deleted, and goes on with a file that nobody can open again.
     """
     path = Path(name).absolute()
     opened = path.stat()

@@ -23,7 +23,7 @@ from chatmemory_layers.sqlite.memories.memory_search import MemorySearcher
 @final
 @frozen
 class SqliteMemoryRepository:
-    """Memories in the file of *database*."""
+    """Keeps memories in the file of *database*."""
 
     database: Database
 
@@ -53,7 +53,7 @@ class SqliteMemoryRepository:
         )
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
-        """See ``MemoryRepository.forget``; the log is emptied, so that no byte of what is gone stays there."""
+        """Forget, see ``MemoryRepository.forget``, and empty the write-ahead log, so that no byte of a forgotten memory stays in it."""
 
         async def forget() -> Outcome[ForgetReceipt, RepositoryError]:
             outcome = await self.database.write("forget memories", memory_removal.forget, forgetting)

@@ -66,27 +66,33 @@ WHERE {RECALLABLE} LIMIT :limit
 
 
 def seen_by(namespace: Namespace) -> Parameters:
-    """Return the parameters of ``SEEN``."""
+    """Return the parameters of ``SEEN``, which selects what a reader in *namespace* sees."""
     return {"user": namespace.user, "app": namespace.app}
 
 
 def true_at(as_of: datetime | None) -> Parameters:
-    """Return the parameters of ``TRUE``."""
+    """Return the parameters of ``TRUE``, which selects what was true at *as_of*; None: what is true now."""
     return {"as_of_us": None if as_of is None else to_us(as_of)}
 
 
 def tagged(tags: Sequence[str]) -> Parameters:
-    """Return the parameters of ``HAS_TAGS``."""
+    """Return the parameters of ``HAS_TAGS``, which selects memories with all of *tags*."""
     return {"tags": json.dumps(tags)}
 
 
 def containing(text: str | None) -> Parameters:
-    """Return the parameters of ``CONTAINS``."""
+    """Return the parameters of ``CONTAINS``, which selects memories that contain *text*; None: all memories."""
     return {"contained": None if text is None else folded(text)}
 
 
 def passing(connection: sqlite3.Connection, keys: Sequence[int], parameters: Parameters) -> list[Row]:
-    """Return the rows of the first ``limit`` of *keys* that are recallable; *parameters* are those of ``RECALLABLE``."""
+    """Return the rows of *keys* that a search may find, in the order of *keys*.
+
+    Args:
+        connection: reads the file.
+        keys: the keys of memories, best first.
+        parameters: of ``RECALLABLE``, and ``limit``, the largest number of rows.
+    """
     return connection.execute(SELECT_PASSING, {**parameters, "keys": json.dumps(keys)}).fetchall()
 
 

@@ -34,7 +34,7 @@ def merge_words(execute: Execute, table: str) -> None:
 
 
 def build_anew(execute: Execute, table: str) -> None:
-    """Build the index of words of what it indexes, even if SQLite takes it for damaged."""
+    """Build the index *table* anew from the rows that it indexes, even if SQLite takes the index for damaged."""
     # Below FTS5, which reads the structure before anything else.
     execute(f"DELETE FROM {table}_data WHERE id NOT IN (1, {STRUCTURE_ROW})")
     execute(f"DELETE FROM {table}_idx")
@@ -44,14 +44,14 @@ def build_anew(execute: Execute, table: str) -> None:
 
 
 def mend_words(connection: sqlite3.Connection, table: str) -> None:
-    """Build the index anew if it was merged too often, by a version of this program that did not look."""
+    """Build the index *table* anew if it has too many levels, as an earlier version of this program may have left it."""
     if levels(connection.execute, table) > MOST_LEVELS:
         with transaction(connection):
             build_anew(connection.execute, table)
 
 
 def levels(execute: Execute, table: str) -> int:
-    """Return how many levels the index has, as its structure record says: a cookie, then a number of one or two bytes."""
+    """Return how many levels the index *table* has: its structure record is a cookie, then this number in one or two bytes."""
     row = execute(f"SELECT block FROM {table}_data WHERE id = {STRUCTURE_ROW}").fetchone()
     if row is None:
         return 0  # no index that FTS5 would open: it says so itself

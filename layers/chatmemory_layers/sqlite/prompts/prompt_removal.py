@@ -80,7 +80,17 @@ log: Final = logging.getLogger(__name__)
 def forget(
     connection: sqlite3.Connection, which: PromptFilter, *, sources: Sequence[str], is_dry_run: bool
 ) -> int:
-    """Delete turns so that nothing of them is left in the file, and remember not to take them in again."""
+    """Delete turns so that no byte of them stays in the file, and record that they are not to be indexed again.
+
+    Args:
+        connection: writes the file.
+        which: only turns that pass this filter.
+        sources: only turns from these sources; empty: from all sources.
+        is_dry_run: count the turns, and change nothing.
+
+    Returns:
+        the number of turns.
+    """
     asked = {
         **filter_parameters(which),
         "sources": json.dumps(list(map(plain, sources))) if sources else None,
@@ -100,7 +110,15 @@ def forget(
 
 
 def prune(connection: sqlite3.Connection, *, is_dry_run: bool) -> int:
-    """Delete the turns that no source holds any more, and the states of missing sources."""
+    """Delete the turns that are in no source any more, and the records of missing sources.
+
+    Args:
+        connection: writes the file.
+        is_dry_run: count the turns, and change nothing.
+
+    Returns:
+        the number of turns.
+    """
     if is_dry_run:
         return _count(connection, CHOOSE_ABANDONED, {})
     with transaction(connection):
@@ -114,7 +132,7 @@ def prune(connection: sqlite3.Connection, *, is_dry_run: bool) -> int:
 
 
 def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> None:
-    """Note that *sources* are gone."""
+    """Mark *sources* as missing: their files are no longer there."""
     if sources:
         connection.execute(MARK_MISSING, {"sources": json.dumps(list(map(plain, sources)))})
 
