@@ -149,8 +149,14 @@ class Conversations:
         self.histories[work.conversation_id] = history
 
     def mark_stale(self, conversation_id: str, message_id: str) -> frozenset[str]:
-        """Say of every summary over the message that it may still say what was forgotten; name those summaries."""
-        history, stale = self.history(conversation_id).mark_stale(message_id)
+        """Say of every summary over the message that it may still say what was forgotten; name those summaries.
+
+        In a conversation that who acts may not see there are none.
+        """
+        history = self.history(conversation_id)
+        if not history.state.is_seen_by(principal()):
+            return frozenset()
+        history, stale = history.mark_stale(message_id)
         if stale:
             self.histories[conversation_id] = history
         return stale

@@ -236,7 +236,8 @@ class ForgetReceipt:
         memories: how many memories were removed, superseded ones included.
         embeddings: how many vectors were removed.
         stale_summaries: ids of the summary messages that cover a message from which a removed memory came, directly or
-            through another summary.  Sorted by code points, without duplicates.
+            through another summary, in conversations that who forgets may see.  Sorted by code points, without
+            duplicates.
     """
 
     memories: int

@@ -182,8 +182,9 @@ class MemoryRepository(Protocol):
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
         """Remove rows, vectors, index entries and uses, so that no byte of the store shows their text.
 
-        When the store keeps the conversations too, the summaries of the receipt are marked as stale.  A memory that stays
-        and names a removed memory in ``superseded_by`` gets None there.
+        When the store keeps the conversations too, the summaries of the receipt are marked as stale: those in conversations
+        that ``principal()`` may see, since a memory may name any message as its origin.  A memory that stays and names a
+        removed memory in ``superseded_by`` gets None there.
         """
         ...
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, dedup_key, remembered
@@ -203,6 +204,25 @@ async def test_summaries_of_what_a_forgotten_memory_came_from_are_stale(
     chain = await repository.summarizations_of(talk, "1").or_raise()
     assert [made.is_stale for made in chain] == [True, True]
     assert await repository.conversation(talk).or_raise() == before
+
+
+async def test_a_memory_that_names_the_messages_of_others_marks_and_names_no_summary_of_theirs(
+    memories: MemoryRepository, repository: MessageRepository
+) -> None:
+    ming = Principal(name="ming", namespace=MING, granted=(Granted(MING),))
+    hong = Principal(name="hong", namespace=HONG, granted=(Granted(HONG),))
+    shared = Granted(MING, "会", frozenset({"read"}))
+    reader = Principal(name="hong", namespace=HONG, granted=(Granted(HONG), shared))
+    with acting_as(ming):
+        await repository.append(batch("会议", *[said(f"{n}", f"第{n}句") for n in range(1, 6)])).or_raise()
+    await summarize(repository, "会议", "4", message_id="aside")
+    for who, stale_summaries in ((hong, ()), (reader, ("aside",))):
+        with acting_as(who):
+            forged = note("x", namespace=HONG, session_id="会议", provenance=Provenance(("4",)))
+            await memories.store((forged,)).or_raise()
+            receipt = await memories.forget(Forgetting(HONG, memory_id="x")).or_raise()
+            assert receipt == ForgetReceipt(1, 0, stale_summaries=stale_summaries)
+        assert await stale(repository, "会议") == [*stale_summaries]
 
 
 async def test_summaries_of_what_a_memory_said_before_are_stale_as_well(

@@ -262,12 +262,21 @@ async def test_what_one_transaction_tells_is_gone_in_the_next(store: GuardedStor
         assert await serving.fetch("SELECT FROM chat_message") == []
 
 
-async def test_forgetting_marks_summaries_of_conversations_that_are_not_granted(kept: Kept) -> None:
+@pytest.mark.parametrize(
+    ("granted", "stale_summaries"), [((), ()), ((Granted(ADA, rights=frozenset({"read"})),), ("s",))]
+)
+async def test_forgetting_marks_summaries_of_conversations_that_may_be_read(
+    kept: Kept, granted: tuple[Granted, ...], stale_summaries: tuple[str, ...]
+) -> None:
     said = remembered("said", namespace=BOB, session_id=TALK, provenance=Provenance(("1",)))
-    with acting_as(owner_of(BOB)):
+    with acting_as(owner_of(BOB, *granted)):
         await kept.memories.store((said,)).or_raise()
         receipt = await kept.memories.forget(Forgetting(BOB)).or_raise()
-    assert receipt.stale_summaries == ("s",)
+    assert receipt.stale_summaries == stale_summaries
+    with acting_as(owner_of(ADA)):
+        marked = await kept.messages.summarization(TALK, "s").or_raise()
+    assert marked is not None
+    assert marked.is_stale == bool(stale_summaries)
 
 
 @pytest.mark.usefixtures("kept")

@@ -12,6 +12,7 @@ from typing import Final, Never
 
 from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import principal
 from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
@@ -19,6 +20,7 @@ from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.row_security import act_for_the_service
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
+from chatmemory_layers.postgres.messages.conversation_row import owner_of
 from chatmemory_layers.sql.columns import to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
@@ -61,6 +63,9 @@ DELETE FROM memory_user
 WHERE {OWNED} AND NOT EXISTS (SELECT FROM atomic_memory WHERE atomic_memory.user_key = memory_user.user_key)
 """
 
+SELECT_OWNERS: Final = """
+SELECT conversation_id, owner_user, owner_app FROM conversation WHERE conversation_id = ANY ($1::text[])
+"""
 # From the summary that covers a message to the one that covers that summary, and so on.
 MARK_STALE: Final = """
 WITH RECURSIVE source (conversation_id, message_id) AS (
@@ -135,16 +140,28 @@ async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[R
 
 
 async def _mark_stale(connection: Connection, gone: Sequence[Row]) -> tuple[str, ...]:
-    """Mark the summaries that cover the messages which *gone* memories came from; return their ids."""
+    """Mark the summaries that cover the messages which *gone* memories came from; return their ids.
+
+    Where a memory came from is what its writer says, so conversations that who forgets may not see are left alone.
+    """
+    named = {row["session_id"] for row in gone if row["session_id"] is not None and row["message_ids"]}
+    if not named:
+        return ()
+    who = principal()
+    seen = {
+        row["conversation_id"]
+        for row in await connection.fetch(SELECT_OWNERS, [*named])
+        if who.may("read", owner_of(row), row["conversation_id"])
+    }
     sources = [
         (row["session_id"], message_id)
         for row in gone
-        if row["session_id"] is not None
+        if row["session_id"] in seen
         for message_id in row["message_ids"]
     ]
     if not sources:
         return ()
-    # A summary is the service's, whoever may see its conversation; and nothing of the forgetting comes behind this.
+    # Who may read a conversation may not change it, and a summary is the service's; nothing of the forgetting comes behind this.
     await act_for_the_service(connection)
     stale = await connection.fetch(MARK_STALE, *map(list, zip(*sources, strict=True)))
     return tuple(sorted({row["summary_message_id"] for row in stale}))

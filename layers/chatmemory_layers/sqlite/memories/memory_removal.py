@@ -14,6 +14,7 @@ from typing import Any, Final, Never
 
 from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import principal
 from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
@@ -75,9 +76,9 @@ WITH RECURSIVE stale (metadata_id, message_id) AS (
 )
 SELECT message_id FROM stale
 """
-SELECT_CONVERSATION = (
-    "SELECT conversation_key FROM chat_conversation WHERE conversation_id = :conversation_id"
-)
+SELECT_CONVERSATION = """
+SELECT conversation_key, owner_user, owner_app FROM chat_conversation WHERE conversation_id = :conversation_id
+"""
 MARK_STALE = """
 UPDATE summarization_metadata SET is_stale = TRUE
 WHERE conversation_key = :conversation_key
@@ -145,7 +146,10 @@ def _remove(transaction: Transaction, keys: list[int]) -> None:
 
 
 def _mark_stale(transaction: Transaction, rows: Iterable[tuple[Any, ...]]) -> tuple[str, ...]:
-    """Mark the summaries that stand for messages which memories came from, and return their ids."""
+    """Mark the summaries that stand for messages which memories came from, and return their ids.
+
+    Where a memory came from is what its writer says, so conversations that who forgets may not see are left alone.
+    """
     sources = defaultdict[str, set[str]](set)
     for *_, session_id, provenance in rows:
         if session_id is not None and provenance is not None:
@@ -157,7 +161,10 @@ def _mark_stale(transaction: Transaction, rows: Iterable[tuple[Any, ...]]) -> tu
         ).fetchone()
         if conversation is None:
             continue
-        covered = {"conversation_key": conversation[0], "message_ids": json.dumps([*message_ids])}
+        key, user, app = conversation
+        if not principal().may("read", Namespace(user, app), conversation_id):
+            continue
+        covered = {"conversation_key": key, "message_ids": json.dumps([*message_ids])}
         found = [message_id for (message_id,) in transaction.execute(SELECT_STALE, covered).fetchall()]
         transaction.execute(MARK_STALE, {**covered, "message_ids": json.dumps(found)})
         stale.update(found)
