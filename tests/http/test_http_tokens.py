@@ -1,5 +1,6 @@
 """Tokens at the door: hashed, for a time, two of one name; who was let in is logged, and wrong ones are slowed."""
 
+import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable
@@ -23,6 +24,7 @@ from chatmemory_layers.server.audit_pruning import SECONDS_BETWEEN
 from chatmemory_layers.server.stack import server_stack
 from tests.http_api import HERE
 from tests.passing_clock import PassingClock
+from tests.patience import PATIENCE_SECONDS
 
 TOKEN = "cm_of-the-phone"
 BEFORE = "cm_of-the-phone-before"
@@ -47,12 +49,17 @@ async def door(
         app = application(runtime, known.server, closing=anyio.Event())
 
         async def asked(
-            token: str, *, address: str = "192.0.2.1", method: str = "GET", path: str = "/conversations"
+            token: str,
+            *,
+            address: str = "192.0.2.1",
+            method: str = "GET",
+            path: str = "/conversations",
+            body: object = None,
         ) -> httpx.Response:
             transport = httpx.ASGITransport(app, client=(address, 4711))
             headers = {"Authorization": f"Bearer {token}"} if token else {}
             async with httpx.AsyncClient(transport=transport, base_url=HERE, headers=headers) as client:
-                return await client.request(method, path)
+                return await client.request(method, path, json=body)
 
         yield asked
 
@@ -84,6 +91,27 @@ async def test_a_token_that_has_expired_is_refused_in_words_that_say_so(
         assert "this token has expired (2027-01-01)" in refused.json()["detail"]
         assert refused.headers["www-authenticate"].endswith('error="invalid_token"')
     assert "the token of phone has expired (2027-01-01), and came from 192.0.2.7" in caplog.messages
+
+
+async def test_a_stream_that_is_open_ends_with_its_token() -> None:
+    clock = TestClock(START)
+    rolling = TokenSettings(
+        hash=token_hash(TOKEN),
+        previous_hash=token_hash(BEFORE),
+        previous_expires=START + timedelta(hours=1),
+        user="mei",
+    )
+    said = {"messages": [{"role": "user", "content": "绿茶"}]}
+    async with door(clock, phone=rolling) as asked, asyncio.timeout(PATIENCE_SECONDS):
+        await asked(TOKEN, method="POST", path="/conversations/c/messages", body=said)
+        stream = asyncio.create_task(asked(BEFORE, path="/conversations/c/events?newerThan=0"))
+        await clock.advance(3599)
+        assert not stream.done()
+        await clock.advance(1)
+        answer = await stream
+        assert answer.text.count("event: message") == 1
+        assert "绿茶" in answer.text
+        assert (await asked(BEFORE, path="/conversations/c/events")).status_code == 401
 
 
 async def test_a_token_is_replaced_without_a_moment_without_access() -> None:

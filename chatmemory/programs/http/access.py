@@ -56,7 +56,7 @@ class Access:
     def __init__(self, settings: ServerSettings, runtime: Runner[Never]) -> None:
         owner = main_grant(settings, name=MAIN)
         known = [
-            (accepted, token_grant(name, token, settings))
+            (accepted, evolve(token_grant(name, token, settings), ends_at=accepted.ends_at))
             for name, token in settings.tokens.items()
             for accepted in token.accepted
         ]

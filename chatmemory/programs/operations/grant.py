@@ -1,5 +1,6 @@
 """``Grant``: what a client may do, whichever door it comes through."""
 
+from datetime import datetime
 from functools import cached_property
 from typing import Final, final
 
@@ -34,6 +35,7 @@ class Grant:
         past_chats: whether it may search the histories of other tools.
         audit: whether it may read who did what, whoever it was.
         read_only: whether it may only look.
+        ends_at: the instant from which on it allows nothing, for answers that have no end of their own; None: it does not end.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Grant:
     past_chats: bool = True
     audit: bool = False
     read_only: bool = False
+    ends_at: datetime | None = None
 
     @cached_property
     def principal(self) -> Principal:

@@ -206,12 +206,18 @@ def follow_conversation(
     """Send each new message of a conversation as it is added, as server-sent events.
 
     `id` is the number of the message, and `event` is `message`; `cleared` says that the conversation was cleared.  A client
-    that reconnects with `Last-Event-ID` misses nothing.
+    that reconnects with `Last-Event-ID` misses nothing.  The stream ends when the token expires.
     """
 
     def follow(memory: ChatMemory, conversation_id: str) -> Effect[EventStream, ReadError]:
         known = call.query.newer_than if call.last_event is None else call.last_event
-        return followed(memory, conversation_id, newer_than=known, closing=call.closing).map(EventStream)
+        return followed(
+            memory,
+            conversation_id,
+            newer_than=known,
+            closing=call.closing,
+            ends_at=call.grant.ends_at,
+        ).map(EventStream)
 
     return _memory(call, follow)
 

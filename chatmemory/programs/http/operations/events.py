@@ -3,7 +3,8 @@
 The store is asked again and again, since another process may be the one that adds.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
 from typing import Final
 
 import anyio
@@ -11,6 +12,7 @@ import anyio
 from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.messages import ChatMessage, Conversation
 from chatmemory.effect import Effect, Failure, Success
+from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import ConversationNotFoundError, ReadError
 from chatmemory.input.structure import write_json
 
@@ -26,9 +28,22 @@ RETRY: Final = "retry: 1000\n\n"
 
 
 def followed(
-    memory: ChatMemory, conversation_id: str, *, newer_than: int | None, closing: anyio.Event
+    memory: ChatMemory,
+    conversation_id: str,
+    *,
+    newer_than: int | None,
+    closing: anyio.Event,
+    ends_at: datetime | None = None,
 ) -> Effect[AsyncIterator[str], ReadError]:
-    """Succeed with the events behind the message number *newer_than* (None: the last one), until *closing* is set."""
+    """Succeed with the events of a conversation, as they come.
+
+    Args:
+        memory: where it is looked for.
+        conversation_id: the id of the conversation.
+        newer_than: the number of the message behind which they begin; None: the last one.
+        closing: they end as soon as it is set.
+        ends_at: the instant from which on there are none, UTC; None: it never comes.
+    """
 
     def last(_: Conversation) -> Effect[int, ReadError]:
         known = newer_than
@@ -38,20 +53,23 @@ def followed(
         asked = memory.get_page(conversation_id, limit=0, newer_than=known, view="full")
         return asked.map(lambda _: known)
 
+    def events(seq: int, clock: Clock) -> AsyncIterator[str]:
+        return _events(memory, conversation_id, seq, closing, lambda: _has_come(ends_at, clock))
+
     return (
         memory.get_conversation(conversation_id)
         .bind(last)
-        .map(lambda seq: _events(memory, conversation_id, seq, closing))
+        .bind(lambda seq: Effect.service(ClockTag).map(lambda clock: events(seq, clock)))
     )
 
 
 async def _events(
-    memory: ChatMemory, conversation_id: str, seq: int, closing: anyio.Event
+    memory: ChatMemory, conversation_id: str, seq: int, closing: anyio.Event, is_over: Callable[[], bool]
 ) -> AsyncIterator[str]:
     yield RETRY
     silent_seconds = 0.0
     is_there = True
-    while not closing.is_set():
+    while not (closing.is_set() or is_over()):
         match await memory.get_page(conversation_id, limit=PAGE, newer_than=seq, view="full"):
             case Success(page):
                 is_there = True
@@ -73,6 +91,10 @@ async def _events(
         if silent_seconds >= HEARTBEAT_SECONDS:
             yield HEARTBEAT
             silent_seconds = 0.0
+
+
+def _has_come(instant: datetime | None, clock: Clock) -> bool:
+    return instant is not None and clock.now() >= instant
 
 
 def _message_event(message: ChatMessage) -> str:
