@@ -240,8 +240,11 @@ class Failing(Mute):
         return Effect.fail(EmbeddingError(self.model, "raised", f"no file {self.model}/config.json"))
 
 
-async def test_who_may_only_look_is_told_no_folder_of_the_machine(settings: Settings) -> None:
-    reader = TokenSettings(token=SECRET, user="mei", past_chats=True, read_only=True)
+@pytest.mark.parametrize("read_only", [True, False])
+async def test_a_client_with_a_token_of_its_own_is_told_no_folder_of_the_machine(
+    settings: Settings, read_only: bool
+) -> None:
+    reader = TokenSettings(token=SECRET, user="mei", past_chats=True, read_only=read_only)
     guarded = evolve(settings, server=ServerSettings(tokens={"reader": reader}))
     folder = str(Path(settings.memory.past_chats.path).parent)
     await anyio.Path(settings.memory.past_chats.path).write_bytes(b"no database" * 100)
@@ -254,6 +257,13 @@ async def test_who_may_only_look_is_told_no_folder_of_the_machine(settings: Sett
     assert {"EmbedderFails", "PastChatsFail"} <= set(codes(described))
     assert folder not in answer.text
     assert "/srv" not in answer.text
+
+
+async def test_the_main_token_is_told_the_folders(settings: Settings) -> None:
+    guarded = evolve(settings, server=ServerSettings(token=SECRET))
+    async with server(guarded) as client:
+        answer = await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
+    assert answer.json()["store"]["place"] == str(settings.memory.store.sqlite.path)
 
 
 @pytest.mark.parametrize(

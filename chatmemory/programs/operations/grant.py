@@ -33,7 +33,7 @@ class Grant:
         conversations: that it may use; not given: those of its user.
         roles: of the messages that it may add.
         past_chats: whether it may search the histories of other tools.
-        audit: whether it may read who did what, whoever it was.
+        is_main: whether it is whoever runs the server: it may read who did what, and sees the folders of the machine.
         read_only: whether it may only look.
         ends_at: the instant from which on it allows nothing, for answers that have no end of their own; None: it does not end.
     """
@@ -44,7 +44,7 @@ class Grant:
     conversations: tuple[Granted, ...] = field(default=Factory(_own, takes_self=True))
     roles: frozenset[Role] = EVERY_ROLE
     past_chats: bool = True
-    audit: bool = False
+    is_main: bool = False
     read_only: bool = False
     ends_at: datetime | None = None
 
@@ -75,7 +75,7 @@ def main_grant(settings: ServerSettings, *, name: str) -> Grant:
         user=settings.user,
         app=settings.app,
         conversations=(Granted(own), Granted(UNOWNED)),
-        audit=True,
+        is_main=True,
     )
 
 

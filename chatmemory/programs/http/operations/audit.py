@@ -16,7 +16,7 @@ def list_audit_entries(
     call: Call[AuditList, None],
 ) -> Effect[AuditPage, DataValidationError | GenericMemoryError | Refusal, AuditTrailTag]:
     """List who changed which conversation or memory, newest first, without what was said; for the main token alone."""
-    return audit_page(call.query) if call.grant.audit else Effect.fail(NO_AUDIT)
+    return audit_page(call.query) if call.grant.is_main else Effect.fail(NO_AUDIT)
 
 
 AUDIT: Final[Sequence[Operation]] = (

@@ -32,7 +32,7 @@ NO_ANSWER: Final = f"no answer within {LONGEST_WAIT_SECONDS:g} s"
 
 WITH_DETAILS: Final = frozenset({"EmbedderFails", "PastChatsFail"})
 """Warnings with the text of an error, which may name any folder."""
-NOT_FOR_READERS: Final = "a client that may write is told why"
+NOT_FOR_CLIENTS: Final = "the main token is told why"
 
 Parts: TypeAlias = ServerFactsTag | EmbedderTag | PastChatsService
 
@@ -40,10 +40,10 @@ Parts: TypeAlias = ServerFactsTag | EmbedderTag | PastChatsService
 def get_settings(call: Call[NoParameters, None]) -> Effect[ServerDescription, Never, Parts]:
     """Describe what the server uses (store, embedder, skills, past chats), with a warning for each part that does not run.
 
-    A client that may only look is told the names of files without their folders.
+    A client with a token of its own is told the names of files without their folders; the main token is told them.
     """
     described = _described(call.grant)
-    return described.map(_without_folders) if call.grant.read_only else described
+    return described if call.grant.is_main else described.map(_without_folders)
 
 
 @Effect.gen
@@ -114,7 +114,7 @@ def _without_folders(described: ServerDescription) -> ServerDescription:
         past_chats=evolve(past_chats, place=_last_part(past_chats.place)),
         embedder=evolve(embedder, model=_file_name(embedder.model)),
         warnings=tuple(
-            evolve(warning, message=NOT_FOR_READERS) if warning.code in WITH_DETAILS else warning
+            evolve(warning, message=NOT_FOR_CLIENTS) if warning.code in WITH_DETAILS else warning
             for warning in described.warnings
         ),
     )

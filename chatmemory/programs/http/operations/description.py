@@ -25,8 +25,8 @@ class StoreDescription:
     """Where memories are kept.
 
     Attributes:
-        place: the file, or server and database; null: nowhere that lasts.  A client that may only look is told the name of
-            the file, or of the database.
+        place: the file, or server and database; null: nowhere that lasts.  A client with a token of its own is told the
+            name of the file, or of the database.
     """
 
     backend: Backend
