@@ -3,9 +3,16 @@
 ``Problem`` is one broken rule of ``DataValidationError``.
 """
 
-from typing import Literal, final
+from typing import Final, Literal, final
 
-from attrs import frozen
+from attrs import field, frozen
+
+LONGEST_TEXT: Final = 1_000
+"""Characters of the path or the message of a problem: both may repeat names and texts of the input, of any length."""
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 3]}..."
 
 
 @final
@@ -13,8 +20,8 @@ from attrs import frozen
 class Problem:
     """One broken rule: *path* points into the input as ``$.messages[2].content`` does."""
 
-    path: str
-    message: str
+    path: str = field(converter=_bounded)
+    message: str = field(converter=_bounded)
 
     def __str__(self) -> str:
         return f"{self.message} @ {self.path}"

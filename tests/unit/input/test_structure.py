@@ -25,6 +25,7 @@ from chatmemory.errors import (
     RepositoryError,
     SkillExecutionError,
 )
+from chatmemory.errors.caller_errors import LONGEST_TEXT
 from chatmemory.input.structure import read_json, structure, unstructure, write_json
 from chatmemory.longterm.extraction.proposals import MemoryUpdate
 from chatmemory.longterm.memories import NewMemory
@@ -213,6 +214,21 @@ def test_fields_that_nobody_knows_are_not_all_told_by_name() -> None:
     assert isinstance(read, Failure)
     assert len(read.failure().problems) == MOST_PROBLEMS + 1
     assert read.failure().problems[-1] == Problem("$", "99950 more unknown keys")
+
+
+@pytest.mark.parametrize(
+    "asked", [{"k" * 900_000: 1}, {"category": "k" * 900_000}, {"createdAt": "k" * 900_000}]
+)
+def test_a_name_or_a_text_without_measure_is_neither_repeated_nor_compared(
+    asked: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("difflib.get_close_matches", pytest.fail)
+    read = structure({"content": "好", **asked}, NewMemory)
+    assert isinstance(read, Failure)
+    (problem,) = read.failure().problems
+    assert 0 < len(problem.path) <= LONGEST_TEXT
+    assert 0 < len(problem.message) <= LONGEST_TEXT
+    assert "..." in str(problem)
 
 
 def test_half_a_character_in_a_name_is_shown_as_it_is_escaped() -> None:
