@@ -113,4 +113,9 @@ def _listed(conversation: Conversation) -> Listed:
 
 def _named(uri: str, prefix: str) -> str | None:
     """Return the id that *uri* names behind *prefix*, None when it does not."""
-    return unquote(uri.removeprefix(prefix)) if uri.startswith(prefix) else None
+    if not uri.startswith(prefix):
+        return None
+    try:
+        return unquote(uri.removeprefix(prefix), errors="strict")
+    except UnicodeDecodeError:  # with replacement characters it would name another id
+        return None

@@ -240,6 +240,18 @@ async def test_a_client_that_may_only_look_is_offered_no_more(tmp_path: Path) ->
             await client.read_resource("chatmemory://conversations/b%2F1")
 
 
+async def test_a_resource_that_is_no_utf_8_names_no_other_conversation(tmp_path: Path) -> None:
+    async with in_process(tmp_path, OWNER) as client:
+        await told(
+            client, "store_turn", eventId="1", conversationId="\ufffd", userContent="A", assistantContent="B"
+        )
+        (contents,) = (await client.read_resource("chatmemory://conversations/%EF%BF%BD")).contents
+        assert '"A"' in contents.text
+        for spelling in ("%FF", "%C0%80", "%ED%A0%80"):
+            with pytest.raises(MCPError, match="NotFoundError: resources are"):
+                await client.read_resource(f"chatmemory://conversations/{spelling}")
+
+
 async def test_conversations_are_listed_page_by_page_each_once(tmp_path: Path) -> None:
     ids = [f"team/第 {number}/?#" for number in range(MOST_LISTED * 2 + 5)]
     async with in_process(tmp_path, OWNER) as client:
