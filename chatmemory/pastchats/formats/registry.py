@@ -53,7 +53,8 @@ def formats_of(points: "Iterable[EntryPoint]") -> Outcome[Formats, DataValidatio
     """Load the formats that *points* name, sorted by name."""
     by_name: dict[str, EntryPoint] = {}
     problems: list[Problem] = []
-    for point in sorted(points, key=lambda point: (point.name, _distribution(point), point.value)):
+    # Not by distribution: to ask an entry point for its name reads the whole README.
+    for point in sorted(points, key=lambda point: (point.name, point.value)):
         other = by_name.setdefault(point.name, point)
         if other is not point:
             both = f"{_distribution(other)} ({other.value}) and {_distribution(point)} ({point.value})"
