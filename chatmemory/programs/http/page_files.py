@@ -6,6 +6,7 @@ have their content in their address: a browser keeps them, and a reload asks for
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -53,6 +54,7 @@ class PageFile:
         await response(scope, receive, send)
 
 
+@cache
 def page_files() -> Mapping[str, PageFile]:
     """Return the files by their paths: the page at ``/``, and below ``/page/`` what it is made of."""
     texts = dict(_below(files("chatmemory.programs.http") / "page", "/page/"))
