@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Final, Protocol, final
 
 from attrs import field, frozen
@@ -23,6 +24,8 @@ from chatmemory.input.json_value import Json
 from chatmemory_layers.endpoint_answer import EndpointFailure, EndpointProblem, JsonMapping, read_object
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     import httpx
 
 FIRST_PAUSE_SECONDS: Final = 0.5  # doubles with every retry; who is overloaded asks for more
@@ -136,9 +139,21 @@ async def open_endpoint(
     headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
     # Redirects stay where they are: followed, they would carry the conversation to whomever the endpoint names.
     async with httpx.AsyncClient(
-        base_url=settings.base_url, headers=headers, timeout=settings.timeout_seconds, follow_redirects=False
+        base_url=settings.base_url,
+        headers=headers,
+        timeout=settings.timeout_seconds,
+        follow_redirects=False,
+        verify=_trusted(),
     ) as client:
         yield Endpoint(client, settings, longest_answer)
+
+
+@cache
+def _trusted() -> SSLContext:
+    """Read the certificates that are trusted: once, as it takes longer than all else that opens an endpoint."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 def _problems_of(settings: EndpointSettings, section: str, chosen_by: str) -> tuple[InvalidValue, ...]:

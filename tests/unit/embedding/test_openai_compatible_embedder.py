@@ -2,6 +2,7 @@
 
 import logging
 import socket
+import ssl
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -278,6 +279,15 @@ async def test_settings_that_cannot_be_used_are_named_all_at_once_without_quotin
         "memory.embedding.apiKey",
     ]
     assert "secret" not in str(raised.value)
+
+
+async def test_trusted_certificates_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = EmbeddingSettings(provider="openai_compatible", base_url="https://localhost/v1", model="small")
+    async with opened(settings):
+        pass
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", None)
+    async with opened(settings):
+        pass
 
 
 async def test_without_httpx_the_layer_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
