@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 from hypothesis import settings
 
+from chatmemory_layers.entry import NEW_OBJECTS
 from tests.past_chats_command import HISTORIES, Agent
 from tests.thorough import rounds
 
@@ -69,6 +70,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave out of garbage collection what stays to the end: ten thousand tests, and the modules that they are in."""
+    """Leave out of garbage collection what stays to the end: ten thousand tests, and the modules that they are in.
+
+    Look for the rest as seldom as our commands do.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)

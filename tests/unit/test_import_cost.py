@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -9,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from chatmemory_layers import entry
 
 HEAVY = {
     "aiosqlite",
@@ -133,3 +136,18 @@ def test_a_recall_loads_nothing_that_takes_longer_than_it(tmp_path: Path) -> Non
     loaded = set(done.stderr.split())
     assert "chatmemory.pastchats.finding.past_chats_live" in loaded
     assert loaded & TOO_SLOW_FOR_A_RECALL == set()
+
+
+@pytest.mark.parametrize("command", ["pastchats_memory", "chatmemory"])
+def test_a_command_does_not_collect_again_and_again_what_it_loads(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = gc.get_threshold()
+    monkeypatch.setattr(sys, "argv", [command, "--help"])
+    try:
+        gc.set_threshold(700)
+        with pytest.raises(SystemExit):
+            getattr(entry, command)()
+        assert gc.get_threshold()[0] >= 10_000
+    finally:
+        gc.set_threshold(*before)
