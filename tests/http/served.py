@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -177,11 +177,17 @@ def started(
 
 @contextmanager
 def served(
-    store: Path, *options: str | Path, environment: Mapping[str, str] | None = None
+    store: Path,
+    *options: str | Path,
+    environment: Mapping[str, str] | None = None,
+    program: Sequence[str | Path] = (CHATMEMORY,),
 ) -> Generator[Server]:
-    """Run ``chatmemory serve`` over the file *store* at a free port, and end it as an operator does."""
+    """Run ``chatmemory serve`` over the file *store* at a free port, and end it as an operator does.
+
+    Another *program* may prepare something and then be the command.
+    """
     command = ("serve", "--port", "0", "--store", store, "--past-chats", store.with_name("past-chats.db"))
-    with started(CHATMEMORY, *command, *options, environment=environment) as server:
+    with started(*program, *command, *options, environment=environment) as server:
         yield server
         server.terminated()
 

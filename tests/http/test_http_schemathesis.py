@@ -24,6 +24,14 @@ from tests.thorough import IS_THOROUGH
 HERE = Path(__file__).parent
 TOKEN = "schemathesis-is-let-in"
 RUN = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
+SERVE = """
+from chatmemory.programs.http.guards import wrong_tokens
+from chatmemory_layers.entry import chatmemory
+
+wrong_tokens.LONGEST_SECONDS = 0.0
+chatmemory()
+"""
+"""The server, but it holds no answer back: every operation is asked with wrong tokens, and each would wait for 2 s."""
 SEED = os.environ.get("SCHEMATHESIS_SEED", "1")
 """The same requests in each run, so that green stays green; another number makes others."""
 RUNS = {
@@ -43,7 +51,9 @@ def test_no_request_that_the_document_can_think_of_breaks_a_promise(
     tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     index_histories(tmp_path / "past-chats.db")
-    with served(tmp_path / "a.db", environment={**ENVIRONMENT, "CHATMEMORY_SERVER_TOKEN": TOKEN}) as server:
+    environment = {**ENVIRONMENT, "CHATMEMORY_SERVER_TOKEN": TOKEN}
+    program = (sys.executable, "-c", SERVE)
+    with served(tmp_path / "a.db", environment=environment, program=program) as server:
         run = subprocess.run(
             [
                 *(sys.executable, "-c", RUN, "--config-file", HERE / "schemathesis.toml", "--no-color"),
