@@ -69,11 +69,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=place)
 
 
-def pytest_collection_finish() -> None:
-    """Leave out of garbage collection what stays to the end: ten thousand tests, and the modules that they are in.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are collected: ten thousand of them, and the modules that they are in, stay.
 
-    Look for the rest as seldom as our commands do.
+    Leave them out of garbage collection afterwards, and look for the rest as seldom as our commands do.
     """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(NEW_OBJECTS)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(NEW_OBJECTS)
+        gc.enable()
