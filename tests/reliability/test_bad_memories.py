@@ -260,12 +260,13 @@ async def test_hostile_text_comes_back_exactly_is_found_and_is_forgotten(address
         assert (await memory.list(user).or_raise()).memories == ()
 
 
-@pytest.mark.parametrize(
-    "content",
-    ["字" * 3_500_000, " ".join(map(str, range(1_400_000))), "x" * 10_000_000],
-    ids=["字", "numbers", "x"],
-)
-async def test_ten_megabytes_are_remembered_recalled_and_forgotten(address: str, content: str) -> None:
+@pytest.mark.parametrize("kind", ["字", "numbers", "x"])
+async def test_ten_megabytes_are_remembered_recalled_and_forgotten(address: str, kind: str) -> None:
+    content = (
+        " ".join(map(str, range(1_400_000)))
+        if kind == "numbers"
+        else kind * (10_500_000 // len(kind.encode()))
+    )
     async with open_memories(address) as memory:
         await memory.remember(MEI, [NewMemory(content, id="large"), NewMemory("I like tea")]).or_raise()
         assert (await memory.get(MEI, "large").or_raise()).content == content
