@@ -24,10 +24,12 @@ from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.store_file import prepare
 from chatmemory_layers.stacks import embedded
+from tests.thorough import IS_THOROUGH
 from tests.unit.sqlite.desktop_files import ADDED, beside, desktop_file, rows_of, version_of
 from tests.unit.sqlite.stores import refusal
 
 ROWS = 10_000
+STATEMENTS_APART = 1 if IS_THOROUGH else 3
 SELECT_SCHEMA = """
 SELECT type, name, tbl_name, sql FROM sqlite_schema
 WHERE tbl_name NOT IN (
@@ -316,9 +318,9 @@ def interrupted_at(path: Path, statement: int) -> sqlite3.Connection:
 
 
 def interruptions(folder: Path) -> Iterator[Path]:
-    """Interrupt the migration at its first statement, at its second, ... until it gets through."""
+    """Interrupt the migration at its first statement, at a later one, ... until it gets through."""
     file = desktop_file(folder / "desktop.db")
-    for statement in count(1):
+    for statement in count(1, STATEMENTS_APART):
         path = Path(shutil.copy(file, folder / f"desktop{statement}.db"))
         try:
             with closing(interrupted_at(path, statement)) as connection:
