@@ -123,19 +123,19 @@ def test_whoever_follows_a_conversation_does_not_hold_up_the_end(tmp_path: Path)
         assert server.process.wait(PATIENCE_SECONDS) == 0
 
 
-def test_what_never_ends_is_ended_within_5_seconds(tmp_path: Path) -> None:
+async def test_what_never_ends_is_ended_within_5_seconds_and_may_tidy_up_before_the_store_is_closed(
+    tmp_path: Path,
+) -> None:
     assert DRAIN_SECONDS + CANCEL_SECONDS < 5
-    with behind_the_door(tmp_path) as server, server.connected() as endless, server.connected() as slow:
+    with (
+        behind_the_door(tmp_path) as server,
+        server.connected() as endless,
+        server.connected() as slow,
+        server.connected() as tidying,
+    ):
         endless.send("GET /waiting HTTP/1.1", HOST)
         slow.send(*POST, "Content-Length: 9")
-        assert server.asked("GET / HTTP/1.1", HOST).status == 200
-        server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(PATIENCE_SECONDS) == 0
-
-
-async def test_what_is_ended_may_tidy_up_before_the_store_is_closed(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path) as server, server.connected() as endless:
-        endless.send("GET /tidying HTTP/1.1", HOST)
+        tidying.send("GET /tidying HTTP/1.1", HOST)
         assert server.asked("GET / HTTP/1.1", HOST).status == 200
         assert server.terminated()[0] == 0
     async with open_store(str(tmp_path / "memory.db")) as memory:
