@@ -40,6 +40,7 @@ LARGE_SECONDS = 5.0
 LARGE_MEMORIES = 60
 HEALTH_BAR_MS = 50.0
 OURS, BARE = "chatmemory serve", "bare handlers"
+COMMAND: Final = ("-c", "from chatmemory_layers.entry import chatmemory; chatmemory()")
 SERVER_CORE, CLIENT_CORE = 0, 1
 HERE: Final = Path(__file__).parent
 
@@ -187,7 +188,7 @@ async def main() -> None:
         for name in ("ours", "bare"):
             async with ManagedRuntime(stacks.embedded(f"{folder}/{name}.db")):
                 pass  # the tables are made
-        ours = ("-m", "chatmemory_layers.server.main", "serve", "--quiet", "--port", "0", "--store")
+        ours = (*COMMAND, "serve", "--quiet", "--port", "0", "--store")
         with (
             running(OURS, *ours, f"{folder}/ours.db") as first,
             running(BARE, str(HERE / "http_bare.py"), f"{folder}/bare.db") as second,

@@ -17,7 +17,7 @@ from statistics import median
 from typing import Final
 
 from attrs import frozen
-from http_load import CONTENT, running
+from http_load import COMMAND, CONTENT, running
 from playwright.sync_api import Browser, sync_playwright
 
 from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
@@ -84,8 +84,7 @@ def main() -> None:
         store = Path(folder, "memory.db")
         asyncio.run(filled(store))
         serve = (
-            "-m",
-            "chatmemory_layers.server.main",
+            *COMMAND,
             "serve",
             "--quiet",
             "--port",
