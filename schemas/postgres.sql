@@ -185,3 +185,9 @@ CREATE TABLE audit_entry (
     target_app  TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (at_us, seq)
 );
+
+-- 6: ids of memories within their user
+
+ALTER TABLE atomic_memory DROP CONSTRAINT atomic_memory_memory_id_key, ADD UNIQUE (user_key, memory_id);
+DROP INDEX atomic_memory_successor;
+CREATE INDEX atomic_memory_successor ON atomic_memory (user_key, superseded_by) WHERE superseded_by IS NOT NULL;

@@ -41,7 +41,7 @@ CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, app_type, de
 WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL
 ;
 
-CREATE UNIQUE INDEX atomic_memory_id ON atomic_memory (memory_id);
+CREATE UNIQUE INDEX atomic_memory_id_of_user ON atomic_memory (memory_id, user_key);
 
 CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key, superseded_at_us) WHERE key IS NOT NULL
 ;

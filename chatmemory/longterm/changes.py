@@ -17,6 +17,9 @@ from chatmemory.input.json_value import same_json, to_json
 from chatmemory.longterm.memories import Duplicate, MemoryType, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 
+MemoryName: TypeAlias = tuple[str, str]
+"""What no two memories of a store share: user and id."""
+
 Words: TypeAlias = tuple[Namespace, str, str | None, str | None]
 """What two memories of one id must have in common: namespace, content, key and value (as JSON)."""
 
@@ -100,35 +103,36 @@ class StoreDecision:
 
 
 def decide_store(
-    drafts: Iterable[MemoryDraft], taken: Mapping[str, Words], standing: Iterable[Standing]
+    drafts: Iterable[MemoryDraft], taken: Mapping[MemoryName, Words], standing: Iterable[Standing]
 ) -> StoreDecision | MemoryConflictError | MemoryNotFoundError:
     """Tell apart what *drafts* add, repeat, replace and contradict; see ``MemoryRepository.store``.
 
     Args:
         drafts: in order; each sees those before it.
-        taken: what is stored under those of their ids that are stored, whether it is true now or not.
+        taken: what is stored under those of their names that are stored, whether it is true now or not.
         standing: at least the stored memories, true now, that have the dedup key of a draft in its namespace, the id
             that a draft replaces, or the key that a draft replaces, in its namespace.
     """
-    true_now = {memory.id: memory for memory in standing}
-    twins = {(memory.namespace, memory.dedup_key): memory.id for memory in true_now.values()}
-    new: dict[str, MemoryDraft] = {}
+    true_now = {name_of(memory): memory for memory in standing}
+    twins = {(memory.namespace, memory.dedup_key): name for name, memory in true_now.items()}
+    new: dict[MemoryName, MemoryDraft] = {}
     steps: list[Step] = []
     answer: list[Stored | Duplicate] = []
     conflicts: list[str] = []
     missing: list[str] = []
     for draft in drafts:
-        id_, twin = draft.id, None
+        user, id_ = name = name_of(draft)
+        twin = None
         if draft.dedup_key is not None:
             twin = twins.get((draft.namespace, draft.dedup_key))
-        if id_ in taken or id_ in new:
-            if _repeats(draft, taken[id_] if id_ in taken else words_of(new[id_])):
+        if name in taken or name in new:
+            if _repeats(draft, taken[name] if name in taken else words_of(new[name])):
                 answer.append(Duplicate(id_))
             else:
                 conflicts.append(id_)
         elif twin in true_now:
-            answer.append(Duplicate(twin))
-        elif draft.replaces is not None and not _is_seen(true_now.get(draft.replaces), draft):
+            answer.append(Duplicate(true_now[twin].id))
+        elif draft.replaces is not None and not _is_seen(true_now.get((user, draft.replaces)), draft):
             missing.append(draft.replaces)
         else:
             ends = [
@@ -136,9 +140,9 @@ def decide_store(
                 for old in _replaced(draft, true_now)
             ]
             for end in ends:
-                del true_now[end.memory_id]
-            new[id_] = true_now[id_] = draft
-            twins[draft.namespace, draft.dedup_key] = id_
+                del true_now[user, end.memory_id]
+            new[name] = true_now[name] = draft
+            twins[draft.namespace, draft.dedup_key] = name
             steps.append(Step(draft, ends))
             answer.append(Stored(id_, tuple([end.memory_id for end in ends])))
     if conflicts:
@@ -146,6 +150,11 @@ def decide_store(
     if missing:
         return MemoryNotFoundError(missing[0])
     return StoreDecision(steps, tuple(answer))
+
+
+def name_of(memory: Standing) -> MemoryName:
+    """Return what no other memory of the store has."""
+    return memory.namespace.user, memory.id
 
 
 def words_of(draft: MemoryDraft) -> Words:
@@ -162,14 +171,14 @@ def _is_seen(memory: Standing | None, draft: MemoryDraft) -> bool:
     return memory is not None and draft.namespace.sees(memory.namespace)
 
 
-def _replaced(draft: MemoryDraft, true_now: Mapping[str, Standing]) -> Sequence[Standing]:
+def _replaced(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Sequence[Standing]:
     """Return the memories that *draft* replaces, newest first."""
     if draft.replaces is None and not draft.replaces_key:
         return ()
     replaced = [
         old
         for old in true_now.values()
-        if old.id == draft.replaces
+        if name_of(old) == (draft.namespace.user, draft.replaces)
         or (
             draft.replaces_key
             and draft.key is not None

@@ -20,7 +20,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.rules import Place
 from chatmemory.longterm.candidates import candidates
-from chatmemory.longterm.changes import StoreDecision, decide_store, deeds_of_mark
+from chatmemory.longterm.changes import MemoryName, StoreDecision, decide_store, deeds_of_mark, name_of
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
 from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Stored, UseReport
 from chatmemory.longterm.repository_values import (
@@ -41,26 +41,30 @@ class KeptMemories:
     """Every memory.
 
     Attributes:
-        rows: by the id of the memory.
-        by_dedup_key: the id of the memory that got the key last; whether it is true and has it still, its row says.
+        rows: by user and id.
+        by_dedup_key: the name of the memory that got the key last; whether it is true and has it still, its row says.
         trail: where it is noted who did what.
     """
 
-    rows: dict[str, KeptMemory] = field(factory=dict[str, KeptMemory])
-    by_dedup_key: dict[DedupKey, str] = field(factory=dict[DedupKey, str])
+    rows: dict[MemoryName, KeptMemory] = field(factory=dict[MemoryName, KeptMemory])
+    by_dedup_key: dict[DedupKey, MemoryName] = field(factory=dict[DedupKey, MemoryName])
     trail: KeptTrail = field(factory=KeptTrail)
 
     def store(
         self, drafts: tuple[MemoryDraft, ...]
     ) -> Outcome[tuple[Stored | Duplicate, ...], MemoryConflictError | MemoryNotFoundError]:
         """See ``MemoryRepository.store``."""
-        taken = {draft.id: self.rows[draft.id].words for draft in drafts if draft.id in self.rows}
+        names = [name for name in map(name_of, drafts) if name in self.rows]
+        taken = {name: self.rows[name].words for name in names}
         standing = [row.standing for draft in drafts for row in self._standing(draft)]
         decision = decide_store(drafts, taken, standing)
         if not isinstance(decision, StoreDecision):
             return Failure(decision)
         for step in decision.steps:
-            self._put([self.rows[end.memory_id].superseded(end.at, by=end.by) for end in step.ends])
+            self._put(
+                self.rows[end.namespace.user, end.memory_id].superseded(end.at, by=end.by)
+                for end in step.ends
+            )
             row = kept(step.draft)
             self._put([row])
             self._hold(row)
@@ -69,7 +73,7 @@ class KeptMemories:
 
     def seen(self, namespace: Namespace, memory_id: str) -> KeptMemory | None:
         """Return the row, if a reader in *namespace* sees it."""
-        row = self.rows.get(memory_id)
+        row = self.rows.get((namespace.user, memory_id))
         return row if row is not None and namespace.sees(row.memory.namespace) else None
 
     def get(self, namespace: Namespace, memory_id: str) -> Memory | None:
@@ -116,7 +120,7 @@ class KeptMemories:
         if row.memory.version != expected_version:
             return Failure(MemoryChangedError(row.id, expected=expected_version, actual=row.memory.version))
         holder = self._holder(row.memory.namespace, draft.dedup_key)
-        dedup_key = draft.dedup_key if holder is None or holder.id == row.id else None
+        dedup_key = draft.dedup_key if holder is None or holder.name == row.name else None
         rewritten = row.rewritten(draft, dedup_key=dedup_key, keep_vector=keep_vector)
         self._put([rewritten])
         self._hold(rewritten)
@@ -228,24 +232,28 @@ class KeptMemories:
 
     def _put(self, rows: Iterable[KeptMemory]) -> None:
         for row in rows:
-            self.rows[row.id] = row
+            self.rows[row.name] = row
 
     def _holder(self, namespace: Namespace, dedup_key: bytes | None) -> KeptMemory | None:
         """Return the memory that is true now and has the key."""
-        if dedup_key is None or (memory_id := self.by_dedup_key.get((namespace, dedup_key))) is None:
+        if dedup_key is None or (name := self.by_dedup_key.get((namespace, dedup_key))) is None:
             return None
-        row = self.rows[memory_id]
+        row = self.rows[name]
         return row if row.is_true() and row.dedup_key == dedup_key else None
 
     def _hold(self, row: KeptMemory) -> None:
         if row.dedup_key is not None:
-            self.by_dedup_key[row.memory.namespace, row.dedup_key] = row.id
+            self.by_dedup_key[row.memory.namespace, row.dedup_key] = row.name
 
     def _standing(self, draft: MemoryDraft) -> Iterator[KeptMemory]:
         """Yield the memories, true now, that *draft* may repeat or replace."""
         if (twin := self._holder(draft.namespace, draft.dedup_key)) is not None:
             yield twin
-        if draft.replaces is not None and (row := self.rows.get(draft.replaces)) and row.is_true():
+        if (
+            draft.replaces is not None
+            and (row := self.seen(draft.namespace, draft.replaces))
+            and row.is_true()
+        ):
             yield row
         if draft.replaces_key and draft.key is not None:
             yield from self.of_key(draft.namespace, draft.key)
@@ -256,20 +264,21 @@ class KeptMemories:
             return []
         older = defaultdict[str | None, list[str]](list)
         for row in self.rows.values():
-            older[row.memory.superseded_by].append(row.id)
+            if row.memory.namespace.user == namespace.user:
+                older[row.memory.superseded_by].append(row.id)
         chain = [memory_id]
         for newer in chain:
             chain += older[newer]  # the loop goes on over what it adds
         return chain
 
     def _remove(self, rows: Iterable[KeptMemory]) -> list[KeptMemory]:
-        gone = {row.id: row for row in rows}
-        for row in gone.values():
-            del self.rows[row.id]
-        self.by_dedup_key = {
-            key: memory_id for key, memory_id in self.by_dedup_key.items() if memory_id not in gone
-        }
-        orphans = [row for row in self.rows.values() if row.memory.superseded_by in gone]
+        gone = {row.name: row for row in rows}
+        for name in gone:
+            del self.rows[name]
+        self.by_dedup_key = {key: name for key, name in self.by_dedup_key.items() if name not in gone}
+        orphans = [
+            row for row in self.rows.values() if (row.memory.namespace.user, row.memory.superseded_by) in gone
+        ]
         self._put(evolve(row, memory=evolve(row.memory, superseded_by=None)) for row in orphans)
         return list(gone.values())
 

@@ -17,7 +17,7 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.input.rules import Place
-from chatmemory.longterm.changes import StandingMemory, Words
+from chatmemory.longterm.changes import MemoryName, StandingMemory, Words
 from chatmemory.longterm.memories import Memory, MemoryType
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing
@@ -47,6 +47,11 @@ class KeptMemory:
     def id(self) -> str:
         """The id of the memory."""
         return self.memory.id
+
+    @property
+    def name(self) -> MemoryName:
+        """What no other memory of the store has."""
+        return self.memory.namespace.user, self.memory.id
 
     @property
     def place(self) -> Place:

@@ -52,7 +52,7 @@ class NewMemory:
 
     Attributes:
         content: the text that a model reads, 1 to 16,777,216 characters without NUL and lone surrogates.
-        id: 1 to 512 characters, unique in the store; None: a new id is made.
+        id: 1 to 512 characters, unique among the memories of its user; None: a new id is made.
         key: what the memory is about, ``编程语言偏好`` for example.  It is only a label, unless ``put_value`` writes it.
         value: any JSON; None: *content* says everything.
         confidence: 0 to 1.

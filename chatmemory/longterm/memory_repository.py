@@ -45,7 +45,8 @@ class MemoryRepository(Protocol):
         """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it.
 
         1. A draft whose id is taken by the same content, key and value in exactly this namespace, true now or not, is a
-           duplicate.  An id that is taken in any other way is a conflict.
+           duplicate.  An id that is taken in any other way by a memory of the same user is a conflict.  Memories of two
+           users may have one id, and know nothing of each other.
         2. A draft with the dedup key of a memory that is true now is a duplicate of that memory.
         3. A draft is stored, and what it replaces stops being true at the ``created_at`` of the draft, though never before
            it became true.  A *replaces* that its namespace does not see, or that is no longer true, is missing.

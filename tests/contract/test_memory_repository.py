@@ -185,9 +185,8 @@ async def test_it_is_a_duplicate_of_itself_when_another_has_taken_its_place(
         note("1", key="饮料"),
         note("1", value=True),
         remembered("1", value=1, namespace=EXCEL),
-        remembered("1", value=1, namespace=HONG),
     ],
-    ids=["content", "key", "value", "app", "user"],
+    ids=["content", "key", "value", "app"],
 )
 async def test_the_same_id_for_anything_else_is_a_conflict(
     memories: MemoryRepository, other: MemoryDraft

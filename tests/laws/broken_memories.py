@@ -14,8 +14,9 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryStoreError
+from chatmemory.longterm.changes import MemoryName, name_of
 from chatmemory.longterm.kept_memories import KeptMemories
-from chatmemory.longterm.kept_memory import kept
+from chatmemory.longterm.kept_memory import KeptMemory, kept
 from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, Stored, UseReport
 from chatmemory.longterm.repository_values import (
     Attachment,
@@ -45,11 +46,48 @@ class BrokenMemory:
         return self.inner.kept
 
     def change(self, memory_id: str, **changes: Any) -> None:
-        row = self.table.rows[memory_id]
-        self.table.rows[memory_id] = evolve(row, memory=evolve(row.memory, **changes))
+        """Change what has the id, whoever's it is."""
+        for name, row in self.of_id(memory_id).items():
+            self.table.rows[name] = evolve(row, memory=evolve(row.memory, **changes))
+
+    def of_id(self, memory_id: str) -> dict[MemoryName, KeptMemory]:
+        return {name: row for name, row in self.table.rows.items() if row.id == memory_id}
 
 
 # --- Storing -----------------------------------------------------------------------------------------------------
+
+
+class HasOneIdForAll(BrokenMemory):
+    """A primary key of ids alone: what one user has taken is refused to every other."""
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        others = [
+            draft.id
+            for draft in drafts
+            if any(user != draft.namespace.user for user, _ in self.of_id(draft.id))
+        ]
+        if others:
+            await do(Effect.fail(MemoryConflictError(tuple(others))))
+        return await do(self.inner.store(drafts))
+
+
+class EndsByIdAlone(BrokenMemory):
+    """UPDATE ... WHERE memory_id = ?, whoever's it is."""
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        outcomes = await do(self.inner.store(drafts))
+        for draft, outcome in zip(drafts, outcomes, strict=True):
+            for memory_id in outcome.superseded if isinstance(outcome, Stored) else ():
+                self.change(memory_id, superseded_at=draft.created_at, superseded_by=draft.id)
+        return outcomes
+
+
+class MarksByIdAlone(BrokenMemory):
+    def mark(self, namespace: Namespace, memory_id: str, **marks: Any) -> Effect[Memory | None, Any]:
+        self.change(memory_id, **{mark: value for mark, value in marks.items() if value is not None})
+        return self.inner.mark(namespace, memory_id, **marks)
 
 
 class SharesValues(BrokenMemory):
@@ -92,7 +130,7 @@ class OverwritesById(BrokenMemory):
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
         outcome = await self.inner.store(drafts)
         if isinstance(outcome, Failure) and isinstance(outcome.failure(), MemoryConflictError):
-            self.table.rows |= {draft.id: kept(draft) for draft in drafts}
+            self.table.rows |= {name_of(draft): kept(draft) for draft in drafts}
             return tuple(Stored(draft.id) for draft in drafts)
         return await do(Effect.from_result(outcome))
 
@@ -199,7 +237,8 @@ class DeletesWhatIsSuperseded(BrokenMemory):
         outcomes = await do(self.inner.store(drafts))
         for outcome in outcomes:
             for memory_id in outcome.superseded if isinstance(outcome, Stored) else ():
-                del self.table.rows[memory_id]
+                for name in self.of_id(memory_id):
+                    del self.table.rows[name]
         return outcomes
 
 
@@ -210,14 +249,14 @@ class SearchesThePastInThePresent(BrokenMemory):
 
 class CorrectsWithoutAsking(BrokenMemory):
     def rewrite(self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False) -> Any:
-        row = self.table.rows.get(draft.id)
+        row = self.table.rows.get(name_of(draft))
         version = expected_version if row is None else row.memory.version
         return self.inner.rewrite(draft, expected_version=version, keep_vector=keep_vector)
 
 
 class KeepsTheWordsOfTheOldContent(BrokenMemory):
     def rewrite(self, draft: MemoryDraft, **how: Any) -> Any:
-        row = self.table.rows.get(draft.id)
+        row = self.table.rows.get(name_of(draft))
         return self.inner.rewrite(draft if row is None else evolve(draft, terms=row.terms), **how)
 
 
@@ -340,7 +379,9 @@ class AttachesToWhatHasChanged(BrokenMemory):
             namespace,
             space,
             tuple(
-                evolve(one, version=rows[one.memory_id].memory.version) if one.memory_id in rows else one
+                evolve(one, version=rows[namespace.user, one.memory_id].memory.version)
+                if (namespace.user, one.memory_id) in rows
+                else one
                 for one in attachments
             ),
         )
@@ -361,8 +402,8 @@ class CountsFindingAsUse(BrokenMemory):
 class CountsRepeatedUses(BrokenMemory):
     def record_use(self, namespace: Namespace, memory_ids: tuple[str, ...], **use: Any) -> Any:
         for memory_id in memory_ids:
-            if memory_id in self.table.rows:
-                self.table.rows[memory_id] = evolve(self.table.rows[memory_id], last_use_id=None)
+            for name, row in self.of_id(memory_id).items():
+                self.table.rows[name] = evolve(row, last_use_id=None)
         return self.inner.record_use(namespace, memory_ids, **use)
 
 
@@ -373,9 +414,10 @@ class LosesConcurrentUses(BrokenMemory):
     async def record_use(
         self, do: Do[Any], namespace: Namespace, memory_ids: tuple[str, ...], **use: Any
     ) -> UseReport:
-        before = {key: self.table.rows[key] for key in memory_ids if key in self.table.rows}
+        before = [self.of_id(memory_id) for memory_id in memory_ids]
         await checkpoint()
-        self.table.rows.update(before)
+        for rows in before:
+            self.table.rows.update(rows)
         return await do(self.inner.record_use(namespace, memory_ids, **use))
 
 
@@ -426,6 +468,18 @@ class ForgetsWithLike(BrokenMemory):
         return await do(self.inner.forget(forgetting))
 
 
+class ForgetsByIdAlone(BrokenMemory):
+    """DELETE ... WHERE memory_id = ?, whoever's it is."""
+
+    def forget(self, forgetting: Forgetting) -> Effect[ForgetReceipt, Any]:
+        forgetting_it = self.inner.forget(forgetting)
+        if forgetting.memory_id is not None:
+            for name in self.of_id(forgetting.memory_id):
+                if name[0] != forgetting.namespace.user:
+                    del self.table.rows[name]
+        return forgetting_it
+
+
 class ServesTheForgottenFromACache(BrokenMemory):
     def __init__(self, inner: InMemoryMemoryRepository) -> None:
         super().__init__(inner)
@@ -438,8 +492,7 @@ class ServesTheForgottenFromACache(BrokenMemory):
         cached = [
             candidate
             for candidate in self.cache.values()
-            if candidate.memory.id not in self.table.rows
-            and search.namespace.sees(candidate.memory.namespace)
+            if not self.of_id(candidate.memory.id) and search.namespace.sees(candidate.memory.namespace)
         ]
         return evolve(found, found=(*found.found, *cached))
 

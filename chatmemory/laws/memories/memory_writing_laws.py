@@ -108,6 +108,25 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
                     )
 
     @law
+    async def test_l3_isolation_of_ids(self) -> None:
+        """L3 isolation: memories of two users with the same ids have nothing to do with each other."""
+        async with self.open() as witness:
+            user, other = witness.user("a"), witness.user("A")
+            lives = {one: _inhabitants(witness, one, 0) for one in (user, other)}
+            for one, drafts in lives.items():
+                heir = remembered(witness.named("heir"), namespace=one, replaces=drafts[1].id)
+                for draft in (*drafts, heir):
+                    answer = Stored(draft.id, () if draft.replaces is None else (draft.replaces,))
+                    expect(await witness.store(draft), (answer,), f"the answer to {draft}")
+            ids = [witness.named("heir"), *(draft.id for draft in lives[user])]
+            seen = await witness.observe(other, ids=ids, instants=INSTANTS)
+            await _live(witness, user, lives[user])
+            await witness.get(witness.repository.forget(Forgetting(user, memory_id=witness.named("heir"))))
+            expect((await witness.observe(user)).now, (), f"what {user} reads after it was changed")
+            after = await witness.observe(other, ids=ids, instants=INSTANTS)
+            expect(after, seen, f"{other} after {user} was changed")
+
+    @law
     async def test_l11_empty(self) -> None:
         """L11 empty: what says nothing changes nothing, and of an unknown namespace nothing is known."""
         async with self.open() as witness:

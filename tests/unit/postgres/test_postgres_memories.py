@@ -6,7 +6,6 @@ from datetime import datetime
 import asyncpg
 import pytest
 
-from chatmemory import Failure, RepositoryError
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered, unit
@@ -153,8 +152,7 @@ async def test_a_search_sees_one_state_while_others_write(dsn: str) -> None:
         assert await reader > 10
 
 
-async def test_a_memory_id_that_two_users_take_at_once_is_one_users(dsn: str) -> None:
-    """Their locks differ, so the index decides; the loser is told to try again, and learns then whose it is."""
+async def test_a_memory_id_that_two_users_take_at_once_is_each_ones(dsn: str) -> None:
     settings = PostgresSettings(dsn=dsn)
     async with open_database(settings) as one, open_database(settings) as other:
         stores = [PostgresMemoryRepository(database) for database in (one, other)]
@@ -165,11 +163,7 @@ async def test_a_memory_id_that_two_users_take_at_once_is_one_users(dsn: str) ->
                     for place, store in enumerate(stores)
                 )
             )
-            failures = [outcome.failure() for outcome in outcomes if isinstance(outcome, Failure)]
-            assert len(failures) == 1
-            if isinstance(failures[0], RepositoryError):
-                assert failures[0].problem == "busy"
-                assert failures[0].retry_is_safe
+            assert [outcome.unwrap() for outcome in outcomes] == [(Stored(f"{number}"),)] * 2
 
 
 async def test_processes_that_meet_store_a_twin_once(dsn: str) -> None:

@@ -14,10 +14,10 @@ from chatmemory.access.principal import Granted, Principal, Right, acting_as
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.effect import Effect, EffectFailed, Failure, Success
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.errors import AccessDeniedError, MemoryConflictError, RepositoryError
+from chatmemory.errors import AccessDeniedError, RepositoryError
 from chatmemory.items.item_repository import ItemName, ItemPut
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.memories import Provenance
+from chatmemory.longterm.memories import Provenance, Stored
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
@@ -190,8 +190,8 @@ async def test_a_second_user_sees_and_changes_no_memory_of_the_first(kept: Kept)
         assert await memories.expire(ADA).or_raise() == 0
         assert (await memories.forget(Forgetting(ADA)).or_raise()).memories == 0
         assert not await succeeds(lambda: memories.store((remembered("new", namespace=ADA),)))
-        taken = await memories.store((remembered("tea", namespace=BOB),))
-        assert taken == Failure(MemoryConflictError(("tea",)))
+        assert await memories.store((remembered("tea", namespace=BOB),)).or_raise() == (Stored("tea"),)
+        assert (await memories.forget(Forgetting(BOB, memory_id="tea")).or_raise()).memories == 1
     assert await kept.everything() == before
 
 

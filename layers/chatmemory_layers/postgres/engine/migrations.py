@@ -264,6 +264,16 @@ CREATE TABLE audit_entry (
 );
 """,
     ),
+    # Two users may have memories of one id, and neither notices.
+    Migration(
+        6,
+        "ids of memories within their user",
+        """\
+ALTER TABLE atomic_memory DROP CONSTRAINT atomic_memory_memory_id_key, ADD UNIQUE (user_key, memory_id);
+DROP INDEX atomic_memory_successor;
+CREATE INDEX atomic_memory_successor ON atomic_memory (user_key, superseded_by) WHERE superseded_by IS NOT NULL;
+""",
+    ),
 )
 
 

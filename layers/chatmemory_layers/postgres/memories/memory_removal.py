@@ -37,6 +37,7 @@ WITH RECURSIVE chain AS (
     SELECT memory_id FROM atomic_memory WHERE {SEEN} AND memory_id = $6
     UNION
     SELECT older.memory_id FROM chain JOIN atomic_memory AS older ON older.superseded_by = chain.memory_id
+    WHERE older.{OWNED}
 )
 {_FORGOTTEN.format(source="chain JOIN atomic_memory USING (memory_id)")}
 """
@@ -55,8 +56,8 @@ DELETE FROM memory_use WHERE memory_key = ANY ($1::text[]::bigint[])
 DELETE_MEMORIES: Final = """
 DELETE FROM atomic_memory WHERE memory_key = ANY ($1::text[]::bigint[])
 """
-UPDATE_ORPHANS: Final = """
-UPDATE atomic_memory SET superseded_by = NULL WHERE superseded_by = ANY ($1::text[])
+UPDATE_ORPHANS: Final = f"""
+UPDATE atomic_memory SET superseded_by = NULL WHERE {OWNED} AND superseded_by = ANY ($2::text[])
 """
 DELETE_USER: Final = f"""
 DELETE FROM memory_user
@@ -134,7 +135,7 @@ async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[R
     vectors = await connection.fetch(DELETE_EMBEDDINGS, keys)
     await connection.execute(DELETE_USES, keys)
     await connection.execute(DELETE_MEMORIES, keys)
-    await connection.execute(UPDATE_ORPHANS, [row["memory_id"] for row in gone])
+    await connection.execute(UPDATE_ORPHANS, namespace.user, [row["memory_id"] for row in gone])
     await connection.execute(DELETE_USER, namespace.user)
     return len(vectors)
 

@@ -65,12 +65,12 @@ WITH draft AS MATERIALIZED (
         )
     FROM draft JOIN memory_user USING (user_id)
     WHERE memory_user.user_id = ANY ($2::text[])
-    RETURNING memory_key, memory_id
+    RETURNING memory_key, user_key, memory_id
 )
 INSERT INTO memory_embedding (memory_key, space_key, vector)
 SELECT memory_key, space_key, vector::real[]
-FROM added JOIN draft USING (memory_id)
-WHERE vector IS NOT NULL
+FROM added JOIN memory_user USING (user_key) JOIN draft USING (user_id, memory_id)
+WHERE vector IS NOT NULL AND memory_user.user_id = ANY ($2::text[])
 """
 
 

@@ -13,7 +13,7 @@ from attrs import evolve
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
-from chatmemory.longterm.changes import End, StandingMemory, StoreDecision, decide_store
+from chatmemory.longterm.changes import End, MemoryName, StandingMemory, StoreDecision, decide_store, name_of
 from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.audit.audit_trail import note
@@ -27,8 +27,8 @@ WITH made AS (
     INSERT INTO memory_user (user_id) SELECT DISTINCT unnest($2::text[]) ON CONFLICT DO NOTHING
 )
 SELECT memory_id, user_id, app_type, content, key, value
-FROM atomic_memory JOIN memory_user USING (user_key)
-WHERE memory_id = ANY ($1::text[])
+FROM memory_user JOIN atomic_memory USING (user_key)
+WHERE user_id = ANY ($2::text[]) AND memory_id = ANY ($1::text[])
 """
 # The memories, true now, that a draft may repeat or replace.
 SELECT_STANDING: Final = """
@@ -41,11 +41,12 @@ WHERE user_id = ANY ($1::text[]) AND superseded_at_us IS NULL AND (
 """
 END_REPLACED: Final = """
 UPDATE atomic_memory SET superseded_at_us = ended.at_us, superseded_by = ended.successor
-FROM unnest($1::text[], $2::text[]::bigint[], $3::text[]) AS ended (memory_id, at_us, successor)
-WHERE atomic_memory.memory_id = ended.memory_id
+FROM unnest($1::text[], $2::text[], $3::text[]::bigint[], $4::text[]) AS ended (user_id, memory_id, at_us, successor)
+WHERE atomic_memory.user_key = (SELECT user_key FROM memory_user WHERE memory_user.user_id = ended.user_id)
+    AND atomic_memory.memory_id = ended.memory_id
 """
 
-ID_TAKEN: Final = "atomic_memory_memory_id_key"
+ID_TAKEN: Final = "atomic_memory_user_key_memory_id_key"
 
 
 async def store(
@@ -55,23 +56,27 @@ async def store(
     spaces = await space_keys(connection, [draft.space for draft in drafts if draft.space is not None])
     users = [draft.namespace.user for draft in drafts]
     rows = await connection.fetch(SELECT_TAKEN, [draft.id for draft in drafts], users)
-    taken = {row["memory_id"]: (_namespace(row), row["content"], row["key"], row["value"]) for row in rows}
+    taken = {
+        (row["user_id"], row["memory_id"]): (_namespace(row), row["content"], row["key"], row["value"])
+        for row in rows
+    }
     decision = decide_store(drafts, taken, await _standing(connection, drafts))
     if not isinstance(decision, StoreDecision):
         return Failure(decision)
-    new: dict[str, MemoryRow] = {}
+    new: dict[MemoryName, MemoryRow] = {}
     ended: list[End] = []
     for step in decision.steps:
         for end in step.ends:
-            if end.memory_id in new:
-                row = new[end.memory_id]
-                new[end.memory_id] = evolve(row, superseded_at_us=to_us(end.at), superseded_by=end.by)
+            name = end.namespace.user, end.memory_id
+            if name in new:
+                row = new[name]
+                new[name] = evolve(row, superseded_at_us=to_us(end.at), superseded_by=end.by)
             else:
                 ended.append(end)
         draft = step.draft
-        new[draft.id] = MemoryRow.of(draft, None if draft.space is None else spaces[draft.space])
+        new[name_of(draft)] = MemoryRow.of(draft, None if draft.space is None else spaces[draft.space])
     if ended:  # before the new ones come: a dedup key is free when the truth of its memory has ended
-        ends = [(end.memory_id, str(to_us(end.at)), end.by) for end in ended]
+        ends = [(end.namespace.user, end.memory_id, str(to_us(end.at)), end.by) for end in ended]
         await connection.execute(END_REPLACED, *map(list, zip(*ends, strict=True)))
     if new:
         try:
@@ -79,8 +84,8 @@ async def store(
         except asyncpg.UniqueViolationError as error:
             if getattr(error, "constraint_name", None) != ID_TAKEN:
                 raise
-            # By another user, just now or where row-level security hides it; the server does not say which id.
-            return Failure(MemoryConflictError(tuple(new)))
+            # Just now, by a user that has no lock here, see PostgresMemoryRepository.store; the server does not say which id.
+            return Failure(MemoryConflictError(tuple([memory_id for _, memory_id in new])))
         await note(connection, decision.deeds)
     return Success(decision.answer)
 

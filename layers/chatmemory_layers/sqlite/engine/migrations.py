@@ -18,7 +18,12 @@ from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.audit.audit_tables import AUDIT
 from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, ITEM_STATEMENTS
-from chatmemory_layers.sqlite.memories.memory_tables import FROM_5_TO_6, MEMORY_STATEMENTS, VERSION_5
+from chatmemory_layers.sqlite.memories.memory_tables import (
+    FROM_5_TO_6,
+    IDS_OF_USERS,
+    MEMORY_STATEMENTS,
+    VERSION_5,
+)
 from chatmemory_layers.sqlite.messages.message_tables import CONVERSATIONS, OWNERS, RENAME_CONVERSATION
 
 
@@ -67,6 +72,7 @@ MIGRATIONS: Final = (
     Migration(5, "passages of rewritten items", (CREATE_REWRITING,)),
     Migration(6, "owners of conversations", OWNERS),
     Migration(7, "audit trail", AUDIT),
+    Migration(8, "ids of memories within their user", IDS_OF_USERS),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

@@ -96,11 +96,13 @@ def _names(connection: sqlite3.Connection) -> set[str]:
 
 @cache
 def _names_made_by(statements: Sequence[str]) -> frozenset[str]:
-    """Return what a new file would call its own after *statements*."""
+    """Return what a new file would call its own while it goes through *statements*, some of which may drop a name again."""
+    names = set[str]()
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
         for statement in statements:
             fresh.execute(statement)
-        return frozenset(_names(fresh))
+            names |= _names(fresh)
+    return frozenset(names)
 
 
 def _refuse(detail: str) -> Never:

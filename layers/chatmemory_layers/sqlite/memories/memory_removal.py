@@ -39,7 +39,9 @@ SELECT_FORGOTTEN_CHAIN = f"""
 WITH RECURSIVE chain (memory_id) AS (
     SELECT memory_id FROM atomic_memory WHERE memory_id = :memory_id AND {SEEN}
     UNION
-    SELECT older.memory_id FROM atomic_memory AS older JOIN chain ON older.superseded_by = chain.memory_id
+    SELECT older.memory_id FROM chain CROSS JOIN atomic_memory AS older
+    WHERE older.user_key = (SELECT user_key FROM memory_user WHERE user_id = :user)
+        AND older.superseded_by = chain.memory_id
 )
 {_FORGOTTEN.format(source="chain CROSS JOIN atomic_memory USING (memory_id)")}
 """
@@ -53,7 +55,7 @@ SELECT count(*) FROM memory_embedding WHERE memory_key IN (SELECT value FROM jso
 """
 UPDATE_ORPHANS = """
 UPDATE atomic_memory SET superseded_by = NULL
-WHERE superseded_by IN (
+WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND superseded_by IN (
     SELECT memory_id FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))
 )
 """
@@ -103,7 +105,7 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
         return Success(_NOTHING)
     keys = [key for key, *_ in rows]
     (embeddings,) = transaction.execute(COUNT_EMBEDDINGS, {"keys": json.dumps(keys)}).fetchone()
-    _remove(transaction, keys)
+    _remove(transaction, forgetting.namespace, keys)
     merge_words(transaction.execute, "memory_fts")
     _note(transaction, forgetting.namespace, rows)
     return Success(ForgetReceipt(len(keys), embeddings, _mark_stale(transaction, rows)))
@@ -123,7 +125,7 @@ def expire(
         "before_us": END_US if created_before is None else to_us(created_before),
     }
     rows = transaction.execute(SELECT_EXPIRED, parameters).fetchall()
-    _remove(transaction, [key for key, *_ in rows])
+    _remove(transaction, namespace, [key for key, *_ in rows])
     if session_id is not None:  # by age they go by themselves, whoever happens to act
         _note(transaction, namespace, rows)
     return Success(len(rows))
@@ -139,8 +141,8 @@ def _note(transaction: Transaction, namespace: Namespace, rows: Iterable[tuple[A
     )
 
 
-def _remove(transaction: Transaction, keys: list[int]) -> None:
-    removed = {"keys": json.dumps(keys)}
+def _remove(transaction: Transaction, namespace: Namespace, keys: list[int]) -> None:
+    removed = {"user": namespace.user, "keys": json.dumps(keys)}
     transaction.execute(UPDATE_ORPHANS, removed)
     transaction.execute(DELETE_MEMORIES, removed)
 

@@ -14,7 +14,15 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
-from chatmemory.longterm.changes import StandingMemory, Step, StoreDecision, Words, decide_store
+from chatmemory.longterm.changes import (
+    MemoryName,
+    StandingMemory,
+    Step,
+    StoreDecision,
+    Words,
+    decide_store,
+    name_of,
+)
 from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
@@ -42,19 +50,19 @@ ON CONFLICT DO NOTHING
 """
 INSERT_EMBEDDING = "INSERT INTO memory_embedding (memory_key, space_key, seq, vector) VALUES (?, ?, ?, ?)"
 SELECT_OF_ID = """
-SELECT user_id, app_type, content, key, value FROM atomic_memory JOIN memory_user USING (user_key)
-WHERE memory_id = :memory_id
+SELECT app_type, content, key, value FROM atomic_memory WHERE user_key = :user_key AND memory_id = :memory_id
 """
 # The memories, true now, that a draft may repeat or replace.
 _STANDING = """
-SELECT memory_id, user_id, app_type, key, dedup_key, created_at_us FROM atomic_memory JOIN memory_user USING (user_key)
-WHERE {which} AND superseded_at_us IS NULL
+SELECT memory_id, app_type, key, dedup_key, created_at_us FROM atomic_memory
+WHERE user_key = :user_key AND {which} AND superseded_at_us IS NULL
 """
-SELECT_TWIN = _STANDING.format(which="user_key = :user_key AND app_type = :app AND dedup_key = :dedup_key")
+SELECT_TWIN = _STANDING.format(which="app_type = :app AND dedup_key = :dedup_key")
 SELECT_REPLACED = _STANDING.format(which="memory_id = :replaces")
-SELECT_OF_KEY = _STANDING.format(which="user_key = :user_key AND key = :key AND app_type = :app")
+SELECT_OF_KEY = _STANDING.format(which="key = :key AND app_type = :app")
 END_TRUTH = """
-UPDATE atomic_memory SET superseded_at_us = :at_us, superseded_by = :successor WHERE memory_id = :memory_id
+UPDATE atomic_memory SET superseded_at_us = :at_us, superseded_by = :successor
+WHERE user_key = :user_key AND memory_id = :memory_id
 """
 DELETE_INSERTED = "DELETE FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))"
 
@@ -132,10 +140,16 @@ def _execute(transaction: Transaction, steps: Sequence[Step]) -> bool:
     """Do *steps* and return True; undo them and return False when an id or a dedup key is taken already."""
     inserted: list[int] = []
     for step in steps:
+        user = user_row(transaction, step.draft.namespace.user)
         for end in step.ends:
-            ended = {"memory_id": end.memory_id, "at_us": to_us(end.at), "successor": end.by}
+            ended = {
+                "user_key": user.key,
+                "memory_id": end.memory_id,
+                "at_us": to_us(end.at),
+                "successor": end.by,
+            }
             transaction.execute(END_TRUTH, ended)
-        key = _insert(transaction, user_row(transaction, step.draft.namespace.user), step.draft)
+        key = _insert(transaction, user, step.draft)
         if key is None:
             transaction.execute(DELETE_INSERTED, {"keys": json.dumps(inserted)})
             return False
@@ -143,13 +157,15 @@ def _execute(transaction: Transaction, steps: Sequence[Step]) -> bool:
     return True
 
 
-def _taken(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[tuple[str, Words]]:
-    """Read what is stored under the ids of *drafts*."""
+def _taken(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[tuple[MemoryName, Words]]:
+    """Read what is stored under the names of *drafts*."""
     for draft in drafts:
-        row = transaction.execute(SELECT_OF_ID, {"memory_id": draft.id}).fetchone()
+        user_id, memory_id = name_of(draft)
+        asked = {"user_key": user_row(transaction, user_id).key, "memory_id": memory_id}
+        row = transaction.execute(SELECT_OF_ID, asked).fetchone()
         if row is not None:
-            user_id, app, content, key, value = row
-            yield draft.id, (Namespace(user_id, app), content, key, value)
+            app, content, key, value = row
+            yield (user_id, memory_id), (Namespace(user_id, app), content, key, value)
 
 
 def _standing(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[StandingMemory]:
@@ -164,10 +180,10 @@ def _standing(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterat
             "key": draft.key if draft.replaces_key else None,
         }
         for statement in (SELECT_TWIN, SELECT_REPLACED, SELECT_OF_KEY):
-            for memory_id, user_id, app, key, dedup_key, created_at_us in transaction.execute(
+            for memory_id, app, key, dedup_key, created_at_us in transaction.execute(
                 statement, asked
             ).fetchall():
-                namespace = Namespace(user_id, app)
+                namespace = Namespace(draft.namespace.user, app)
                 yield StandingMemory(memory_id, namespace, key, dedup_key, from_us(created_at_us))
 
 

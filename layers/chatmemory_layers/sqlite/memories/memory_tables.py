@@ -191,6 +191,11 @@ BEGIN
 END
 """
 
+# An id is unique for its user alone.  The id comes first: rows that wait for adoption are found in it as well, and nobody
+# walks through all of a user's memories by it.
+CREATE_ID_OF_USER = "CREATE UNIQUE INDEX atomic_memory_id_of_user ON atomic_memory (memory_id, user_key)"
+IDS_OF_USERS: Final = ("DROP INDEX atomic_memory_id", CREATE_ID_OF_USER)
+
 ADD_STALE = "ALTER TABLE summarization_metadata ADD COLUMN is_stale INTEGER NOT NULL DEFAULT 0"
 
 MEMORY_STATEMENTS: Final = (
