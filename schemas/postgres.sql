@@ -191,3 +191,90 @@ CREATE TABLE audit_entry (
 ALTER TABLE atomic_memory DROP CONSTRAINT atomic_memory_memory_id_key, ADD UNIQUE (user_key, memory_id);
 DROP INDEX atomic_memory_successor;
 CREATE INDEX atomic_memory_successor ON atomic_memory (user_key, superseded_by) WHERE superseded_by IS NOT NULL;
+
+-- 7: keys that can be spread
+
+DROP VIEW memory_record;
+DROP POLICY IF EXISTS chatmemory_own ON memory_user;
+DROP POLICY IF EXISTS chatmemory_own ON atomic_memory;
+DROP POLICY IF EXISTS chatmemory_own ON memory_embedding;
+DROP POLICY IF EXISTS chatmemory_own ON memory_use;
+DROP FUNCTION IF EXISTS chatmemory_remembers(BIGINT);
+ALTER TABLE memory_user NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE atomic_memory NO FORCE ROW LEVEL SECURITY;
+
+CREATE FUNCTION chatmemory_hashed(named TEXT) RETURNS UUID LANGUAGE sql IMMUTABLE AS
+$$ SELECT encode(substring(sha256(convert_to(named, 'UTF8')) FOR 16), 'hex')::uuid $$;
+CREATE FUNCTION chatmemory_padded(number BIGINT) RETURNS UUID LANGUAGE sql IMMUTABLE AS
+$$ SELECT lpad(to_hex(number), 32, '0')::uuid $$;
+CREATE FUNCTION chatmemory_owner(number BIGINT) RETURNS UUID LANGUAGE sql STABLE AS
+$$ SELECT chatmemory_hashed(user_id) FROM memory_user WHERE user_key = number $$;
+CREATE FUNCTION chatmemory_owner_of_memory(number BIGINT) RETURNS UUID LANGUAGE sql STABLE AS
+$$ SELECT chatmemory_hashed(user_id) FROM atomic_memory JOIN memory_user USING (user_key) WHERE memory_key = number $$;
+
+ALTER TABLE memory_embedding DROP CONSTRAINT memory_embedding_pkey, ADD COLUMN user_key BIGINT;
+DO $$
+DECLARE name TEXT;
+BEGIN
+    FOR name IN SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = 'memory_embedding'::regclass LOOP
+        EXECUTE 'DROP INDEX ' || name;
+    END LOOP;
+END
+$$;
+ALTER TABLE memory_embedding
+    ALTER COLUMN user_key TYPE UUID USING chatmemory_owner_of_memory(memory_key),
+    ALTER COLUMN memory_key TYPE UUID USING chatmemory_padded(memory_key),
+    ADD PRIMARY KEY (user_key, memory_key);
+ALTER TABLE memory_use DROP CONSTRAINT memory_use_pkey, ADD COLUMN user_key BIGINT;
+ALTER TABLE memory_use
+    ALTER COLUMN user_key TYPE UUID USING chatmemory_owner_of_memory(memory_key),
+    ALTER COLUMN memory_key TYPE UUID USING chatmemory_padded(memory_key),
+    ADD PRIMARY KEY (user_key, memory_key, session_id);
+ALTER TABLE atomic_memory DROP CONSTRAINT atomic_memory_pkey, ALTER COLUMN memory_key DROP IDENTITY;
+ALTER TABLE atomic_memory
+    ALTER COLUMN user_key TYPE UUID USING chatmemory_owner(user_key),
+    ALTER COLUMN memory_key TYPE UUID USING chatmemory_padded(memory_key),
+    ADD PRIMARY KEY (user_key, memory_key);
+ALTER TABLE memory_user
+    DROP CONSTRAINT memory_user_user_id_key,
+    ALTER COLUMN user_key DROP IDENTITY,
+    ADD COLUMN term_salt BIGINT;
+UPDATE memory_user SET term_salt = user_key;
+ALTER TABLE memory_user
+    ALTER COLUMN user_key TYPE UUID USING chatmemory_hashed(user_id),
+    ALTER COLUMN term_salt SET NOT NULL;
+ALTER TABLE memory_space ALTER COLUMN space_key DROP IDENTITY;
+
+ALTER TABLE item_passage
+    DROP CONSTRAINT item_passage_item_key_fkey,
+    DROP CONSTRAINT item_passage_pkey,
+    ADD COLUMN root_key UUID,
+    ADD COLUMN name_hash BYTEA;
+UPDATE item_passage SET root_key = chatmemory_hashed(split_part(namespace, '.', 1)), name_hash = stored_item.name_hash
+FROM stored_item WHERE stored_item.item_key = item_passage.item_key;
+ALTER TABLE stored_item
+    DROP CONSTRAINT stored_item_pkey,
+    DROP CONSTRAINT stored_item_name_hash_key,
+    ALTER COLUMN item_key DROP IDENTITY,
+    ADD COLUMN root_key TEXT;
+ALTER TABLE stored_item
+    ALTER COLUMN item_key TYPE UUID USING chatmemory_padded(item_key),
+    ALTER COLUMN root_key TYPE UUID USING chatmemory_hashed(split_part(namespace, '.', 1)),
+    ADD PRIMARY KEY (root_key, name_hash);
+ALTER TABLE item_passage
+    DROP COLUMN item_key,
+    ADD PRIMARY KEY (root_key, name_hash, number),
+    ADD FOREIGN KEY (root_key, name_hash) REFERENCES stored_item ON DELETE CASCADE;
+
+DROP FUNCTION chatmemory_owner_of_memory(BIGINT);
+DROP FUNCTION chatmemory_owner(BIGINT);
+DROP FUNCTION chatmemory_padded(BIGINT);
+DROP FUNCTION chatmemory_hashed(TEXT);
+DO $$
+BEGIN
+    IF (SELECT relforcerowsecurity FROM pg_class WHERE oid = 'memory_embedding'::regclass) THEN
+        ALTER TABLE memory_user FORCE ROW LEVEL SECURITY;
+        ALTER TABLE atomic_memory FORCE ROW LEVEL SECURITY;
+    END IF;
+END
+$$;

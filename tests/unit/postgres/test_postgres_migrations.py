@@ -22,7 +22,7 @@ from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_s
 from tests.thorough import rounds
 from tests.unit.postgres.said import batch, stored_ids
 
-TABLES_AFTER_STEPS = (6, 11, 13, 13, 14, 14)
+TABLES_AFTER_STEPS = (6, 11, 13, 13, 14, 14, 14)
 KILLS = rounds(3, thorough=20)
 SCHEMA = Path(__file__).parents[3] / "schemas" / "postgres.sql"
 

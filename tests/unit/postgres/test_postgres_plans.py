@@ -1,8 +1,10 @@
 """Statements find their rows through an index, but for one, so that no call slows down as a conversation or a store grows."""
 
+import hashlib
 import re
 from collections.abc import AsyncGenerator
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import pytest
@@ -43,18 +45,18 @@ INSERT INTO summarization_metadata
 INSERT INTO summary_coverage
     SELECT 'c' || n % 30, 'm' || n, 'about ' || n / 10, n % 10 FROM generate_series(1, 30000) AS n;
 INSERT INTO history_work SELECT 'c' || n, n, 0, NULL, NULL FROM generate_series(1, 5000) AS n;
-INSERT INTO memory_user (user_id) SELECT 'u' || n FROM generate_series(1, 3000) AS n;
-INSERT INTO memory_space (model, dim) SELECT 'm' || n, 3 FROM generate_series(1, 3000) AS n;
-INSERT INTO atomic_memory (memory_id, user_key, app_type, content, key, tags, confidence, source, role, session_id,
+INSERT INTO memory_user SELECT md5('u' || n)::uuid, 'u' || n, n FROM generate_series(1, 3000) AS n;
+INSERT INTO memory_space (model, dim, space_key) SELECT 'm' || n, 3, n FROM generate_series(1, 3000) AS n;
+INSERT INTO atomic_memory (memory_key, memory_id, user_key, app_type, content, key, tags, confidence, source, role, session_id,
         memory_type, pinned, message_ids, created_at_us, superseded_at_us, superseded_by, space_key, dedup_key,
         search_terms, term_keys)
-    SELECT 'm' || n, 1 + n % 30, '', repeat('words ', 20), CASE WHEN n % 9 = 0 THEN 'k' || n END, '{}', 1, 'system', 'user',
+    SELECT md5('m' || n)::uuid, 'm' || n, md5('u' || 1 + n % 30)::uuid, '', repeat('words ', 20), CASE WHEN n % 9 = 0 THEN 'k' || n END, '{}', 1, 'system', 'user',
         's' || n / 100, CASE WHEN n % 3 = 0 THEN 'short_term' ELSE 'long_term' END, FALSE, '{}', n,
         CASE WHEN n % 7 = 0 THEN n END, CASE WHEN n % 7 = 0 THEN 'm' || n + 30 END, 1 + n % 3, int8send(n), 'words', ARRAY[n % 900]
     FROM generate_series(1, 30000) AS n;
-INSERT INTO memory_embedding
-    SELECT memory_key, space_key, ARRAY[1, 0, 0] FROM atomic_memory;
-INSERT INTO memory_use SELECT memory_key, 's' FROM atomic_memory;
+INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
+    SELECT user_key, memory_key, space_key, ARRAY[1, 0, 0] FROM atomic_memory;
+INSERT INTO memory_use (user_key, memory_key, session_id) SELECT user_key, memory_key, 's' FROM atomic_memory;
 INSERT INTO audit_entry (at_us, who, who_user, action, kind, target_id, target_user, target_app)
     SELECT n, 'phone', 'u1', 'added', 'conversation', 'c' || n, 'u1', '' FROM generate_series(1, 30000) AS n;
 ANALYZE
@@ -78,14 +80,18 @@ TABLES = (
     "memory_embedding",
     "memory_use",
 )
+U1 = UUID(bytes=hashlib.md5(b"u1", usedforsecurity=False).digest())
 # Planned for their arguments, see Database.read_snapshot.
 LISTS = (
-    (memory_reads.SELECT_LISTED, "'u1', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, NULL, 20"),
     (
         memory_reads.SELECT_LISTED,
-        "'u1', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, 'words', 20",
+        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, NULL, 20",
     ),
-    (memory_reads.SELECT_UNEMBEDDED, "'u1', '', 'm1', 3, 9000, '', 20"),
+    (
+        memory_reads.SELECT_LISTED,
+        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, 'words', 20",
+    ),
+    (memory_reads.SELECT_UNEMBEDDED, f"'{U1}', '', 'm1', 3, 9000, '', 20"),
 )
 MEMORY_STATEMENTS = {
     **statements_of(*MEMORY_MODULES),

@@ -18,18 +18,14 @@ from chatmemory.errors import RepositoryError
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.migrations import LOCK
 
-# ruff: noqa: S608  conditions and names of this file are put into statements, never values
-
 OF_CONVERSATIONS: Final = ("chat_message", "summarization_metadata", "summary_coverage", "history_work")
-OF_MEMORIES: Final = ("memory_embedding", "memory_use")
+OF_MEMORIES: Final = ("memory_user", "atomic_memory", "memory_embedding", "memory_use")
 OF_THE_SERVICE: Final = ("stored_item", "item_passage")
 """Items belong to the program that stores them: their labels name no owner."""
 
 GUARDED: Final = (
     "conversation",
     *OF_CONVERSATIONS,
-    "memory_user",
-    "atomic_memory",
     *OF_MEMORIES,
     *OF_THE_SERVICE,
     "audit_entry",
@@ -37,11 +33,13 @@ GUARDED: Final = (
 UNGUARDED: Final = ("chatmemory_migration", "memory_space")
 """Tables that hold nothing that anybody said."""
 
-_LEAST_VERSION: Final = 150000  # the first whose views read with the rights of who asks
+_LEAST_VERSION: Final = 150000  # the oldest for which it is promised
 
 # Without a column in them they are evaluated once for a statement, not once for a row.
 _IS_SERVICE: Final = "(SELECT chatmemory_is_service())"
 _USER: Final = "(SELECT chatmemory_principal() ->> 'user')"
+# See ``spread_keys.py``.
+_USER_KEY: Final = f"(SELECT encode(substring(sha256(convert_to({_USER}, 'UTF8')) FOR 16), 'hex')::uuid)"
 _WRITTEN_TO: Final = "(SELECT chatmemory_principal() ->> 'conversation')"
 
 # See Granted.covers.
@@ -58,7 +56,7 @@ _DELETE: Final = _GRANTED.format(rights="delete")
 _WHERE_IT_IS: Final = "EXISTS (SELECT FROM conversation WHERE conversation.conversation_id = {table}.conversation_id AND {granted})"
 
 # The setting is unset in a session that never had it, and empty in one that had it in an earlier transaction.
-# VOLATILE: these see what the very statement has stored, a conversation with its first message, a memory with its vector.
+# VOLATILE: it sees what the very statement has stored, a conversation with its first message.
 _FUNCTIONS: Final = f"""
 CREATE OR REPLACE FUNCTION chatmemory_is_service() RETURNS boolean LANGUAGE sql STABLE
 RETURN coalesce(current_setting('chatmemory.principal', TRUE) = '*', FALSE);
@@ -66,8 +64,6 @@ CREATE OR REPLACE FUNCTION chatmemory_principal() RETURNS json LANGUAGE sql STAB
 RETURN nullif(nullif(current_setting('chatmemory.principal', TRUE), '*'), '')::json;
 CREATE OR REPLACE FUNCTION chatmemory_writes_to(named text) RETURNS boolean LANGUAGE sql VOLATILE
 RETURN EXISTS (SELECT FROM conversation WHERE conversation_id = $1 AND {_WRITE});
-CREATE OR REPLACE FUNCTION chatmemory_remembers(named bigint) RETURNS boolean LANGUAGE sql VOLATILE
-RETURN EXISTS (SELECT FROM atomic_memory WHERE memory_key = $1);
 """
 # A policy comes before the index of a condition that could leak what it is asked about: comparing texts cannot, hashing
 # them can, to the server.  So what is looked up by an indexed hash otherwise is looked up in these.
@@ -184,13 +180,8 @@ def _policies() -> Iterator[tuple[str, str, str, str]]:
         yield table, "chatmemory_add", "INSERT", _check("chatmemory_writes_to(conversation_id)")
         yield table, "chatmemory_change", "UPDATE", change
         yield table, "chatmemory_remove", "DELETE", delete
-    yield "memory_user", "chatmemory_own", "ALL", _using(f"user_id = {_USER}")
-    own = f"user_key = (SELECT user_key FROM memory_user WHERE user_id = {_USER})"
-    yield "atomic_memory", "chatmemory_own", "ALL", _using(own)
     for table in OF_MEMORIES:
-        own = f"EXISTS (SELECT FROM atomic_memory WHERE atomic_memory.memory_key = {table}.memory_key)"
-        new = _check("chatmemory_remembers(memory_key)")
-        yield table, "chatmemory_own", "ALL", f"{_using(own)} {new}"
+        yield table, "chatmemory_own", "ALL", _using(f"user_key = {_USER_KEY}")
     yield "audit_entry", "chatmemory_note", "INSERT", _check("who_user = " + _USER)
     yield "audit_entry", "chatmemory_read", "SELECT", _using("FALSE")
     yield "audit_entry", "chatmemory_prune", "DELETE", _using("FALSE")
@@ -214,8 +205,7 @@ def _script() -> str:
     tables = "".join(
         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;\n" for table in GUARDED
     )
-    view = "ALTER VIEW memory_record SET (security_invoker = TRUE);\n"
-    return f"{_FUNCTIONS}{policies}{tables}{view}{_INDEXES}"
+    return f"{_FUNCTIONS}{policies}{tables}{_INDEXES}"
 
 
 _SCRIPT: Final = _script()

@@ -7,10 +7,10 @@ from typing import Final
 from chatmemory.items.item_condition import Condition
 from chatmemory_layers.sql.item_narrowing import Stretch, narrowing
 
-# $4 is the path, $5 has its variables.  NaN and Infinity are no JSON to PostgreSQL, and \u0000 is no text.
+# $5 is the path, $6 has its variables.  NaN and Infinity are no JSON to PostgreSQL, and \u0000 is no text.
 NARROWED: Final = r"""
-CASE WHEN $4::text IS NULL OR value ~ '\\u|NaN|Infinity' THEN true
-    ELSE jsonb_path_match(value::jsonb, $4::text::jsonpath, $5::text::jsonb, true) END
+CASE WHEN $5::text IS NULL OR value ~ '\\u|NaN|Infinity' THEN true
+    ELSE jsonb_path_match(value::jsonb, $5::text::jsonpath, $6::text::jsonb, true) END
 """
 
 

@@ -4,10 +4,11 @@ A search looks through the items below its prefix, as in ``sqlite/item_repositor
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from itertools import islice
-from typing import Final, Never, TypeVar, final
+from typing import Final, Never, TypeAlias, TypeVar, final
+from uuid import UUID
 
 from attrs import frozen
 
@@ -27,6 +28,7 @@ from chatmemory.items.item_repository import (
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes
+from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
 from chatmemory_layers.postgres.items.item_filters import NARROWED, narrowed
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.item_columns import (
@@ -40,64 +42,69 @@ from chatmemory_layers.sql.item_columns import (
 
 # ruff: noqa: S608  conditions are put into statements, never values
 
-# Arrays, a row from each place in them.  What is gone at $6, the time, counts as new.
+# Arrays, a row from each place in them.  What is gone at $8, the time, counts as new.
 PUT_ITEMS: Final = """
 INSERT INTO stored_item AS old
-    (name_hash, namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us, expires_at_us)
-SELECT decode(name_hash, 'hex'), namespace, key, value, terms, $6::bigint, $6, lifetime_us, $6 + lifetime_us
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $7::bigint[]) WITH ORDINALITY
-    AS put (name_hash, namespace, key, value, terms, lifetime_us, place)
-ORDER BY place
-ON CONFLICT (name_hash) DO UPDATE SET
+    (root_key, name_hash, item_key, namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us,
+        expires_at_us)
+SELECT root_key, decode(name_hash, 'hex'), item_key, namespace, key, value, terms, $8::bigint, $8, lifetime_us,
+    $8 + lifetime_us
+FROM unnest($1::text[]::uuid[], $2::text[], $3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
+    $9::bigint[]
+) AS put (root_key, name_hash, item_key, namespace, key, value, terms, lifetime_us)
+ON CONFLICT (root_key, name_hash) DO UPDATE SET
     value = excluded.value, search_terms = excluded.search_terms, updated_at_us = excluded.updated_at_us,
     created_at_us = CASE
         WHEN old.expires_at_us <= excluded.updated_at_us THEN excluded.created_at_us ELSE old.created_at_us
     END,
     lifetime_us = excluded.lifetime_us, expires_at_us = excluded.expires_at_us
 """
-_NAMED = "name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted))"
+_NAMED = """root_key = ANY ($1::text[]::uuid[])
+    AND name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted))
+"""
 DELETE_ITEMS: Final = f"DELETE FROM stored_item WHERE {_NAMED}"
-DELETE_PASSAGES: Final = f"DELETE FROM item_passage USING stored_item WHERE item_passage.item_key = stored_item.item_key AND {_NAMED}"
+DELETE_PASSAGES: Final = f"DELETE FROM item_passage WHERE {_NAMED}"
 INSERT_PASSAGES: Final = """
-INSERT INTO item_passage (item_key, number, model, vector)
-SELECT item_key, number, model, decode(vector, 'hex')
-FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) AS passage (wanted, number, model, vector)
-JOIN stored_item ON name_hash = decode(wanted, 'hex')
+INSERT INTO item_passage (root_key, name_hash, number, model, vector)
+SELECT root_key, decode(name_hash, 'hex'), number, model, decode(vector, 'hex')
+FROM unnest($1::text[]::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[])
+    AS passage (root_key, name_hash, number, model, vector)
 """
 REFRESH_ITEM: Final = """
-UPDATE stored_item SET expires_at_us = $2::bigint + lifetime_us
-WHERE name_hash = decode($1, 'hex') AND expires_at_us > $2
+UPDATE stored_item SET expires_at_us = $3::bigint + lifetime_us
+WHERE root_key = $1 AND name_hash = decode($2, 'hex') AND expires_at_us > $3
 """
 SWEEP: Final = "DELETE FROM stored_item WHERE expires_at_us <= $1 RETURNING item_key"
 
 _COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us"
-# left(): the index holds no more of a name, for an index row has a limit.
+# left(): the index holds no more of a name, for an index row has a limit.  $4: None below the empty prefix alone.
 _BELOW = """
-    left(namespace, 256) >= left($1::text, 256) AND namespace >= $1
+    ($4::uuid IS NULL OR stored_item.root_key = $4) AND left(namespace, 256) >= left($1::text, 256) AND namespace >= $1
     AND ($2::text IS NULL OR (left(namespace, 256) <= left($2, 256) AND namespace < $2))
     AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_ITEMS: Final = f"""
 SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS} FROM stored_item
-WHERE {_NAMED} AND (expires_at_us IS NULL OR expires_at_us > $2)
+WHERE {_NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_NEWEST: Final = f"""
 SELECT {_COLUMNS} FROM stored_item WHERE {_BELOW} AND {NARROWED} ORDER BY updated_at_us DESC, item_key DESC
-LIMIT $6 OFFSET $7
+LIMIT $7 OFFSET $8
 """
 SELECT_RANKABLE: Final = f"""
-SELECT item_key, updated_at_us, search_terms, CASE WHEN $6 THEN value ELSE '' END AS value
+SELECT root_key, encode(name_hash, 'hex') AS name_hash, item_key, updated_at_us, search_terms,
+    CASE WHEN $7 THEN value ELSE '' END AS value
 FROM stored_item WHERE {_BELOW} AND {NARROWED}
 """
 SELECT_PASSAGES: Final = f"""
-SELECT item_key, vector FROM stored_item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = $4
+SELECT item_key, vector FROM stored_item JOIN item_passage USING (root_key, name_hash) WHERE {_BELOW} AND model = $5
 """
-SELECT_FOUND: Final = (
-    f"SELECT item_key, {_COLUMNS} FROM stored_item WHERE item_key = ANY ($1::text[]::bigint[])"
-)
+SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM stored_item WHERE {_NAMED}"
 SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW}"
 
 A = TypeVar("A")
+
+_Below: TypeAlias = tuple[str, str | None, int, UUID | None]
 
 READ_AT_ONCE: Final = 500
 """Items that are compared with conditions before the next ones are fetched."""
@@ -105,25 +112,26 @@ READ_AT_ONCE: Final = 500
 
 async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:
     last = last_of_each(puts)
-    removed = [_name_hash(put.name) for put in last if put.value is None]
-    stored = [(_name_hash(put.name), put) for put in last if put.value is not None]
+    removed = [put.name for put in last if put.value is None]
+    stored = [put for put in last if put.value is not None]
     if removed:
-        await connection.execute(DELETE_ITEMS, removed)
+        await connection.execute(DELETE_ITEMS, *_keys(removed))
     if stored:
         await connection.execute(
             PUT_ITEMS,
-            [name_hash for name_hash, _ in stored],
-            [to_text(put.name.namespace) for _, put in stored],
-            [put.name.key for _, put in stored],
-            [put.value for _, put in stored],
-            [put.terms for _, put in stored],
+            *_keys([put.name for put in stored]),
+            [new_key() for _ in stored],
+            [to_text(put.name.namespace) for put in stored],
+            [put.name.key for put in stored],
+            [put.value for put in stored],
+            [put.terms for put in stored],
             to_us(now),
-            [lifetime_us(put.lifetime) for _, put in stored],
+            [lifetime_us(put.lifetime) for put in stored],
         )
-        await connection.execute(DELETE_PASSAGES, [name_hash for name_hash, _ in stored])
+        await connection.execute(DELETE_PASSAGES, *_keys([put.name for put in stored]))
     passages = [
-        (name_hash, number, put.model, vector_column(vector).hex())
-        for name_hash, put in stored
+        (*_key(put.name), number, put.model, vector_column(vector).hex())
+        for put in stored
         for number, vector in enumerate(put.vectors)
     ]
     if passages:
@@ -149,7 +157,7 @@ async def _refresh(
     connection: Connection, names: tuple[ItemName, ...], *, now: datetime
 ) -> Outcome[None, Never]:
     for name in names:
-        await connection.execute(REFRESH_ITEM, _name_hash(name), to_us(now))
+        await connection.execute(REFRESH_ITEM, *_key(name), to_us(now))
     return Success(None)
 
 
@@ -160,27 +168,27 @@ async def _sweep(connection: Connection, *, now: datetime) -> Outcome[int, Never
 async def _read(
     connection: Connection, names: tuple[ItemName, ...], *, now: datetime
 ) -> tuple[StoredItem | None, ...]:
-    hashes = [_name_hash(name) for name in names]
-    rows = {row["name_hash"]: row for row in await connection.fetch(SELECT_ITEMS, hashes, to_us(now))}
+    roots, hashes = _keys(names)
+    rows = {row["name_hash"]: row for row in await connection.fetch(SELECT_ITEMS, roots, hashes, to_us(now))}
     return tuple([_item(rows[each]) if each in rows else None for each in hashes])
 
 
 async def _search(connection: Connection, search: ItemSearch, /, *, now: datetime) -> tuple[StoredItem, ...]:
-    below = (*span(search.prefix), to_us(now))
+    below = _below(search.prefix, now)
     if search.is_query:
-        places = ranked(search, await _rankable(connection, search, below))
-        rows = await connection.fetch(SELECT_FOUND, [str(key) for key, _ in places])
-        found = {row["item_key"]: row for row in rows}
-        return tuple([_item(found[key], score) for key, score in places])
+        items, keys = await _rankable(connection, search, below)
+        places = ranked(search, items)
+        roots = {keys[place][0] for place, _ in places}
+        rows = await connection.fetch(SELECT_FOUND, [*roots], [keys[place][1] for place, _ in places])
+        found = {row["item_key"].int: row for row in rows}
+        return tuple([_item(found[place], score) for place, score in places])
     if not search.conditions:
         rows = await connection.fetch(SELECT_NEWEST, *below, None, "{}", search.limit, search.offset)
         return tuple(map(_item, rows))
     return await _fitting(connection, search, below)
 
 
-async def _fitting(
-    connection: Connection, search: ItemSearch, below: tuple[str, str | None, int]
-) -> tuple[StoredItem, ...]:
+async def _fitting(connection: Connection, search: ItemSearch, below: _Below) -> tuple[StoredItem, ...]:
     """Look at what SQL leaves page by page, until there are enough whose value fulfils the conditions."""
     narrowing, behind, start = narrowed(search.conditions), search.offset + search.limit, 0
     fitting: list[StoredItem] = []
@@ -194,29 +202,45 @@ async def _fitting(
 
 
 async def _rankable(
-    connection: Connection, search: ItemSearch, below: tuple[str, str | None, int]
-) -> list[Rankable]:
+    connection: Connection, search: ItemSearch, below: _Below
+) -> tuple[list[Rankable], dict[int, tuple[str, str]]]:
+    """Return what may be found, and by place the keys under which it stands."""
     similarities: dict[int, float] = {}
     if search.vector is not None:
         rows = await connection.fetch(SELECT_PASSAGES, *below, search.model)
-        similarities = best_similarities(search.vector, [(row["item_key"], row["vector"]) for row in rows])
+        passages = [(row["item_key"].int, row["vector"]) for row in rows]
+        similarities = best_similarities(search.vector, passages)
     parameters = (*below, *narrowed(search.conditions), bool(search.conditions))
-    return [
-        Rankable(
-            row["item_key"], row["updated_at_us"], row["search_terms"], similarities.get(row["item_key"])
-        )
-        for row in await connection.fetch(SELECT_RANKABLE, *parameters)
-        if search.admits(row["value"])
-    ]
+    items: list[Rankable] = []
+    keys: dict[int, tuple[str, str]] = {}
+    for row in await connection.fetch(SELECT_RANKABLE, *parameters):
+        if search.admits(row["value"]):
+            place = row["item_key"].int
+            keys[place] = str(row["root_key"]), row["name_hash"]
+            similarity = similarities.get(place)
+            items.append(Rankable(place, row["updated_at_us"], row["search_terms"], similarity))
+    return items, keys
 
 
 async def _namespaces(connection: Connection, prefix: Labels, *, now: datetime) -> tuple[Labels, ...]:
-    rows = await connection.fetch(SELECT_NAMESPACES, *span(prefix), to_us(now))
+    rows = await connection.fetch(SELECT_NAMESPACES, *_below(prefix, now))
     return tuple(sorted([to_labels(row["namespace"]) for row in rows]))
 
 
-def _name_hash(name: ItemName) -> str:
-    return hashlib.blake2b(f"{to_text(name.namespace)}\0{name.key}".encode(), digest_size=16).hexdigest()
+def _below(prefix: Labels, now: datetime) -> _Below:
+    return *span(prefix), to_us(now), root_key(prefix) if prefix else None
+
+
+def _key(name: ItemName) -> tuple[str, str]:
+    """Return root_key and name_hash."""
+    text = f"{to_text(name.namespace)}\0{name.key}"
+    return str(root_key(name.namespace)), hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _keys(names: Iterable[ItemName]) -> tuple[list[str], list[str]]:
+    """Return the columns root_key and name_hash, a row for each name."""
+    keys = [_key(name) for name in names]
+    return [root for root, _ in keys], [name_hash for _, name_hash in keys]
 
 
 def _item(row: Row, score: float | None = None) -> StoredItem:

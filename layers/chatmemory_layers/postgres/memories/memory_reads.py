@@ -13,16 +13,24 @@ from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import MemoryListing
 from chatmemory_layers.postgres.engine.connection import Connection
-from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, TRUE, memory_of, seen_by, true_at
+from chatmemory_layers.postgres.memories.memory_row import (
+    OWNED,
+    RECORD,
+    SEEN,
+    TRUE,
+    memory_of,
+    seen_by,
+    true_at,
+)
 from chatmemory_layers.sql.columns import END_US, to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 SELECT_MEMORY: Final = f"""
-SELECT * FROM memory_record WHERE {SEEN} AND memory_id = $3
+SELECT * FROM {RECORD} WHERE {SEEN} AND memory_id = $3
 """
 SELECT_VALUE: Final = f"""
-SELECT * FROM memory_record WHERE {OWNED} AND app_type = $2 AND key = $4 AND {TRUE}
+SELECT * FROM {RECORD} WHERE {OWNED} AND app_type = $2 AND key = $4 AND {TRUE}
 ORDER BY created_at_us DESC, memory_id DESC LIMIT 1
 """
 # $12 is folded already.  By the collation C, lower() knows ASCII alone.
@@ -31,7 +39,7 @@ CONTAINS: Final = """(
     OR strpos(lower((CASE WHEN starts_with(value, '"') THEN value::json #>> '{}' ELSE value END) COLLATE "C"), $12) > 0
 )"""
 SELECT_LISTED: Final = f"""
-SELECT * FROM memory_record
+SELECT * FROM {RECORD}
 WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR app_type = $2)
     AND ($7::text IS NULL OR memory_type = $7) AND ($8::text IS NULL OR category = $8)
     AND ($9::text IS NULL OR session_id = $9) AND ($10::text IS NULL OR $10 = ANY (tags))
@@ -46,7 +54,7 @@ LACKING: Final = f"""
 SELECT_UNEMBEDDED: Final = f"""
 SELECT counted.lacking, page.*
 FROM (SELECT count(*) AS lacking FROM atomic_memory WHERE {LACKING}) AS counted LEFT JOIN LATERAL (
-    SELECT * FROM memory_record WHERE {LACKING} AND (created_at_us, memory_id) < ($5, $6)
+    SELECT * FROM {RECORD} WHERE {LACKING} AND (created_at_us, memory_id) < ($5, $6)
     ORDER BY created_at_us DESC, memory_id DESC LIMIT $7
 ) AS page ON TRUE
 ORDER BY page.created_at_us DESC, page.memory_id DESC

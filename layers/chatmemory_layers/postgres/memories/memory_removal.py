@@ -19,6 +19,7 @@ from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.row_security import act_for_the_service
+from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
 from chatmemory_layers.postgres.messages.conversation_row import owner_of
 from chatmemory_layers.sql.columns import to_us
@@ -47,14 +48,14 @@ WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned
     AND ($3::text IS NULL OR session_id = $3) AND ($4::bigint IS NULL OR created_at_us < $4)
 """
 
-DELETE_EMBEDDINGS: Final = """
-DELETE FROM memory_embedding WHERE memory_key = ANY ($1::text[]::bigint[]) RETURNING memory_key
+DELETE_EMBEDDINGS: Final = f"""
+DELETE FROM memory_embedding WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[]) RETURNING memory_key
 """
-DELETE_USES: Final = """
-DELETE FROM memory_use WHERE memory_key = ANY ($1::text[]::bigint[])
+DELETE_USES: Final = f"""
+DELETE FROM memory_use WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
 """
-DELETE_MEMORIES: Final = """
-DELETE FROM atomic_memory WHERE memory_key = ANY ($1::text[]::bigint[])
+DELETE_MEMORIES: Final = f"""
+DELETE FROM atomic_memory WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
 """
 UPDATE_ORPHANS: Final = f"""
 UPDATE atomic_memory SET superseded_by = NULL WHERE {OWNED} AND superseded_by = ANY ($2::text[])
@@ -131,12 +132,12 @@ async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[R
     """Remove the memories *gone* and what hangs on them; return how many vectors there were."""
     if not gone:
         return 0
-    keys = [str(row["memory_key"]) for row in gone]
-    vectors = await connection.fetch(DELETE_EMBEDDINGS, keys)
-    await connection.execute(DELETE_USES, keys)
-    await connection.execute(DELETE_MEMORIES, keys)
-    await connection.execute(UPDATE_ORPHANS, namespace.user, [row["memory_id"] for row in gone])
-    await connection.execute(DELETE_USER, namespace.user)
+    user, keys = user_key(namespace.user), [str(row["memory_key"]) for row in gone]
+    vectors = await connection.fetch(DELETE_EMBEDDINGS, user, keys)
+    await connection.execute(DELETE_USES, user, keys)
+    await connection.execute(DELETE_MEMORIES, user, keys)
+    await connection.execute(UPDATE_ORPHANS, user, [row["memory_id"] for row in gone])
+    await connection.execute(DELETE_USER, user)
     return len(vectors)
 
 

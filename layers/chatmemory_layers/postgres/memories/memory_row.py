@@ -1,16 +1,18 @@
 """Rows of memories: conditions on them, a memory on its way into ``atomic_memory``, how rows come back, the keys of spaces.
 
 Which rows are read and written is the business of ``memory_reads.py``, ``memory_search.py``, ``memory_store.py`` and
-``memory_writes.py``.  A condition is SQL for a WHERE clause over ``atomic_memory`` or its view ``memory_record``; its
-parameters have one place in every statement: ``$1`` the user, ``$2`` the app, ``$3`` the instant.
+``memory_writes.py``.  A condition is SQL for a WHERE clause over ``atomic_memory`` or its ``RECORD``; its
+parameters have one place in every statement: ``$1`` the user's key, ``$2`` the app, ``$3`` the instant.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final, Self, final
+from uuid import UUID
 
-from attrs import astuple, frozen
+from attrs import astuple, field, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
@@ -19,10 +21,20 @@ from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.memories import Memory, Provenance
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.spread_keys import new_key, user_key
 from chatmemory_layers.sql.columns import from_us, to_us
 
-# A key that is looked up once, instead of a join: what follows comes out of an index of the user in its order.
-OWNED: Final = "user_key = (SELECT user_key FROM memory_user WHERE user_id = $1)"
+# Without a join, so that lists come out of an index in their order.
+RECORD: Final = """(
+    SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
+        pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, superseded_at_us, superseded_by,
+        version, search_terms, memory_key, user_key, space_key,
+        (SELECT model FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key),
+        (SELECT dim FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key)
+    FROM atomic_memory
+) AS memory_record"""
+
+OWNED: Final = "user_key = $1"
 # See Namespace.sees.
 SEEN: Final = f"{OWNED} AND ($2 = '' OR app_type IN ('', $2))"
 # Now, unless there is an instant.
@@ -35,7 +47,7 @@ SELECT space_key, model, dim
 FROM unnest($1::text[], $2::text[]::bigint[]) AS wanted (model, dim) JOIN memory_space USING (model, dim)
 """
 INSERT_SPACES: Final = """
-INSERT INTO memory_space (model, dim) SELECT * FROM unnest($1::text[], $2::text[]::bigint[])
+INSERT INTO memory_space (model, dim, space_key) SELECT * FROM unnest($1::text[], $2::text[]::bigint[], $3::text[]::bigint[])
 ON CONFLICT DO NOTHING
 """
 
@@ -44,44 +56,41 @@ ON CONFLICT DO NOTHING
 INSERT_MEMORIES: Final = """
 WITH draft AS MATERIALIZED (
     SELECT *
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+    FROM unnest($1::text[], $2::text[]::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
         $9::text[]::double precision[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[]::boolean[],
         $15::text[], $16::text[], $17::text[], $18::text[]::bigint[], $19::text[], $20::text[], $21::text[]::bigint[],
-        $22::text[], $23::text[]::bigint[], $24::text[]
-    ) AS draft (memory_id, user_id, app_type, content, key, value, category, tags, confidence, source, role, session_id,
+        $22::text[], $23::text[]::bigint[], $24::text[], $25::text[]::uuid[]
+    ) AS draft (memory_id, user_key, app_type, content, key, value, category, tags, confidence, source, role, session_id,
         memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key, space_key, vector,
-        superseded_at_us, superseded_by)
+        superseded_at_us, superseded_by, memory_key)
 ), added AS (
     INSERT INTO atomic_memory (memory_id, user_key, app_type, content, key, value, category, tags, confidence, source,
         role, session_id, memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key,
-        space_key, superseded_at_us, superseded_by, term_keys)
+        space_key, superseded_at_us, superseded_by, memory_key, term_keys)
     SELECT memory_id, user_key, app_type, content, key, value, category,
         ARRAY(SELECT json_array_elements_text(tags::json)), confidence, source, role, session_id, memory_type, pinned,
         ARRAY(SELECT json_array_elements_text(message_ids::json)), extractor, path, created_at_us, search_terms,
-        decode(dedup_key, 'hex'), space_key, superseded_at_us, superseded_by,
+        decode(dedup_key, 'hex'), space_key, superseded_at_us, superseded_by, memory_key,
         ARRAY(
-            SELECT DISTINCT hashtextextended(term, user_key)
+            SELECT DISTINCT hashtextextended(term, term_salt)
             FROM unnest(string_to_array(search_terms, ' ')) AS term
         )
-    FROM draft JOIN memory_user USING (user_id)
-    WHERE memory_user.user_id = ANY ($2::text[])
-    RETURNING memory_key, user_key, memory_id
+    FROM draft JOIN memory_user USING (user_key)
+    WHERE memory_user.user_key = ANY ($2::text[]::uuid[])
 )
-INSERT INTO memory_embedding (memory_key, space_key, vector)
-SELECT memory_key, space_key, vector::real[]
-FROM added JOIN memory_user USING (user_key) JOIN draft USING (user_id, memory_id)
-WHERE vector IS NOT NULL AND memory_user.user_id = ANY ($2::text[])
+INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
+SELECT user_key, memory_key, space_key, vector::real[] FROM draft WHERE vector IS NOT NULL
 """
 
 
-def seen_by(namespace: Namespace) -> tuple[str, str]:
+def seen_by(namespace: Namespace) -> tuple[UUID, str]:
     """Return the parameters of ``SEEN``."""
-    return namespace.user, namespace.app
+    return user_key(namespace.user), namespace.app
 
 
-def true_at(namespace: Namespace, as_of: datetime | None) -> tuple[str, str, int | None]:
+def true_at(namespace: Namespace, as_of: datetime | None) -> tuple[UUID, str, int | None]:
     """Return the parameters of ``SEEN`` and ``TRUE``."""
-    return namespace.user, namespace.app, None if as_of is None else to_us(as_of)
+    return *seen_by(namespace), None if as_of is None else to_us(as_of)
 
 
 @final
@@ -97,7 +106,7 @@ class MemoryRow:
     """
 
     memory_id: str
-    user_id: str
+    user_key: UUID
     app_type: str
     content: str
     key: str | None
@@ -120,13 +129,14 @@ class MemoryRow:
     vector: str | None
     superseded_at_us: int | None = None
     superseded_by: str | None = None
+    memory_key: str = field(factory=new_key)
 
     @classmethod
     def of(cls, draft: MemoryDraft, space_key: int | None) -> Self:
         """Write *draft*, whose vector is of the space of this number."""
         return cls(
             memory_id=draft.id,
-            user_id=draft.namespace.user,
+            user_key=user_key(draft.namespace.user),
             app_type=draft.namespace.app,
             content=draft.content,
             key=draft.key,
@@ -164,7 +174,7 @@ def vector_literal(vector: Vector) -> str:
 
 
 def memory_of(row: Row, user: str) -> Memory:
-    """Make a memory of a row of the view ``memory_record`` that is the *user*'s."""
+    """Make a memory of a row of ``RECORD`` that is the *user*'s."""
     ended_at_us, used_at_us = row["superseded_at_us"], row["last_used_at_us"]
     return Memory(
         id=row["memory_id"],
@@ -194,7 +204,7 @@ def memory_of(row: Row, user: str) -> Memory:
 async def space_keys(
     connection: Connection, spaces: Iterable[EmbeddingSpace]
 ) -> Mapping[EmbeddingSpace, int]:
-    """Return the numbers of *spaces*, making those that are new."""
+    """Return the numbers of *spaces*, noting those that are new."""
     # In one order everywhere, so that no two wait for each other.
     wanted = sorted(set(spaces), key=lambda space: (space.model, space.dim))
     if not wanted:
@@ -202,9 +212,15 @@ async def space_keys(
     columns = [space.model for space in wanted], [str(space.dim) for space in wanted]
     known = await _known(connection, *columns)
     if len(known) < len(wanted):
-        await connection.execute(INSERT_SPACES, *columns)
+        await connection.execute(INSERT_SPACES, *columns, [str(_space_key(space)) for space in wanted])
         known = await _known(connection, *columns)
     return known
+
+
+def _space_key(space: EmbeddingSpace) -> int:
+    """Return the number of a new space: 63 bits of its hash, so that nobody has to count."""
+    hashed = hashlib.sha256(f"{space.model}\0{space.dim}".encode()).digest()
+    return int.from_bytes(hashed[:8]) >> 1
 
 
 async def _known(connection: Connection, models: list[str], dims: list[str]) -> Mapping[EmbeddingSpace, int]:

@@ -11,7 +11,15 @@ from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes
-from chatmemory_layers.postgres.memories.memory_row import SEEN, TRUE, memory_of, true_at, vector_literal
+from chatmemory_layers.postgres.memories.memory_row import (
+    OWNED,
+    RECORD,
+    SEEN,
+    TRUE,
+    memory_of,
+    true_at,
+    vector_literal,
+)
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
@@ -48,8 +56,8 @@ WITH asked AS MATERIALIZED (
 ), sharing AS (
     SELECT memory_key, created_at_us, memory_id, 1::double precision / count(*) OVER (PARTITION BY word) AS weight
     FROM (
-        SELECT hashtextextended(term, user_key) AS word
-        FROM memory_user CROSS JOIN unnest($6::text[]) AS term WHERE user_id = $1
+        SELECT hashtextextended(term, term_salt) AS word
+        FROM memory_user CROSS JOIN unnest($6::text[]) AS term WHERE {OWNED}
     ) AS words CROSS JOIN LATERAL (
         SELECT memory_key, created_at_us, memory_id FROM atomic_memory
         WHERE term_keys @> ARRAY[word] AND {WANTED}
@@ -66,13 +74,15 @@ WITH asked AS MATERIALIZED (
     {{nearest}}
 )
 SELECT memory_record.*, {{similarity}} AS similarity, EXISTS (SELECT FROM by_text) AS matched_text
-FROM memory_record JOIN (
+FROM (
     SELECT memory_key FROM by_words UNION SELECT memory_key FROM by_text UNION SELECT memory_key FROM by_vector
-) AS found USING (memory_key)
+) AS found JOIN {RECORD} USING (memory_key)
+WHERE {OWNED}
 """
 _SIMILARITY: Final = """(
     SELECT 1 - (vector::vector <=> (SELECT query FROM asked)) FROM memory_embedding
-    WHERE memory_embedding.memory_key = memory_record.memory_key AND memory_embedding.space_key = {space_key}
+    WHERE memory_embedding.user_key = $1 AND memory_embedding.memory_key = memory_record.memory_key
+        AND memory_embedding.space_key = {space_key}
 )"""
 
 FIND_WITHOUT_VECTORS: Final = _FIND.format(
@@ -85,6 +95,7 @@ FIND_EXACT: Final = _FIND.format(
     SELECT memory_key FROM (
         SELECT memory_key, created_at_us, memory_id FROM atomic_memory WHERE space_key = {{space_key}} AND {WANTED}
     ) AS wanted JOIN memory_embedding USING (memory_key)
+    WHERE {OWNED}
     ORDER BY vector::vector <=> (SELECT query FROM asked), created_at_us DESC, memory_id DESC LIMIT $8
     """,
     similarity=_SIMILARITY,
@@ -95,7 +106,7 @@ FIND_INDEXED: Final = _FIND.format(
     nearest=f"""
     SELECT memory_key FROM memory_embedding JOIN (SELECT memory_key FROM atomic_memory WHERE {WANTED}) AS wanted
         USING (memory_key)
-    WHERE space_key = {{space_key}}
+    WHERE {OWNED} AND space_key = {{space_key}}
     ORDER BY vector::halfvec({{dim}}) <=> (SELECT query::halfvec({{dim}}) FROM asked) LIMIT $8
     """,
     similarity=_SIMILARITY,

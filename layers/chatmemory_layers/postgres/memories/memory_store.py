@@ -4,8 +4,9 @@ What is stored already is read once, what becomes of each draft is decided in ``
 what is new is written at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
+from uuid import UUID
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 from attrs import evolve
@@ -18,32 +19,32 @@ from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories, space_keys
 from chatmemory_layers.sql.columns import from_us, to_us
 
 # Users who are new are made on the way: row-level security knows whose a memory is once its user is there.
 SELECT_TAKEN: Final = """
 WITH made AS (
-    INSERT INTO memory_user (user_id) SELECT DISTINCT unnest($2::text[]) ON CONFLICT DO NOTHING
+    INSERT INTO memory_user (user_key, user_id, term_salt)
+    SELECT * FROM unnest($2::text[]::uuid[], $3::text[], $4::text[]::bigint[])
+    ON CONFLICT DO NOTHING
 )
-SELECT memory_id, user_id, app_type, content, key, value
-FROM memory_user JOIN atomic_memory USING (user_key)
-WHERE user_id = ANY ($2::text[]) AND memory_id = ANY ($1::text[])
+SELECT memory_id, user_key, app_type, content, key, value FROM atomic_memory
+WHERE user_key = ANY ($2::text[]::uuid[]) AND memory_id = ANY ($1::text[])
 """
 # The memories, true now, that a draft may repeat or replace.
 SELECT_STANDING: Final = """
-SELECT memory_id, user_id, app_type, key, dedup_key, created_at_us
-FROM memory_user JOIN atomic_memory USING (user_key)
-WHERE user_id = ANY ($1::text[]) AND superseded_at_us IS NULL AND (
+SELECT memory_id, user_key, app_type, key, dedup_key, created_at_us FROM atomic_memory
+WHERE user_key = ANY ($1::text[]::uuid[]) AND superseded_at_us IS NULL AND (
     memory_id = ANY ($2::text[]) OR key = ANY ($3::text[])
     OR dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($4::text[]) AS wanted))
 )
 """
 END_REPLACED: Final = """
 UPDATE atomic_memory SET superseded_at_us = ended.at_us, superseded_by = ended.successor
-FROM unnest($1::text[], $2::text[], $3::text[]::bigint[], $4::text[]) AS ended (user_id, memory_id, at_us, successor)
-WHERE atomic_memory.user_key = (SELECT user_key FROM memory_user WHERE memory_user.user_id = ended.user_id)
-    AND atomic_memory.memory_id = ended.memory_id
+FROM unnest($1::text[]::uuid[], $2::text[], $3::text[]::bigint[], $4::text[]) AS ended (user_key, memory_id, at_us, successor)
+WHERE atomic_memory.user_key = ended.user_key AND atomic_memory.memory_id = ended.memory_id
 """
 
 ID_TAKEN: Final = "atomic_memory_user_key_memory_id_key"
@@ -54,13 +55,20 @@ async def store(
 ) -> Outcome[tuple[Stored | Duplicate, ...], MemoryConflictError | MemoryNotFoundError]:
     """See ``MemoryRepository.store``."""
     spaces = await space_keys(connection, [draft.space for draft in drafts if draft.space is not None])
-    users = [draft.namespace.user for draft in drafts]
-    rows = await connection.fetch(SELECT_TAKEN, [draft.id for draft in drafts], users)
+    users = {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
+    made = [(str(key), user, str(term_salt(key))) for key, user in users.items()]
+    ids = [draft.id for draft in drafts]
+    rows = await connection.fetch(SELECT_TAKEN, ids, *map(list, zip(*made, strict=True)))
     taken = {
-        (row["user_id"], row["memory_id"]): (_namespace(row), row["content"], row["key"], row["value"])
+        (users[row["user_key"]], row["memory_id"]): (
+            _namespace(row, users),
+            row["content"],
+            row["key"],
+            row["value"],
+        )
         for row in rows
     }
-    decision = decide_store(drafts, taken, await _standing(connection, drafts))
+    decision = decide_store(drafts, taken, await _standing(connection, drafts, users))
     if not isinstance(decision, StoreDecision):
         return Failure(decision)
     new: dict[MemoryName, MemoryRow] = {}
@@ -76,7 +84,9 @@ async def store(
         draft = step.draft
         new[name_of(draft)] = MemoryRow.of(draft, None if draft.space is None else spaces[draft.space])
     if ended:  # before the new ones come: a dedup key is free when the truth of its memory has ended
-        ends = [(end.namespace.user, end.memory_id, str(to_us(end.at)), end.by) for end in ended]
+        ends = [
+            (str(user_key(end.namespace.user)), end.memory_id, str(to_us(end.at)), end.by) for end in ended
+        ]
         await connection.execute(END_REPLACED, *map(list, zip(*ends, strict=True)))
     if new:
         try:
@@ -90,25 +100,26 @@ async def store(
     return Success(decision.answer)
 
 
-async def _standing(connection: Connection, drafts: Sequence[MemoryDraft]) -> Sequence[StandingMemory]:
+async def _standing(
+    connection: Connection, drafts: Sequence[MemoryDraft], users: Mapping[UUID, str]
+) -> Sequence[StandingMemory]:
     """Read the memories, true now, that *drafts* may repeat or replace."""
     ids = [draft.replaces for draft in drafts if draft.replaces is not None]
     keys = [draft.key for draft in drafts if draft.replaces_key and draft.key is not None]
     dedup_keys = [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None]
     if not (ids or keys or dedup_keys):
         return ()
-    users = list({draft.namespace.user for draft in drafts})
     return [
         StandingMemory(
             row["memory_id"],
-            _namespace(row),
+            _namespace(row, users),
             row["key"],
             row["dedup_key"],
             from_us(row["created_at_us"]),
         )
-        for row in await connection.fetch(SELECT_STANDING, users, ids, keys, dedup_keys)
+        for row in await connection.fetch(SELECT_STANDING, [*map(str, users)], ids, keys, dedup_keys)
     ]
 
 
-def _namespace(row: Row) -> Namespace:
-    return Namespace(row["user_id"], row["app_type"])
+def _namespace(row: Row, users: Mapping[UUID, str]) -> Namespace:
+    return Namespace(users[row["user_key"]], row["app_type"])

@@ -18,8 +18,10 @@ from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.memories.memory_row import (
     OWNED,
+    RECORD,
     SEEN,
     memory_of,
     seen_by,
@@ -37,26 +39,26 @@ RETURNING memory_id
 """
 
 SELECT_SEEN: Final = f"""
-SELECT * FROM memory_record WHERE {SEEN} AND memory_id = $3
+SELECT * FROM {RECORD} WHERE {SEEN} AND memory_id = $3
 """
 # None of the dedup key's: it would say that two memories are the same.
-UPDATE_SAID: Final = """
-UPDATE atomic_memory SET content = $2, key = $3, value = $4, category = $5, confidence = $6, source = $7, extractor = $8,
-    path = $9, tags = ARRAY(SELECT json_array_elements_text($10::text::json)),
-    message_ids = ARRAY(SELECT json_array_elements_text($11::text::json)), search_terms = $12, term_keys = ARRAY(
-        SELECT DISTINCT hashtextextended(term, user_key) FROM unnest(string_to_array($12, ' ')) AS term
+UPDATE_SAID: Final = f"""
+UPDATE atomic_memory SET content = $3, key = $4, value = $5, category = $6, confidence = $7, source = $8, extractor = $9,
+    path = $10, tags = ARRAY(SELECT json_array_elements_text($11::text::json)),
+    message_ids = ARRAY(SELECT json_array_elements_text($12::text::json)), search_terms = $13, term_keys = ARRAY(
+        SELECT DISTINCT hashtextextended(term, (SELECT term_salt FROM memory_user WHERE {OWNED})) FROM unnest(string_to_array($13, ' ')) AS term
     ), dedup_key = (
-        SELECT $13::bytea WHERE NOT EXISTS (
+        SELECT $14::bytea WHERE NOT EXISTS (
             SELECT FROM atomic_memory AS twin
-            WHERE twin.user_key = atomic_memory.user_key AND twin.app_type = atomic_memory.app_type
-                AND twin.dedup_key = $13 AND twin.superseded_at_us IS NULL AND twin.memory_key <> $1
+            WHERE twin.{OWNED} AND twin.app_type = atomic_memory.app_type
+                AND twin.dedup_key = $14 AND twin.superseded_at_us IS NULL AND twin.memory_key <> $2
         )
     ), version = version + 1
-WHERE memory_key = $1
+WHERE {OWNED} AND memory_key = $2
 """
-DELETE_EMBEDDING: Final = """
-WITH gone AS (DELETE FROM memory_embedding WHERE memory_key = $1)
-UPDATE atomic_memory SET space_key = NULL WHERE memory_key = $1
+DELETE_EMBEDDING: Final = f"""
+WITH gone AS (DELETE FROM memory_embedding WHERE {OWNED} AND memory_key = $2)
+UPDATE atomic_memory SET space_key = NULL WHERE {OWNED} AND memory_key = $2
 """
 
 UPDATE_MARKS: Final = f"""
@@ -72,9 +74,9 @@ WITH read AS MATERIALIZED (
     WHERE {SEEN} AND atomic_memory.memory_id = read.memory_id AND atomic_memory.version = read.version
     RETURNING memory_key, vector
 )
-INSERT INTO memory_embedding (memory_key, space_key, vector)
-SELECT memory_key, $3, vector::real[] FROM embedded
-ON CONFLICT (memory_key) DO UPDATE SET space_key = excluded.space_key, vector = excluded.vector
+INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
+SELECT $1, memory_key, $3, vector::real[] FROM embedded
+ON CONFLICT (user_key, memory_key) DO UPDATE SET space_key = excluded.space_key, vector = excluded.vector
 RETURNING memory_key
 """
 
@@ -84,14 +86,15 @@ WHERE {SEEN} AND memory_id = ANY ($3::text[]) AND last_use_id IS DISTINCT FROM $
 RETURNING memory_key
 """
 INSERT_USES: Final = """
-INSERT INTO memory_use (memory_key, session_id) SELECT unnest($1::text[]::bigint[]), $2 ON CONFLICT DO NOTHING
+INSERT INTO memory_use (user_key, memory_key, session_id) SELECT $1, unnest($2::text[]::uuid[]), $3
+ON CONFLICT DO NOTHING
 """
 # What a tool or an assistant said must not promote itself: see MINJA and OWASP ASI06.
-PROMOTE_USED: Final = """
+PROMOTE_USED: Final = f"""
 UPDATE atomic_memory SET memory_type = 'long_term'
-WHERE memory_key = ANY ($1::text[]::bigint[]) AND memory_type = 'short_term' AND source = 'user_stated'
-    AND role = 'user' AND $2 <= (
-        SELECT count(*) FROM memory_use WHERE memory_use.memory_key = atomic_memory.memory_key
+WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[]) AND memory_type = 'short_term' AND source = 'user_stated'
+    AND role = 'user' AND $3 <= (
+        SELECT count(*) FROM memory_use WHERE {OWNED} AND memory_use.memory_key = atomic_memory.memory_key
     )
 RETURNING memory_id
 """
@@ -113,11 +116,12 @@ async def rewrite(
     found = await connection.fetch(SELECT_SEEN, *seen_by(draft.namespace), draft.id)
     if not found:
         return Success(None)
-    key, version = found[0]["memory_key"], found[0]["version"]
+    user, key, version = user_key(draft.namespace.user), found[0]["memory_key"], found[0]["version"]
     if version != expected_version:
         return Failure(MemoryChangedError(draft.id, expected=expected_version, actual=version))
     await connection.execute(
         UPDATE_SAID,
+        user,
         key,
         draft.content,
         draft.key,
@@ -134,7 +138,7 @@ async def rewrite(
     )
     if not keep_vector:
         if draft.space is None or draft.vector is None:
-            await connection.execute(DELETE_EMBEDDING, key)
+            await connection.execute(DELETE_EMBEDDING, user, key)
         else:
             attachment = Attachment(draft.id, version + 1, draft.vector)
             await attach(connection, draft.namespace, draft.space, (attachment,))
@@ -173,12 +177,12 @@ async def record_use(
 ) -> Outcome[UseReport, Never]:
     """See ``MemoryRepository.record_use``."""
     counted = await connection.fetch(COUNT_USE, *seen_by(namespace), memory_ids, use_id, to_us(now))
-    keys = [str(row["memory_key"]) for row in counted]
+    user, keys = user_key(namespace.user), [str(row["memory_key"]) for row in counted]
     if session_id is not None:
-        await connection.execute(INSERT_USES, keys, session_id)
+        await connection.execute(INSERT_USES, user, keys, session_id)
     promoted = set[str]()
     if promote_after is not None:
-        rows = await connection.fetch(PROMOTE_USED, keys, promote_after)
+        rows = await connection.fetch(PROMOTE_USED, user, keys, promote_after)
         promoted = {row["memory_id"] for row in rows}
     return Success(
         UseReport(

@@ -1,0 +1,131 @@
+"""Every table of conversations, memories and items can be spread over many servers by one column, which every statement names."""
+
+import pkgutil
+import re
+from importlib import import_module
+from typing import Any, Final
+
+import asyncpg
+import pytest
+
+import chatmemory_layers.postgres
+from tests.unit.sql_statements import statements_of
+
+KEYS: Final = {
+    **dict.fromkeys(
+        ("conversation", "chat_message", "summarization_metadata", "summary_coverage", "history_work"),
+        "conversation_id",
+    ),
+    **dict.fromkeys(("memory_user", "atomic_memory", "memory_embedding", "memory_use"), "user_key"),
+    **dict.fromkeys(("stored_item", "item_passage"), "root_key"),
+}
+WHOLE_TABLES: Final = {
+    "chatmemory_migration": "it tells of the whole store, and is written when a step is taken",
+    "memory_space": "a few rows that hardly change: each server may have all of them",
+    "audit_entry": "it is read by time whoever acted, and one log of events will take its place",
+}
+WHOLE_STATEMENTS: Final = {
+    "history_work.SELECT_CANDIDATES": "a worker looks for what is due, whosever it is",
+    "message_reads.SELECT_CONVERSATIONS_BY_ID": "a list goes from id to id",
+    "message_reads.SELECT_RECENT_CONVERSATIONS": "what changed last is looked for among all",
+    "message_reads.SELECT_GRANTED_BY_ID": "a list of what some owners have goes from id to id",
+    "message_reads.SELECT_GRANTED_RECENT": "what changed last is looked for among all that some owners have",
+    "item_repository.SWEEP": "whatever has expired goes",
+}
+
+MODULES: Final = [
+    import_module(found.name)
+    for found in pkgutil.walk_packages(
+        chatmemory_layers.postgres.__path__, f"{chatmemory_layers.postgres.__name__}."
+    )
+]
+STATEMENTS: Final = statements_of(*MODULES)
+
+UNIQUE_INDEXES: Final = """
+SELECT pg_class.relname AS name, coalesce(attname, '') AS first FROM pg_index
+JOIN pg_class ON pg_class.oid = indrelid AND relnamespace = 'public'::regnamespace
+LEFT JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+WHERE indisunique
+"""
+PRIMARY_KEYS: Final = (
+    "SELECT conrelid::regclass::text AS name FROM pg_constraint WHERE contype = 'p' AND conrelid > 0"
+)
+TABLES: Final = "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
+COUNTED: Final = """
+SELECT relname AS name FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+WHERE attidentity <> '' AND relnamespace = 'public'::regnamespace
+UNION
+SELECT coalesce(refobjid::regclass::text, relname) FROM pg_class
+LEFT JOIN pg_depend ON pg_depend.objid = pg_class.oid AND refclassid = 'pg_class'::regclass AND deptype IN ('a', 'i')
+WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace
+"""
+FOREIGN_KEYS: Final = """
+SELECT conrelid::regclass::text AS name, confrelid::regclass::text AS referred,
+    ARRAY(SELECT here.attname || '=' || there.attname
+        FROM unnest(conkey, confkey) AS pair (here, there)
+        JOIN pg_attribute AS here ON here.attrelid = conrelid AND here.attnum = pair.here
+        JOIN pg_attribute AS there ON there.attrelid = confrelid AND there.attnum = pair.there) AS pairs
+FROM pg_constraint WHERE contype = 'f'
+"""
+
+
+async def asked(dsn: str, query: str) -> list[Any]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        return [*await connection.fetch(query)]
+    finally:
+        await connection.close()
+
+
+@pytest.mark.usefixtures("database")
+async def test_every_table_has_its_key_first_in_each_unique_index(dsn: str) -> None:
+    tables = {row["name"] for row in await asked(dsn, TABLES)}
+    assert tables == KEYS.keys() | WHOLE_TABLES.keys()
+    assert {row["name"] for row in await asked(dsn, PRIMARY_KEYS)} >= tables
+    indexes = [(row["name"], row["first"]) for row in await asked(dsn, UNIQUE_INDEXES)]
+    assert len(indexes) > len(tables)
+    assert [(name, first) for name, first in indexes if KEYS.get(name, first) != first] == []
+
+
+@pytest.mark.usefixtures("database")
+async def test_nothing_counts_and_nothing_refers_across_keys(dsn: str) -> None:
+    assert {row["name"] for row in await asked(dsn, COUNTED)} <= WHOLE_TABLES.keys()
+    references = await asked(dsn, FOREIGN_KEYS)
+    for row in references:
+        key = KEYS[row["name"]]
+        assert f"{key}={key}" in row["pairs"]
+        assert KEYS[row["referred"]] == key
+
+
+def lacks_key(statement: str) -> list[str]:
+    """Return the keys that *statement* does not name as often as tables that are spread by them."""
+    lacking: list[str] = []
+    for key in sorted(set(KEYS.values())):
+        tables = "|".join(table for table, own in KEYS.items() if own == key)
+        met = len(re.findall(rf"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(?:{tables})\b", statement))
+        named = len(re.findall(rf"\b{key}\s*=\s*(?:\$\d|ANY\b|\w+\.{key}\b)", statement))
+        named += len(re.findall(rf"\bUSING \([^)]*\b{key}\b", statement))
+        named += len(re.findall(rf"\bINTO (?:{tables})(?: AS \w+)?\s*\([^)]*\b{key}\b", statement))
+        if named < met:
+            lacking.append(key)
+    return lacking
+
+
+def test_every_statement_names_the_key_of_what_it_touches() -> None:
+    assert len(STATEMENTS) > 70
+    lacking = {name for name, statement in STATEMENTS.items() if lacks_key(statement)}
+    assert lacking == WHOLE_STATEMENTS.keys()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT content FROM chat_message WHERE id = $1",
+        "DELETE FROM memory_use WHERE memory_key = ANY ($1)",
+        "INSERT INTO atomic_memory (memory_key, content) VALUES ($1, $2)",
+        "SELECT FROM atomic_memory JOIN memory_embedding USING (memory_key) WHERE user_key = $1",
+        "UPDATE stored_item SET value = $2 WHERE name_hash = $1",
+    ],
+)
+def test_a_statement_without_the_key_is_noticed(statement: str) -> None:
+    assert lacks_key(statement)
