@@ -62,8 +62,15 @@ class Client:
             self.socket.sendall("\r\n".join([*lines, "", ""]).encode() + body)
 
     def answer(self, *, has_body: bool = True) -> Answer:
-        """Read the next answer, whole."""
-        status = int(self.incoming.readline().split()[1])
+        """Read the next answer, whole.
+
+        Raises:
+            ConnectionResetError: the server has closed the connection without one.
+        """
+        first = self.incoming.readline()
+        if not first:
+            raise ConnectionResetError
+        status = int(first.split()[1])
         headers: dict[str, str] = {}
         while line := self.incoming.readline().strip():
             name, _, value = line.decode().partition(":")

@@ -51,7 +51,7 @@ async def test_postgres_leaves_what_may_fulfil_a_condition() -> None:
         try:
             await connection.execute("CREATE TABLE value_of (value TEXT)")
             await connection.executemany("INSERT INTO value_of VALUES ($1)", [(value,) for value in VALUES])
-            sql = postgres.NARROWED.replace("$4", "$1").replace("$5", "$2")
+            sql = postgres.NARROWED.replace("$5", "$1").replace("$6", "$2")
             for condition, least in NARROWED:
                 asked = postgres.narrowed((condition,))
                 left = await connection.fetchval(
