@@ -407,7 +407,7 @@ class LongTermMemory(Protocol):
             namespace: the reader; memories that it does not see stay.
             session_id: remove memories from this conversation; None: from any.
             message_id: remove memories whose provenance names this message; None: any message.
-            path: remove memories whose provenance names this path; None: any path.
+            path: remove memories whose provenance names this path, which is not empty; None: any path.
 
         Returns:
             how much was removed, and the summaries that may still repeat it.

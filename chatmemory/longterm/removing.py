@@ -5,10 +5,10 @@ from typing import Final
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, MemoryNotFoundError, MemoryReadError, Problem, RecallError
-from chatmemory.input.rules import id_problems, refuse, text_problems
+from chatmemory.input.rules import id_problems, refuse
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.memory_parts import MemoryParts
-from chatmemory.longterm.memory_rules import namespace_problems
+from chatmemory.longterm.memory_rules import content_problems, namespace_problems
 from chatmemory.longterm.repository_values import Forgetting
 
 NOTHING_NAMED: Final = Problem(
@@ -42,7 +42,7 @@ class Removing(MemoryParts):
             namespace_problems(namespace),
             id_problems("$.session_id", session_id, or_none=True),
             id_problems("$.message_id", message_id, or_none=True),
-            [] if path is None else text_problems("$.path", path),
+            [] if path is None else content_problems("$.path", path),
             [] if session_id or message_id or path else [NOTHING_NAMED],
         )
         where = Forgetting(namespace, session_id=session_id, message_id=message_id, path=path)

@@ -49,11 +49,20 @@ def test_ctrl_c_is_quiet_while_the_server_waits_for_its_store(tmp_path: Path) ->
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         signal.signal(signal.SIGINT, before)
         with process:
-            while not _is_listening(port):  # it listens first, then opens the store
+            while not (_is_listening(port) and _has_open(process, tmp_path / "agent.db")):
                 assert process.poll() is None
             process.send_signal(signal.SIGINT)
             assert process.communicate(timeout=PATIENCE_SECONDS) == (b"", b"")
             assert process.returncode == 130
+
+
+def _has_open(process: subprocess.Popen[bytes], path: Path) -> bool:
+    """Tell whether the process has opened the file, as far as the system tells; then it has loaded everything, too.
+
+    An import can swallow Ctrl-C: Python ignores what is raised while it drops a weak reference to a module's lock.
+    """
+    files = Path(f"/proc/{process.pid}/fd")
+    return not files.exists() or any(file.resolve() == path.resolve() for file in files.iterdir())
 
 
 def _is_listening(port: int) -> bool:

@@ -111,7 +111,7 @@ async def test_memories_are_forgotten_by_where_they_come_from(
 
 async def test_nothing_is_forgotten_where_nothing_is_named(client: httpx.AsyncClient) -> None:
     await said_in(client, "a", "a1")
-    for body in ({}, {"sessionId": None}, {"sessionId": ""}):
+    for body in ({}, {"sessionId": None}, {"sessionId": ""}, {"path": ""}):
         refused = await client.post("/memories/forget", json=body)
         assert (refused.status_code, refused.json()["tag"]) == (422, "DataValidationError")
     assert await contents(client) == {"a1"}

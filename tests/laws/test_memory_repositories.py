@@ -8,8 +8,8 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from attrs import frozen
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import ANYBODY, Principal, acting_as
+from chatmemory.access.namespace import UNOWNED, Namespace
+from chatmemory.access.principal import ANYBODY, READ, Granted, Principal, acting_as
 from chatmemory.effect import Effect, Layer, Outcome
 from chatmemory.laws import MemoryRepositoryLaws
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
@@ -86,7 +86,7 @@ def serving() -> Generator[str]:
 @final
 @frozen
 class AsTheirUser:
-    """Asks *repository* for the user whose memories are asked for, who may use no conversation at all."""
+    """Asks *repository* for the user whose memories are asked for, who may read the conversations of nobody, as those of the laws are."""
 
     repository: MemoryRepository
 
@@ -107,8 +107,12 @@ def _user_of(asked: Any) -> Principal:
     """Return who asks: the user of a namespace, or of what has one; of drafts of several users, nobody in particular."""
     if isinstance(asked, tuple):
         users = {draft.namespace.user for draft in asked}
-        return Principal(name="", namespace=Namespace(*users)) if len(users) == 1 else ANYBODY
-    return Principal(name="", namespace=asked if isinstance(asked, Namespace) else asked.namespace)
+        return _reader(Namespace(*users)) if len(users) == 1 else ANYBODY
+    return _reader(asked if isinstance(asked, Namespace) else asked.namespace)
+
+
+def _reader(namespace: Namespace) -> Principal:
+    return Principal(name="", namespace=namespace, granted=(Granted(UNOWNED, rights=READ),))
 
 
 @thorough  # those of messages run each time

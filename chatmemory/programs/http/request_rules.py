@@ -40,7 +40,6 @@ RULES_OF_REQUESTS: Final = {
     },
     (ValueList, "app"): _AN_APP,
     (ValueList, "after"): A_CURSOR,
-    (ValueList, "prefix"): {"maxLength": MAX_ID_CHARACTERS},
     (ValueAt, "app"): _AN_APP,
     (NewValue, "content"): {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS},
     (Question, "query"): _TEXT,
