@@ -9,9 +9,11 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; d
 BENCHMARKS := append read remember recall embed extraction kernel imports index_rate past_search
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-# Many tests wait for processes of their own, so three workers suit two processors.  The tests of one file stay together,
+# Many tests wait for processes of their own, so four workers suit two processors.  The tests of one file stay together,
 # since they share a server or a browser, and the files keep the order of tests/conftest.py.
-WORKERS := 3
+WORKERS := 4
+# At full length they wait less.
+test-thorough test-integrations: WORKERS := 3
 # Generated examples are the same in each run: green stays green.  Plain pytest tries new ones.
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder --hypothesis-profile repeatable
 # Hundreds of tests start a command; one that compiles all its modules anew takes five times as long.
