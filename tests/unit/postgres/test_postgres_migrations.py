@@ -1,14 +1,8 @@
 """A store is made and brought up to date by any number of processes at once, killed or not, and never touched by the wrong one."""
 
 import asyncio
-import random
-import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import asyncpg
 import pytest
 
 from chatmemory import RepositoryError
@@ -20,6 +14,7 @@ from chatmemory_layers.postgres.engine.migrations import MIGRATIONS, Migration
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.thorough import rounds
+from tests.unit.postgres.beside import connected, open_and_be_killed
 from tests.unit.postgres.said import batch, stored_ids
 
 TABLES_AFTER_STEPS = (6, 11, 13, 13, 14, 14, 14)
@@ -31,15 +26,6 @@ SELECT table_name, column_name, data_type, is_nullable, collation_name
 FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position
 """
 INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname"
-
-
-@asynccontextmanager
-async def connected(dsn: str) -> AsyncGenerator[Any]:
-    connection = await asyncpg.connect(dsn)
-    try:
-        yield connection
-    finally:
-        await connection.close()
 
 
 async def shape_of(dsn: str) -> list[tuple[object, ...]]:
@@ -81,27 +67,9 @@ async def test_processes_that_open_at_once_wait_for_each_other(dsn: str) -> None
 
 
 async def test_a_store_that_is_killed_while_it_is_made_is_made_by_the_next() -> None:
-    program = (
-        "import asyncio, sys; from chatmemory.settings.memory_settings import PostgresSettings;"
-        "from chatmemory_layers.postgres.engine.database import open_database;"
-        "print('ready', flush=True); asyncio.run(open_database(PostgresSettings(dsn=sys.argv[1])).__aenter__())"
-    )
     for _ in range(KILLS):
         async with fresh_database() as dsn:
-            child = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-c",
-                program,
-                dsn,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-            )
-            assert child.stdout is not None
-            await child.stdout.readline()
-            await asyncio.sleep(random.uniform(0, 0.08))
-            if child.returncode is None:
-                child.kill()
-            await child.wait()
+            await open_and_be_killed(dsn, most_seconds=0.08)
             async with connected(dsn) as connection:
                 tables = await connection.fetchval(
                     "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"

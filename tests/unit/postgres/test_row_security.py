@@ -1,7 +1,6 @@
 """Row-level security alone: with the service's own checks switched off, nobody sees or changes what is somebody else's."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, Final, final
 
@@ -28,6 +27,7 @@ from chatmemory_layers.postgres.messages import message_reads
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.guarded_store import GuardedStore, guarded_store
+from tests.unit.postgres.beside import connected
 from tests.unit.postgres.said import NOW, batch, draft, stored, summary
 
 ADA, BOB = Namespace("ada"), Namespace("bob")
@@ -354,12 +354,3 @@ async def succeeds(attempt: Callable[[], Effect[Any, Any]]) -> bool:
     except IndexError:  # a conversation whose messages nobody shows
         return False
     return isinstance(outcome, Success) and outcome.unwrap() is not None
-
-
-@contextlib.asynccontextmanager
-async def connected(dsn: str) -> AsyncGenerator[Any]:
-    connection = await asyncpg.connect(dsn)
-    try:
-        yield connection
-    finally:
-        await connection.close()

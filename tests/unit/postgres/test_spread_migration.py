@@ -1,11 +1,6 @@
 """A store of the former keys, filled, comes to keys that can be spread with all that it holds, guarded or not, killed or not."""
 
-import asyncio
 import hashlib
-import random
-import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -30,6 +25,7 @@ from chatmemory_layers.postgres.memories.memory_repository import PostgresMemory
 from chatmemory_layers.sql.item_columns import to_text
 from tests.guarded_store import guarded_store
 from tests.thorough import rounds
+from tests.unit.postgres.beside import connected, open_and_be_killed
 
 FORMER: Final = 5  # the last step of the released schema
 KILLS: Final = rounds(3, thorough=20)
@@ -118,15 +114,6 @@ async def former_store(connection: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
 async def rows_of(connection: Any) -> dict[str, list[tuple[object, ...]]]:
     return {name: [tuple(row) for row in await connection.fetch(query)] for name, query in ROWS.items()}
-
-
-@asynccontextmanager
-async def connected(dsn: str) -> AsyncGenerator[Any]:
-    connection = await asyncpg.connect(dsn)
-    try:
-        yield connection
-    finally:
-        await connection.close()
 
 
 async def ids(memories: PostgresMemoryRepository, namespace: Namespace) -> list[str]:
@@ -253,29 +240,11 @@ async def test_a_guarded_store_stays_guarded_and_whole(monkeypatch: pytest.Monke
 async def test_a_process_that_is_killed_on_the_way_leaves_it_to_the_next(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = (
-        "import asyncio, sys; from chatmemory.settings.memory_settings import PostgresSettings;"
-        "from chatmemory_layers.postgres.engine.database import open_database;"
-        "print('ready', flush=True); asyncio.run(open_database(PostgresSettings(dsn=sys.argv[1])).__aenter__())"
-    )
     async with connected(dsn) as connection:
         await former_store(connection, monkeypatch)
         before = await rows_of(connection)
     for _ in range(KILLS):
-        child = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            program,
-            dsn,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        assert child.stdout is not None
-        await child.stdout.readline()
-        await asyncio.sleep(random.uniform(0, 0.15))
-        if child.returncode is None:
-            child.kill()
-        await child.wait()
+        await open_and_be_killed(dsn, most_seconds=0.15)
         async with connected(dsn) as connection:
             assert await rows_of(connection) == before
     async with open_database(PostgresSettings(dsn=dsn)) as database:
