@@ -31,6 +31,12 @@ BEFORE = "cm_of-the-phone-before"
 WRONG = "cm_of-nobody"
 START = datetime(2027, 1, 1, 12, tzinfo=UTC)
 PHONE = TokenSettings(hash=token_hash(TOKEN), user="mei")
+ROLLING = TokenSettings(
+    hash=token_hash(TOKEN),
+    previous_hash=token_hash(BEFORE),
+    previous_expires=START + timedelta(hours=1),
+    user="mei",
+)
 GUEST = TokenSettings(token="the token of a guest", user="mei", read_only=True)
 
 Ask: TypeAlias = Callable[..., Any]
@@ -95,14 +101,8 @@ async def test_a_token_that_has_expired_is_refused_in_words_that_say_so(
 
 async def test_a_stream_that_is_open_ends_with_its_token() -> None:
     clock = TestClock(START)
-    rolling = TokenSettings(
-        hash=token_hash(TOKEN),
-        previous_hash=token_hash(BEFORE),
-        previous_expires=START + timedelta(hours=1),
-        user="mei",
-    )
     said = {"messages": [{"role": "user", "content": "绿茶"}]}
-    async with door(clock, phone=rolling) as asked, asyncio.timeout(PATIENCE_SECONDS):
+    async with door(clock, phone=ROLLING) as asked, asyncio.timeout(PATIENCE_SECONDS):
         await asked(TOKEN, method="POST", path="/conversations/c/messages", body=said)
         stream = asyncio.create_task(asked(BEFORE, path="/conversations/c/events?newerThan=0"))
         await clock.advance(3599)
@@ -116,13 +116,7 @@ async def test_a_stream_that_is_open_ends_with_its_token() -> None:
 
 async def test_a_token_is_replaced_without_a_moment_without_access() -> None:
     clock = TestClock(START)
-    rolling = TokenSettings(
-        hash=token_hash(TOKEN),
-        previous_hash=token_hash(BEFORE),
-        previous_expires=START + timedelta(hours=1),
-        user="mei",
-    )
-    async with door(clock, phone=rolling) as asked:
+    async with door(clock, phone=ROLLING) as asked:
         assert [(await asked(token)).status_code for token in (BEFORE, TOKEN)] == [200, 200]
         await clock.advance(3600)
         assert [(await asked(token)).status_code for token in (BEFORE, TOKEN)] == [401, 200]
