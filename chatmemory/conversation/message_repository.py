@@ -204,8 +204,9 @@ def latest_end(now: datetime, lease_until: datetime) -> datetime:
 class MessageRepository(Protocol):
     """Stores messages.  Every method is one transaction, so no reader ever sees half of a change.
 
-    What a method shows or changes for a caller is what ``principal()`` (``chatmemory.access.principal``) may see or change: what they may not see is
-    answered as what is not there.  Summaries and queued work are the service's own, whoever acts.
+    What a method shows or changes for a caller is what ``principal()`` (``chatmemory.access.principal``) may see or
+    change: what they may not see is answered as what is not there.  Summaries and queued work are the service's own,
+    whoever acts.
 
     The order of a conversation is a sequence that is assigned under its lock, never a timestamp.  Exceptions of a driver
     are returned as ``RepositoryError``.

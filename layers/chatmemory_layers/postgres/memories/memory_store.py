@@ -23,7 +23,7 @@ from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories, space_keys
 from chatmemory_layers.sql.columns import from_us, to_us
 
-# Users who are new are made on the way: row-level security knows whose a memory is once its user is there.
+# Users who are new are made on the way: the words of their memories are hashed with the salt that stands in their row.
 SELECT_TAKEN: Final = """
 WITH made AS (
     INSERT INTO memory_user (user_key, user_id, term_salt)
