@@ -1,7 +1,12 @@
-"""``Role``: who speaks; ``RecallMode``: how something was found; ``UNCHANGED``: what a change leaves as it is."""
+"""``Role``: who speaks; ``RecallMode``: how something was found; ``UNCHANGED``: what a change leaves as it is.
+
+``given`` reads what such a change does give.
+"""
 
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from attrs import AttrsInstance, asdict
 
 Role: TypeAlias = Literal["user", "assistant", "system", "tool", "summary"]
 
@@ -17,3 +22,8 @@ class Unchanged(Enum):
 
 UNCHANGED = Unchanged.UNCHANGED
 """Leave the field as it is; None would empty it."""
+
+
+def given(change: AttrsInstance) -> dict[str, Any]:
+    """Return the fields of *change* that are not ``UNCHANGED``, by name."""
+    return {name: value for name, value in asdict(change, recurse=False).items() if value is not UNCHANGED}

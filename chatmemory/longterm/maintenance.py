@@ -18,6 +18,7 @@ from chatmemory.errors import (
     RecallError,
     memory_error,
 )
+from chatmemory.input.choices import given
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import id_problems, limit_problems, read_cursor, refuse
 from chatmemory.longterm.memories import (
@@ -113,7 +114,7 @@ class Maintenance(MemoryParts):
     ) -> Memory:
         memory = await do(self._find(namespace, memory_id))
         said = _as_new(memory)
-        changed = evolve(said, **changes.given())
+        changed = evolve(said, **given(changes))
         if expected_version is not None and memory.version != expected_version:
             if _say_the_same(changed, said):
                 return memory

@@ -5,9 +5,9 @@ answers in ``recall/recall.py``, and what an extractor proposes in ``extraction/
 """
 
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
-from attrs import asdict, frozen
+from attrs import frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
@@ -153,10 +153,6 @@ class MemoryChanges:
     category: Category | Unchanged | None = UNCHANGED
     tags: tuple[str, ...] | Unchanged = UNCHANGED
     confidence: float | Unchanged = UNCHANGED
-
-    def given(self) -> dict[str, Any]:
-        """Return the fields to replace, by name."""
-        return {name: value for name, value in asdict(self, recurse=False).items() if value is not UNCHANGED}
 
 
 @final

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar, final
 
-from attrs import asdict, field, frozen, validators
+from attrs import field, frozen, validators
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
@@ -15,7 +15,7 @@ from chatmemory.errors import (
     RecallError,
     RememberError,
 )
-from chatmemory.input.choices import UNCHANGED, Unchanged
+from chatmemory.input.choices import UNCHANGED, Unchanged, given
 from chatmemory.input.json_value import JsonObject
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.proposals import MemoryUpdate, Speaker
@@ -324,8 +324,7 @@ def forget_where(
     call: Call[InApp, ForgetWhere],
 ) -> Effect[ForgetReceipt, RecallError | Refusal, LongTermMemoryService]:
     """Delete the memories of a session, a message or a file permanently."""
-    where = asdict(call.body, filter=lambda _, value: value is not UNCHANGED)
-    return of_memory(call, lambda memory, namespace: memory.forget_where(namespace, **where))
+    return of_memory(call, lambda memory, namespace: memory.forget_where(namespace, **given(call.body)))
 
 
 def forget_all(
