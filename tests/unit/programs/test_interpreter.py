@@ -1,0 +1,34 @@
+"""The interpreter of a server: threads take turns often, and what was loaded at the start is no longer looked at."""
+
+import gc
+import sys
+from collections.abc import Generator
+
+import pytest
+
+from chatmemory_layers.server.interpreter import SWITCH_SECONDS, suit_many_clients
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Generator[None]:
+    seconds = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(seconds)
+    gc.unfreeze()
+
+
+def test_threads_take_turns_more_often_than_python_lets_them() -> None:
+    before = sys.getswitchinterval()
+    suit_many_clients()
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_SECONDS, abs=1e-6)
+    assert before > SWITCH_SECONDS
+
+
+def test_the_collector_no_longer_looks_at_what_is_loaded_and_still_at_what_comes() -> None:
+    loaded: list[object] = []
+    suit_many_clients()
+    assert gc.get_freeze_count() > 0
+    newer: list[object] = []
+    watched = [id(one) for one in gc.get_objects()]
+    assert id(loaded) not in watched
+    assert id(newer) in watched
