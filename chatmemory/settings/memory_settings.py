@@ -12,6 +12,7 @@ from typing import Final, Literal, final
 from attrs import field, frozen, validators
 
 from chatmemory.effect import Tag
+from chatmemory.effect.config.structuring import ALSO
 from chatmemory.settings.embedding_settings import (
     EmbeddingSettings as EmbeddingSettings,
     EmbeddingSettingsTag as EmbeddingSettingsTag,
@@ -42,8 +43,10 @@ class StrategySettings:
     Attributes:
         type: ``none`` keeps every message in the model's view; ``summarize`` summarizes after a number of messages,
             ``token_budget`` after a number of tokens.
-        summarize_every_n: how many messages without a summary make a new summary due.
-        keep_last: how many of the newest messages are never summarized; less than *summarize_every_n*.
+        summarize_every_n: how many messages without a summary make a new summary due.  What *keep_last* leaves counts
+            again, so summaries come every *summarize_every_n* - *keep_last* messages after the first: with 20 and 4 when
+            there are 20 messages, 36, 52 ...
+        keep_last: how many of the newest messages a summary leaves as they are; less than *summarize_every_n*.
         token_budget: how many tokens the model's view may have before its oldest part is summarized.
         skill_id: the skill that writes summaries.
         delete_summarized_messages: delete the messages that a summary covers; otherwise they stay in the full view.
@@ -165,17 +168,24 @@ class RetrievalSettings:
 
     Attributes:
         limit: the largest number of memories when the caller gives no limit (``MEMORY_RETRIEVAL_LIMIT``, spec 002).
-        similarity_threshold: a vector with a lower cosine does not count (spec 001, D2); None: the threshold of the
-            embedder, which is 0.3 unless the embedder has its own.
-        decay_per_day: a memory's weight is ``1 / (1 + days * decay_per_day)``; 0: no decay (spec 001, D2).
+        similarity_threshold: a vector with a lower cosine does not count; None: the threshold of the embedder, which is
+            0.3 unless the embedder has its own.  Spec 001 (D2) names it ``RagSimilarityThreshold``, and so may files.
+        decay_per_day: a memory's weight is ``1 / (1 + days * decay_per_day)``; 0: no decay.  Spec 001 (D2) names it
+            ``RagTimeDecayRate``, and so may files.
         lexical_share: the share of words in the score, 0 to 1; the rest is the share of vectors.
     """
 
     limit: int = field(default=5, validator=[POSITIVE, validators.le(MOST_RECALLED)])
     similarity_threshold: float | None = field(
-        default=None, validator=validators.optional([validators.ge(-1.0), validators.le(1.0)])
+        default=None,
+        validator=validators.optional([validators.ge(-1.0), validators.le(1.0)]),
+        metadata={ALSO: "RagSimilarityThreshold"},
     )
-    decay_per_day: float = field(default=0.01, validator=[validators.ge(0.0), validators.lt(inf)])
+    decay_per_day: float = field(
+        default=0.01,
+        validator=[validators.ge(0.0), validators.lt(inf)],
+        metadata={ALSO: "RagTimeDecayRate"},
+    )
     lexical_share: float = field(default=0.5, validator=[validators.ge(0.0), validators.le(1.0)])
 
 

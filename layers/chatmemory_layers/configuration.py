@@ -16,7 +16,7 @@ from attrs import frozen
 from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success
 from chatmemory.effect.config.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
 from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
-from chatmemory.effect.config.structuring import fields_of, named_tables_of
+from chatmemory.effect.config.structuring import by_own_keys, fields_of, named_tables_of, other_keys_of
 from chatmemory.effect.likeness import did_you_mean
 from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
 from chatmemory.settings.memory_settings import (
@@ -68,7 +68,7 @@ def read_settings(
     if path is None and given is None and not is_anything_set(environment):
         return Success(Settings())  # without cattrs, which takes longer to import than a command may take
     table, problems = _read_toml(path)
-    variables = EnvironmentProvider(environment, PREFIX)
+    variables = _variables(environment)
     plain = EnvironmentProvider({name: environment[name] for name in PLAIN if name in environment})
     others = LayeredProvider(variables, LayeredProvider(plain, MappingProvider(table)))
     read = Config.of(Settings).parse(LayeredProvider(_Single(given or {}), others))
@@ -125,6 +125,14 @@ def setting_paths(kind: Any = Settings, path: tuple[str, ...] = ()) -> Iterator[
             yield (*path, key)
 
 
+def other_paths(kind: Any = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Return the path by which a document names a setting, and the setting's own key there, of each that has two."""
+    for other, key in other_keys_of(kind).items():
+        yield (*path, other), key
+    for key, inner in fields_of(kind).items():
+        yield from other_paths(inner, (*path, key))
+
+
 @final
 @frozen
 class _Single:
@@ -148,6 +156,12 @@ def _read_toml(path: str | os.PathLike[str] | None) -> tuple[Mapping[str, object
     except ValueError as error:  # no UTF-8, or no TOML; says where
         reason = str(error)
     return {}, [UnreadableSource(os.fspath(path), reason)]
+
+
+def _variables(environment: Mapping[str, str]) -> EnvironmentProvider:
+    named = EnvironmentProvider({}, PREFIX).variable
+    others = {named(path): named((*path[:-1], key)) for path, key in other_paths()}
+    return EnvironmentProvider(by_own_keys(environment, others), PREFIX)
 
 
 def _unknown_variables(variables: EnvironmentProvider) -> list[ConfigProblem]:

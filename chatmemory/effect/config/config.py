@@ -20,7 +20,7 @@ from chatmemory.effect.config.config_error import (
     MissingKey,
     UnreadableSource,
 )
-from chatmemory.effect.config.structuring import Redacted, fields_of, structure
+from chatmemory.effect.config.structuring import Redacted, by_own_keys, fields_of, other_keys_of, structure
 from chatmemory.effect.outcome import Failure, Outcome, Success
 
 __all__ = [
@@ -215,7 +215,7 @@ def _gather(type_: Any, provider: ConfigProvider, path: Path) -> Outcome[object,
     fields = fields_of(type_)
     if not fields or not isinstance(data, Mapping | None):
         return loaded
-    table: dict[str, object] = dict(cast("Mapping[str, object]", data or {}))
+    table = by_own_keys(cast("Mapping[str, object]", data or {}), other_keys_of(type_))
     for key, field_type in fields.items():
         field = _gather(field_type, provider, (*path, key))
         if type(field) is not Success:

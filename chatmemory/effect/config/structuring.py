@@ -118,6 +118,17 @@ def named_tables_of(cls: Any) -> Any:
     return None
 
 
+def other_keys_of(cls: Any) -> Mapping[str, str]:
+    """Return the keys of the fields of an attrs class that are read by another one, too, by that other key (see ``ALSO``)."""
+    fields = attrs.fields(cls) if attrs.has(cls) else ()
+    return {field.metadata[ALSO]: key_of(field.name) for field in fields if ALSO in field.metadata}
+
+
+def by_own_keys(given: Mapping[str, A], others: Mapping[str, str]) -> dict[str, A]:
+    """Return *given* with own keys in the place of *others*; what is given by both keeps the other one, which is refused."""
+    return {key if others.get(key, key) in given else others[key]: value for key, value in given.items()}
+
+
 def key_of(name: str) -> str:
     """Return the key of a field: ``summarizeEveryN`` for ``summarize_every_n``."""
     return re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
@@ -194,17 +205,13 @@ def new_converter() -> "Converter":
             for field in attrs.fields(attrs.resolve_types(cls))
         }
         make_class = make_dict_structure_fn(cls, converter, **overrides)
-        also = {
-            field.metadata[ALSO]: key_of(field.name) for field in attrs.fields(cls) if ALSO in field.metadata
-        }
+        others = other_keys_of(cls)
 
         def make(raw: object, type_: Any) -> object:
             if not isinstance(raw, Mapping):
                 raise _unfit("named fields", raw)
             named = cast("Mapping[str, Any]", raw)
-            if also:  # a field that is given by both names keeps the other one, which is refused
-                named = {key if also.get(key, key) in named else also[key]: named[key] for key in named}
-            return make_class(named, type_)
+            return make_class(by_own_keys(named, others) if others else named, type_)
 
         return make
 

@@ -52,6 +52,17 @@ async def test_the_message_that_makes_it_due_finds_the_summary_written(desk: Des
         assert await view(memory) == ["summary of 3", "d"]
 
 
+async def test_summaries_come_in_the_rhythm_that_the_settings_explain(desk: Desk) -> None:
+    async with desk.open(StrategySettings(type="summarize", summarize_every_n=20, keep_last=4)) as memory:
+        due: list[int] = []
+        for number in range(1, 60):
+            report = await memory.add_messages("c", [NewMessage("user", f"{number}")]).or_raise()
+            if report.history.status == "done":
+                due.append(number)
+                assert (await view(memory))[1:] == [f"{n}" for n in range(number - 3, number + 1)]
+        assert due == [20, 36, 52]
+
+
 @pytest.mark.parametrize("settings", [EVERY_4, IN_BACKGROUND], ids=["inline", "background"])
 async def test_a_client_who_may_only_write_makes_summaries_come(
     desk: Desk, settings: StrategySettings

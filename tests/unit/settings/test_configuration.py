@@ -133,6 +133,39 @@ def test_the_limit_of_a_recall_is_heard_by_its_plain_name_too(tmp_path: Path) ->
     assert read_settings(file, environment=both).unwrap().memory.retrieval.limit == 9
 
 
+def test_two_settings_are_read_by_the_names_of_document_001_too(tmp_path: Path) -> None:
+    text = "[memory.retrieval]\nRagSimilarityThreshold = 0.4\nRagTimeDecayRate = 0.002\n"
+    retrieval = read_settings(written(tmp_path, text), environment=NOTHING).unwrap().memory.retrieval
+    assert (retrieval.similarity_threshold, retrieval.decay_per_day) == (0.4, 0.002)
+    Draft202012Validator(json_schema(Settings)).validate(tomllib.loads(text))
+
+
+@pytest.mark.parametrize("of_file", ["similarityThreshold", "RagSimilarityThreshold"])
+@pytest.mark.parametrize("of_variable", ["SIMILARITY_THRESHOLD", "RAG_SIMILARITY_THRESHOLD"])
+def test_the_environment_wins_whichever_name_either_uses(
+    tmp_path: Path, of_file: str, of_variable: str
+) -> None:
+    file = written(tmp_path, f"[memory.retrieval]\n{of_file} = 0.4\n")
+    environment = {f"CHATMEMORY_MEMORY_RETRIEVAL_{of_variable}": "0.6"}
+    retrieval = read_settings(file, environment=environment).unwrap().memory.retrieval
+    assert retrieval.similarity_threshold == 0.6
+
+
+def test_a_setting_that_one_source_names_twice_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, "[memory.retrieval]\ndecayPerDay = 0.1\nRagTimeDecayRate = 0.2\n")
+    (problem,) = problems_of(file)
+    assert problem.path == "memory.retrieval.RagTimeDecayRate"
+    name = "CHATMEMORY_MEMORY_RETRIEVAL"
+    (problem,) = problems_of(None, {f"{name}_DECAY_PER_DAY": "0.1", f"{name}_RAG_TIME_DECAY_RATE": "0.2"})
+    assert problem.path == f"{name}_RAG_TIME_DECAY_RATE"
+
+
+def test_the_other_names_obey_the_same_rules(tmp_path: Path) -> None:
+    text = '[memory.retrieval]\nRagSimilarityThreshold = 1.5\nRagTimeDecayRate = "fast"\n'
+    found = {problem.path for problem in problems_of(written(tmp_path, text))}
+    assert found == {"memory.retrieval.similarityThreshold", "memory.retrieval.decayPerDay"}
+
+
 def test_a_setting_that_nobody_needs_can_be_given() -> None:
     name = "CHATMEMORY_MEMORY_RETRIEVAL_SIMILARITY_THRESHOLD"
     assert read_settings(environment={name: "0.25"}).unwrap().memory.retrieval.similarity_threshold == 0.25
