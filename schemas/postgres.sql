@@ -278,3 +278,9 @@ BEGIN
     END IF;
 END
 $$;
+
+-- 8: attributes of memories
+
+ALTER TABLE atomic_memory ADD COLUMN attribute TEXT COLLATE "C";
+CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attribute)
+    WHERE attribute IS NOT NULL AND superseded_at_us IS NULL;

@@ -7,7 +7,7 @@ CREATE TABLE atomic_memory (
     create_time TEXT NOT NULL DEFAULT (datetime('now','localtime')),
     app_type TEXT DEFAULT '',
     embedding TEXT
-, memory_type TEXT DEFAULT 'short_term', memory_id TEXT, user_key INTEGER, role TEXT, category TEXT, key TEXT, value TEXT, confidence REAL, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, provenance TEXT, created_at_us INTEGER, last_used_at_us INTEGER, last_use_id TEXT, use_count INTEGER NOT NULL DEFAULT 0, superseded_at_us INTEGER, superseded_by TEXT, version INTEGER NOT NULL DEFAULT 1, space_key INTEGER, dedup_key BLOB, search_terms TEXT);
+, memory_type TEXT DEFAULT 'short_term', memory_id TEXT, user_key INTEGER, role TEXT, category TEXT, key TEXT, value TEXT, confidence REAL, source TEXT, pinned INTEGER NOT NULL DEFAULT 0, provenance TEXT, created_at_us INTEGER, last_used_at_us INTEGER, last_use_id TEXT, use_count INTEGER NOT NULL DEFAULT 0, superseded_at_us INTEGER, superseded_by TEXT, version INTEGER NOT NULL DEFAULT 1, space_key INTEGER, dedup_key BLOB, search_terms TEXT, attribute TEXT);
 
 CREATE TRIGGER atomic_memory_remains AFTER DELETE ON atomic_memory
 BEGIN
@@ -36,6 +36,10 @@ BEGIN
     INSERT INTO memory_fts (memory_fts, rowid, words)
     SELECT 'delete', id, words FROM memory_searchable WHERE id = old.id;
 END;
+
+CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attribute)
+WHERE attribute IS NOT NULL AND superseded_at_us IS NULL
+;
 
 CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, app_type, dedup_key)
 WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL
@@ -153,7 +157,7 @@ CREATE VIRTUAL TABLE memory_fts USING fts5 (
 
 CREATE VIEW memory_record AS
 SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type, pinned,
-    provenance, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us, superseded_by, version,
+    provenance, created_at_us, last_used_at_us, use_count, model, dim, superseded_at_us, superseded_by, version, attribute,
     row.user_key, search_terms, row.id AS memory_key
 FROM atomic_memory AS row LEFT JOIN memory_space USING (space_key);
 

@@ -30,6 +30,7 @@ AuditAction: TypeAlias = Literal[
     "demoted",
     "pinned",
     "unpinned",
+    "restored",  # true again
     "forgotten",
 ]
 

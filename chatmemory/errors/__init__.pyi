@@ -24,6 +24,7 @@ from chatmemory.errors.service_errors import (
     GenericMemoryError as GenericMemoryError,
     MemoryChangeError as MemoryChangeError,
     MemoryReadError as MemoryReadError,
+    MemoryRestoreError as MemoryRestoreError,
     MemoryRewriteError as MemoryRewriteError,
     MemoryStoreError as MemoryStoreError,
     PastChatsError as PastChatsError,

@@ -61,6 +61,7 @@ MemoryChangeError: TypeAlias = (
 PastChatsError: TypeAlias = DataValidationError | PromptNotFoundError | GenericMemoryError
 MemoryStoreError: TypeAlias = MemoryConflictError | MemoryNotFoundError | RepositoryError
 MemoryRewriteError: TypeAlias = MemoryChangedError | RepositoryError
+MemoryRestoreError: TypeAlias = MemoryNotFoundError | RepositoryError
 ServiceError: TypeAlias = (
     ReadError | AddError | RememberError | MemoryReadError | MemoryChangeError | PastChatsError
 )

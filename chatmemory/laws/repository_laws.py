@@ -5,6 +5,7 @@ from chatmemory.laws.items.item_machine import ItemMachine
 from chatmemory.laws.items.item_reading_laws import ItemReadingLaws
 from chatmemory.laws.items.item_writing_laws import ItemWritingLaws
 from chatmemory.laws.kit.side_by_side import EquivalenceLaw
+from chatmemory.laws.memories.memory_attribute_laws import MemoryAttributeLaws
 from chatmemory.laws.memories.memory_concurrency_laws import MemoryConcurrencyLaws
 from chatmemory.laws.memories.memory_forget_laws import MemoryForgetLaws
 from chatmemory.laws.memories.memory_machine import MemoryMachine
@@ -36,6 +37,7 @@ class MemoryRepositoryLaws(
     MemoryReadingLaws,
     MemorySearchLaws,
     MemoryTruthLaws,
+    MemoryAttributeLaws,
     MemoryUseLaws,
     MemoryForgetLaws,
     MemoryConcurrencyLaws,

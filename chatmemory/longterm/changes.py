@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeAlias, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from chatmemory.access.audit import AuditAction, Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.json_value import same_json, to_json
-from chatmemory.longterm.memories import Duplicate, MemoryType, Stored
+from chatmemory.longterm.extraction.attributes import is_single_valued
+from chatmemory.longterm.memories import Duplicate, MemoryType, Retired, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 
 MemoryName: TypeAlias = tuple[str, str]
@@ -52,6 +53,21 @@ class Standing(Protocol):
         """The instant from which it is true."""
         ...
 
+    @property
+    def attribute(self) -> str | None:
+        """What of the user it states or ends; None: nothing in particular."""
+        ...
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the user said it himself."""
+        ...
+
+    @property
+    def pinned(self) -> bool:
+        """Whether a person has marked it as important."""
+        ...
+
 
 @final
 @frozen
@@ -63,6 +79,9 @@ class StandingMemory:
     key: str | None
     dedup_key: bytes | None
     created_at: datetime
+    attribute: str | None = None
+    is_stated: bool = field(default=False, kw_only=True)
+    pinned: bool = field(default=False, kw_only=True)
 
 
 @final
@@ -79,10 +98,15 @@ class End:
 @final
 @frozen(slots=False)  # made for every memory, see messages.py
 class Step:
-    """A memory to insert, and the memories that it replaces: stored ones, or ones of the steps before."""
+    """A memory to insert, and the memories that it replaces: stored ones, or ones of the steps before.
+
+    Attributes:
+        over: its own end, when something newer about its attribute is known already; None: it is true now.
+    """
 
     draft: MemoryDraft
     ends: Sequence[End] = ()
+    over: End | None = None
 
 
 @final
@@ -100,6 +124,8 @@ class StoreDecision:
             for end in step.ends:
                 yield Deed("superseded", "memory", end.memory_id, end.namespace)
             yield Deed("stored", "memory", step.draft.id, step.draft.namespace)
+            if step.over is not None:
+                yield Deed("superseded", "memory", step.over.memory_id, step.over.namespace)
 
 
 def decide_store(
@@ -111,7 +137,7 @@ def decide_store(
         drafts: in order; each sees those before it.
         taken: what is stored under those of their names that are stored, whether it is true now or not.
         standing: at least the stored memories, true now, that have the dedup key of a draft in its namespace, the id
-            that a draft replaces, or the key that a draft replaces, in its namespace.
+            that a draft replaces, or the key that a draft replaces or the attribute of a draft, in its namespace.
     """
     true_now = {name_of(memory): memory for memory in standing}
     twins = {(memory.namespace, memory.dedup_key): name for name, memory in true_now.items()}
@@ -135,16 +161,29 @@ def decide_store(
         elif draft.replaces is not None and not _is_seen(true_now.get((user, draft.replaces)), draft):
             missing.append(draft.replaces)
         else:
+            replaced = _replaced(draft, true_now)
+            others = [old for old in _of_attribute(draft, true_now) if old not in replaced]
+            retired = [old for old in others if _takes_the_place_of(draft, old, is_new=name_of(old) in new)]
             ends = [
                 End(old.id, old.namespace, max(draft.created_at, old.created_at), by=id_)
-                for old in _replaced(draft, true_now)
+                for old in _newest_first([*replaced, *retired])
             ]
             for end in ends:
                 del true_now[user, end.memory_id]
-            new[name] = true_now[name] = draft
-            twins[draft.namespace, draft.dedup_key] = name
-            steps.append(Step(draft, ends))
-            answer.append(Stored(id_, tuple([end.memory_id for end in ends])))
+            new[name] = draft
+            over = _end_of_the_late(draft, others)
+            if over is None:
+                true_now[name] = draft
+                twins[draft.namespace, draft.dedup_key] = name
+            steps.append(Step(draft, ends, over))
+            answer.append(
+                Stored(
+                    id_,
+                    tuple([end.memory_id for end in ends]),
+                    tuple([Retired(old.id, old.attribute or "") for old in _newest_first(retired)]),
+                    over and over.by,
+                )
+            )
     if conflicts:
         return MemoryConflictError(tuple(conflicts))
     if missing:
@@ -172,10 +211,10 @@ def _is_seen(memory: Standing | None, draft: MemoryDraft) -> bool:
 
 
 def _replaced(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Sequence[Standing]:
-    """Return the memories that *draft* replaces, newest first."""
+    """Return the memories that *draft* replaces by their id or their key."""
     if draft.replaces is None and not draft.replaces_key:
         return ()
-    replaced = [
+    return [
         old
         for old in true_now.values()
         if name_of(old) == (draft.namespace.user, draft.replaces)
@@ -185,7 +224,51 @@ def _replaced(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Se
             and (old.namespace, old.key) == (draft.namespace, draft.key)
         )
     ]
-    return sorted(replaced, key=lambda old: (old.created_at, old.id), reverse=True)
+
+
+def _newest_first(memories: Iterable[Standing]) -> Sequence[Standing]:
+    return sorted(memories, key=lambda memory: (memory.created_at, memory.id), reverse=True)
+
+
+def _of_attribute(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Sequence[Standing]:
+    """Return what the user has said about the attribute of *draft*, in exactly its namespace; it has one value at a time.
+
+    What another role, a tool, a program or a file says neither ends anything nor is ended.
+    """
+    attribute = draft.attribute
+    if attribute is None or not is_single_valued(attribute) or not draft.is_stated:
+        return ()
+    return [
+        old
+        for old in true_now.values()
+        if (old.namespace, old.attribute) == (draft.namespace, attribute) and old.is_stated
+    ]
+
+
+def _takes_the_place_of(draft: MemoryDraft, old: Standing, *, is_new: bool) -> bool:
+    """Tell whether *draft*, about the same attribute, ends *old*; what was said at once, in one batch, stands together."""
+    if old.pinned:
+        return False
+    return old.created_at < draft.created_at or (old.created_at == draft.created_at and not is_new)
+
+
+def _end_of_the_late(draft: MemoryDraft, others: Iterable[Standing]) -> End | None:
+    """Return the end of a draft that comes late: something newer about its attribute is known, and ended it back then."""
+    newer = [old for old in others if old.created_at > draft.created_at]
+    if draft.pinned or not newer:
+        return None
+    first = min(newer, key=lambda old: (old.created_at, old.id))
+    return End(draft.id, draft.namespace, first.created_at, by=first.id)
+
+
+def deeds_of_restore(
+    restored: Iterable[tuple[str, Namespace]], ended: Iterable[tuple[str, Namespace]]
+) -> Iterator[Deed]:
+    """Return what ``MemoryRepository.restore`` does, for the audit trail: each memory by its id and its namespace."""
+    for memory_id, namespace in ended:
+        yield Deed("superseded", "memory", memory_id, namespace)
+    for memory_id, namespace in restored:
+        yield Deed("restored", "memory", memory_id, namespace)
 
 
 def deeds_of_mark(

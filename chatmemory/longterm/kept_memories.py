@@ -20,7 +20,14 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
 from chatmemory.input.rules import Place
 from chatmemory.longterm.candidates import candidates
-from chatmemory.longterm.changes import MemoryName, StoreDecision, decide_store, deeds_of_mark, name_of
+from chatmemory.longterm.changes import (
+    MemoryName,
+    StoreDecision,
+    decide_store,
+    deeds_of_mark,
+    deeds_of_restore,
+    name_of,
+)
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
 from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Stored, UseReport
 from chatmemory.longterm.repository_values import (
@@ -66,6 +73,8 @@ class KeptMemories:
                 for end in step.ends
             )
             row = kept(step.draft)
+            if step.over is not None:
+                row = row.superseded(step.over.at, by=step.over.by)
             self._put([row])
             self._hold(row)
         self.trail.note(decision.deeds)
@@ -100,6 +109,32 @@ class KeptMemories:
         self._put(retired)
         self._note("retired", retired)
         return bool(retired)
+
+    def restore(
+        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
+    ) -> Outcome[Memory, MemoryNotFoundError]:
+        """See ``MemoryRepository.restore``."""
+        row = self.seen(namespace, memory_id)
+        if row is None:
+            return Failure(MemoryNotFoundError(memory_id))
+        ended: list[KeptMemory] = []
+        if instead_of is not None:
+            other = self.seen(namespace, instead_of)
+            if other is None:
+                return Failure(MemoryNotFoundError(instead_of))
+            ended = [other.superseded(now, by=memory_id)] if other.is_true() and other is not row else []
+        self._put(ended)
+        restored = [] if row.is_true() else [row]
+        for one in restored:
+            row = one.restored(has_twin=self._holder(one.memory.namespace, one.dedup_key) is not None)
+            self._put([row])
+            self._hold(row)
+        self.trail.note(
+            deeds_of_restore(
+                *([(one.id, one.memory.namespace) for one in rows] for rows in (restored, ended))
+            )
+        )
+        return Success(row.handed_out())
 
     def listed(self, listing: MemoryListing, /) -> tuple[Memory, ...]:
         """See ``MemoryRepository.list``."""
@@ -257,6 +292,13 @@ class KeptMemories:
             yield row
         if draft.replaces_key and draft.key is not None:
             yield from self.of_key(draft.namespace, draft.key)
+        if (attribute := draft.attribute) is not None:
+            for row in self.rows.values():
+                if (row.memory.namespace, row.memory.attribute) == (
+                    draft.namespace,
+                    attribute,
+                ) and row.is_true():
+                    yield row
 
     def _chain(self, namespace: Namespace, memory_id: str) -> list[str]:
         """Return the id with those that it has superseded, and those before them; nothing when it is not seen."""

@@ -111,12 +111,26 @@ class KeptMemory:
     def standing(self) -> StandingMemory:
         """What a draft may repeat or replace of it, while it is true."""
         memory = self.memory
-        return StandingMemory(memory.id, memory.namespace, memory.key, self.dedup_key, memory.created_at)
+        return StandingMemory(
+            memory.id,
+            memory.namespace,
+            memory.key,
+            self.dedup_key,
+            memory.created_at,
+            memory.attribute,
+            is_stated=memory.is_stated,
+            pinned=memory.pinned,
+        )
 
     def superseded(self, at: datetime, *, by: str | None) -> KeptMemory:
         """Return it with its truth ended, though never before it began."""
         until = max(at, self.memory.created_at)
         return evolve(self, memory=evolve(self.memory, superseded_at=until, superseded_by=by))
+
+    def restored(self, *, has_twin: bool) -> KeptMemory:
+        """Return it as true as it was, without its dedup key when a twin has it now."""
+        memory = evolve(self.memory, superseded_at=None, superseded_by=None)
+        return evolve(self, memory=memory, dedup_key=None if has_twin else self.dedup_key)
 
     def rewritten(self, draft: MemoryDraft, *, dedup_key: bytes | None, keep_vector: bool) -> KeptMemory:
         """Return it with what *draft* says."""

@@ -215,6 +215,7 @@ def _as_new(memory: Memory) -> NewMemory:
         pinned=memory.pinned,
         provenance=memory.provenance,
         created_at=memory.created_at,
+        attribute=memory.attribute,
     )
 
 

@@ -7,7 +7,7 @@ answers in ``recall/recall.py``, and what an extractor proposes in ``extraction/
 from datetime import datetime
 from typing import Literal, TypeAlias, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
@@ -45,6 +45,11 @@ class Provenance:
     path: str | None = None
 
 
+def is_stated(role: str | None, source: str | None, path: str | None) -> bool:
+    """Tell whether a memory is what the user said himself, and not what a tool, an assistant, a program or a file says."""
+    return role == "user" and source == "user_stated" and path is None
+
+
 @final
 @frozen(slots=False)
 class NewMemory:
@@ -61,6 +66,9 @@ class NewMemory:
         pinned: whether a person marked it as important, so that it does not decay.
         created_at: since when it is true, with a time zone; None: now.
         embedding: its vector; None: the embedder makes one.
+        attribute: what of the user it states or ends: ``residence``, ``favourite:book``, ``database:relay``, or any name
+            of the caller's own.  A newer statement of the user about the same attribute ends this one, unless the
+            attribute is one of which several values are true at once, see ``SEVERAL_VALUED``.  None: it is about none.
     """
 
     content: str
@@ -78,6 +86,7 @@ class NewMemory:
     provenance: Provenance = Provenance()
     created_at: datetime | None = None
     embedding: Embedding | None = None
+    attribute: str | None = None
 
 
 @frozen(slots=False)
@@ -87,6 +96,7 @@ class MemoryFacts:
     Attributes:
         namespace: where it was written.
         created_at: since when it is true, UTC, to the microsecond.
+        attribute: what of the user it states or ends; None: it is about none.
     """
 
     id: str
@@ -104,6 +114,12 @@ class MemoryFacts:
     pinned: bool
     provenance: Provenance
     created_at: datetime
+    attribute: str | None = field(default=None, kw_only=True)
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the user said it himself: not a tool, an assistant, a program or a file."""
+        return is_stated(self.role, self.source, self.provenance.path)
 
 
 @final
@@ -157,11 +173,29 @@ class MemoryChanges:
 
 @final
 @frozen
+class Retired:
+    """The memory *id* is no longer true, because something newer was said about the same *attribute*."""
+
+    id: str
+    attribute: str
+
+
+@final
+@frozen
 class Stored:
-    """The memory was stored under *id*; *superseded* holds the ids of the memories that it replaced."""
+    """The memory was stored.
+
+    Attributes:
+        id: its id.
+        superseded: the ids of the memories whose place it took.
+        retired: those of them that nobody has named: they end by their attribute.  ``LongTermMemory.restore`` undoes it.
+        superseded_by: the id of a newer statement about its attribute, which ends it from the start; None: it is true now.
+    """
 
     id: str
     superseded: tuple[str, ...] = ()
+    retired: tuple[Retired, ...] = ()
+    superseded_by: str | None = None
     outcome: Literal["stored"] = "stored"
 
 

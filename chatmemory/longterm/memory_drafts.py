@@ -6,6 +6,7 @@ It checks nothing but vectors; the rules stand in ``memory_rules.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import sha256
 from json import JSONEncoder
 from typing import Final, assert_never, final
@@ -75,15 +76,26 @@ class MemoryDrafts:
         made = await do(embed_texts(self.embedder, [text_to_embed(memories[index]) for index in missing]))
         for index, one in zip(missing, made.placed, strict=True):
             placed[index] = one
+        # One instant for all: what is said at once does not end what else is said.
+        now = self.clock.now()
         return Drafted(
             tuple(
-                [self._draft(namespace, *each, dedup=dedup) for each in zip(memories, placed, strict=True)]
+                [
+                    self._draft(namespace, *each, now=now, dedup=dedup)
+                    for each in zip(memories, placed, strict=True)
+                ]
             ),
             made.reason,
         )
 
     def _draft(
-        self, namespace: Namespace, memory: NewMemory, placed: Placed | None, *, dedup: DedupPolicy
+        self,
+        namespace: Namespace,
+        memory: NewMemory,
+        placed: Placed | None,
+        *,
+        now: datetime,
+        dedup: DedupPolicy,
     ) -> MemoryDraft:
         return MemoryDraft(
             id=memory.id or self.ids.next_id(),
@@ -100,7 +112,8 @@ class MemoryDrafts:
             memory_type=memory.memory_type or _type_by_default(memory),
             pinned=memory.pinned,
             provenance=memory.provenance,
-            created_at=memory.created_at or self.clock.now(),
+            created_at=memory.created_at or now,
+            attribute=memory.attribute,
             terms=memory_terms(memory.content, key=memory.key, value=memory.value, tags=memory.tags),
             dedup_key=dedup_key(memory, dedup),
             space=None if placed is None else placed.space,

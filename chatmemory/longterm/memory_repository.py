@@ -12,7 +12,7 @@ from typing import Protocol
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Tag
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.errors import MemoryChangedError, MemoryStoreError, RepositoryError
+from chatmemory.errors import MemoryChangedError, MemoryRestoreError, MemoryStoreError, RepositoryError
 from chatmemory.longterm.memories import (
     Duplicate,
     ForgetReceipt,
@@ -50,6 +50,12 @@ class MemoryRepository(Protocol):
         2. A draft with the dedup key of a memory that is true now is a duplicate of that memory.
         3. A draft is stored, and what it replaces stops being true at the ``created_at`` of the draft, though never before
            it became true.  A *replaces* that its namespace does not see, or that is no longer true, is missing.
+
+        4. A draft that the user has stated (``is_stated``) and that has a single-valued *attribute* takes the place of what
+           he has stated about the same attribute in exactly its namespace, no later than it: that ends at the
+           ``created_at`` of the draft, unless it is pinned.  Drafts of one batch with one ``created_at`` stand together.
+           When something newer about the attribute is true now, the draft comes late: it is stored, and ends at the
+           ``created_at`` of the first of those newer ones, whose id it names; a pinned draft stays true.
 
         Returns:
             an answer for each draft, in order; it names the replaced memories in the order of ``MemoryListing``.
@@ -91,6 +97,28 @@ class MemoryRepository(Protocol):
 
         Returns:
             False when no memory with this key was true.
+        """
+        ...
+
+    def restore(
+        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
+    ) -> Effect[Memory, MemoryRestoreError]:
+        """Make a memory true again, from its ``created_at`` on, as if it had not ended.
+
+        What took its place stays true, unless it is named.  A call that is repeated changes nothing.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+            instead_of: the id of the memory that stops being true, in whose place the restored one is true; one that has
+                ended already stays as it is.  None, or *memory_id*: every other memory stays as it is.
+            now: when *instead_of* stops being true, UTC; never before it became true.
+
+        Returns:
+            the memory.  It has the dedup key that it had, or none when another memory that is true now has that key.
+
+        Fails with:
+            MemoryNotFoundError: the namespace does not see *memory_id* or *instead_of*; nothing was changed.
         """
         ...
 

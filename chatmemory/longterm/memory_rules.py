@@ -70,6 +70,7 @@ def memory_problems(path: str, memory: object) -> list[Problem]:
         (f"{path}.session_id", None if memory.session_id is None else id_problem(memory.session_id)),
         (f"{path}.memory_type", choice_problem(memory.memory_type, MemoryType, or_none=True)),
         (f"{path}.pinned", _flag_problem(memory.pinned)),
+        (f"{path}.attribute", None if memory.attribute is None else id_problem(memory.attribute)),
         (f"{path}.created_at", None if memory.created_at is None else instant_problem(memory.created_at)),
     ]
     problems = [Problem(place, problem) for place, problem in found if problem is not None]

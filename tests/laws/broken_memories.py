@@ -3,7 +3,7 @@
 import re
 import sqlite3
 from copy import deepcopy
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryStoreError
+from chatmemory.laws.kit.samples import START
 from chatmemory.longterm.changes import MemoryName, name_of
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.kept_memory import KeptMemory, kept
@@ -30,6 +31,7 @@ from chatmemory.longterm.repository_values import (
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 
 Outcomes = tuple[Stored | Duplicate, ...]
+DAY = timedelta(days=1)
 
 
 class BrokenMemory:
@@ -52,6 +54,120 @@ class BrokenMemory:
 
     def of_id(self, memory_id: str) -> dict[MemoryName, KeptMemory]:
         return {name: row for name, row in self.table.rows.items() if row.id == memory_id}
+
+
+# --- Attributes --------------------------------------------------------------------------------------------------
+
+
+class LosesTheAttribute(BrokenMemory):
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
+        return self.inner.store(tuple(evolve(draft, attribute=None) for draft in drafts))
+
+
+class EndsWhateverHasTheAttribute(BrokenMemory):
+    """UPDATE ... WHERE user_key = ? AND attribute = ?, with one more condition left out by each subclass."""
+
+    def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
+        raise NotImplementedError
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        before = [*self.table.rows.values()]
+        outcomes = await do(self.inner.store(drafts))
+        for draft in drafts:
+            for row in before:
+                if (
+                    draft.attribute is not None
+                    and row.memory.attribute == draft.attribute
+                    and row.memory.namespace.user == draft.namespace.user
+                    and row.is_true()
+                    and self.is_ended(draft, row.memory)
+                ):
+                    self.change(row.id, superseded_at=draft.created_at, superseded_by=draft.id)
+        return outcomes
+
+
+class EndsAcrossApps(EndsWhateverHasTheAttribute):
+    def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
+        return memory.is_stated and not memory.pinned and memory.attribute != "pet"
+
+
+class EndsWhatIsPinned(EndsWhateverHasTheAttribute):
+    def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
+        return memory.pinned and draft.is_stated and draft.namespace == memory.namespace
+
+
+class EndsWhatOthersSaid(EndsWhateverHasTheAttribute):
+    def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
+        return not memory.is_stated and draft.is_stated and draft.namespace == memory.namespace
+
+
+class EndsByTheWordsOfATool(EndsWhateverHasTheAttribute):
+    def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
+        return draft.role == "tool" and memory.is_stated and draft.namespace == memory.namespace
+
+
+class EndsSeveralValued(EndsWhateverHasTheAttribute):
+    def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
+        return memory.attribute == "pet" and draft.namespace == memory.namespace
+
+
+class EndsBeforeItStores(BrokenMemory):
+    """Ends in a transaction of its own, before the one that stores."""
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        for draft in drafts:
+            for row in [*self.table.rows.values()]:
+                memory = row.memory
+                if (
+                    (memory.attribute, memory.namespace) == ("residence", draft.namespace)
+                    and row.is_true()
+                    and memory.is_stated
+                    and not memory.pinned
+                    and memory.created_at < draft.created_at
+                ):
+                    self.change(row.id, superseded_at=draft.created_at, superseded_by=draft.id)
+        return await do(self.inner.store(drafts))
+
+
+class EndsInSilence(BrokenMemory):
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
+        return self.inner.store(drafts).map(
+            lambda outcomes: tuple(
+                evolve(outcome, retired=()) if isinstance(outcome, Stored) else outcome
+                for outcome in outcomes
+            )
+        )
+
+
+class BelievesWhatComesLast(BrokenMemory):
+    """The order of arrival decides, not the instants."""
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        outcomes = await do(self.inner.store(drafts))
+        for outcome in outcomes:
+            if isinstance(outcome, Stored) and outcome.superseded_by is not None:
+                self.change(outcome.superseded_by, superseded_at=START + DAY, superseded_by=outcome.id)
+                self.change(outcome.id, superseded_at=None, superseded_by=None)
+        return outcomes
+
+
+class RestoresBesideTheSuccessor(BrokenMemory):
+    def restore(
+        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
+    ) -> Effect[Memory, Any]:
+        return self.inner.restore(namespace, memory_id, now=now)
+
+
+class RestoresWhateverItSees(BrokenMemory):
+    def restore(
+        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
+    ) -> Effect[Memory, Any]:
+        for user, _ in self.of_id(memory_id):
+            return self.inner.restore(Namespace(user), memory_id, instead_of=instead_of, now=now)
+        return self.inner.restore(namespace, memory_id, instead_of=instead_of, now=now)
 
 
 # --- Storing -----------------------------------------------------------------------------------------------------

@@ -188,6 +188,7 @@ memories: st.SearchStrategy[MemoryDraft] = st.builds(
     created_at=st.sampled_from(INSTANTS),
     terms=st.lists(st.sampled_from(TERMS), max_size=4).map(" ".join),
     dedup_key=st.sampled_from((None, None, dedup_key("1"), dedup_key("2"))),
+    attribute=st.sampled_from((None, None, "residence", "work", "pet")),
 )
 """Memories whose ids and users are to be completed."""
 

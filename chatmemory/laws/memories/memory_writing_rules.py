@@ -201,6 +201,21 @@ class WritingRules(MemorySideBySide):
         expect(answered, predicted, "the end of a key answered", law=TRUTH)
         self._agree(TRUTH)
 
+    @rule(which=which, reader=st.none() | readers, other=st.none() | which)
+    def restore(self, which: int, reader: tuple[int, str] | None, other: int | None) -> None:
+        """Make a memory true again, perhaps instead of another one."""
+        namespace, now = self._reading(reader, which), self._later()
+        memory_id = self._sent(which).id
+        instead_of = None if other is None else self._sent(other).id
+        predicted = self.model.restore(namespace, memory_id, instead_of=instead_of, now=now)
+        answered = self._ask(
+            lambda witness: witness.ask(
+                witness.repository.restore(namespace, memory_id, instead_of=instead_of, now=now)
+            )
+        )
+        expect(answered.map(plain_or_none), predicted.map(plain_or_none), "the restoring answered", law=TRUTH)
+        self._agree(TRUTH)
+
     @rule(which=which, reader=st.none() | readers)
     def forget(self, which: int, reader: tuple[int, str] | None) -> None:
         """Forget a memory, which may not be seen."""

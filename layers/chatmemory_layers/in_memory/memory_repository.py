@@ -31,6 +31,7 @@ class InMemoryMemoryRepository:
     get = lifted("read memory", KeptMemories.get)
     value = lifted("read value", KeptMemories.value)
     retire = lifted("retire value", KeptMemories.retire)
+    restore = lifted_outcome("restore memory", KeptMemories.restore)
     list = lifted("list memories", KeptMemories.listed)
     search = lifted("search memories", KeptMemories.search)
     rewrite = lifted_outcome("rewrite memory", KeptMemories.rewrite)

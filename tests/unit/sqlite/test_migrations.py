@@ -131,6 +131,7 @@ def test_released_steps_never_change() -> None:
         (6, "fad581d830dedd82b4f10f80d86c1b356c29c5820421407c95561e6be39cd574"),
         (7, "5bc777e3befd77d97629f02a14f695d41d335689c58a0f9575ffb1a53e5ab157"),
         (8, "cb620d27531054bd4ed9446a0542f40f86c65a0d3d77e8841301adf540d97796"),
+        (9, "1f6d51c6f3f3575fa0eb0c5a1dc0ddaf11e9fce9f0b0b14919048d7a130e4450"),
     ]
 
 

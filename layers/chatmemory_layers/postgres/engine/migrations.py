@@ -369,6 +369,16 @@ END
 $$;
 """,
     ),
+    # What of the user a memory states or ends: a newer one about the same attribute ends it.
+    Migration(
+        8,
+        "attributes of memories",
+        """\
+ALTER TABLE atomic_memory ADD COLUMN attribute TEXT COLLATE "C";
+CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attribute)
+    WHERE attribute IS NOT NULL AND superseded_at_us IS NULL;
+""",
+    ),
 )
 
 

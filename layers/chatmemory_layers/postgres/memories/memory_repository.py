@@ -58,6 +58,7 @@ class PostgresMemoryRepository:
     get = reads("read memory", memory_reads.get)
     value = reads("read value", memory_reads.value)
     retire = writes("retire value", memory_writes.retire, owner=_user)
+    restore = writes("restore memory", memory_writes.restore, owner=_user)
     list = reads("list memories", memory_reads.listed, on_snapshot=True)
     rewrite = writes("rewrite memory", memory_writes.rewrite, owner=_user_of_draft)
     mark = writes("mark memory", memory_writes.mark, owner=_user)

@@ -28,7 +28,7 @@ from chatmemory_layers.sql.columns import from_us, to_us
 RECORD: Final = """(
     SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
         pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, superseded_at_us, superseded_by,
-        version, search_terms, memory_key, user_key, space_key,
+        version, attribute, search_terms, memory_key, user_key, space_key,
         (SELECT model FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key),
         (SELECT dim FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key)
     FROM atomic_memory
@@ -59,18 +59,18 @@ WITH draft AS MATERIALIZED (
     FROM unnest($1::text[], $2::text[]::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
         $9::text[]::double precision[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[]::boolean[],
         $15::text[], $16::text[], $17::text[], $18::text[]::bigint[], $19::text[], $20::text[], $21::text[]::bigint[],
-        $22::text[], $23::text[]::bigint[], $24::text[], $25::text[]::uuid[]
+        $22::text[], $23::text[], $24::text[]::bigint[], $25::text[], $26::text[]::uuid[]
     ) AS draft (memory_id, user_key, app_type, content, key, value, category, tags, confidence, source, role, session_id,
         memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key, space_key, vector,
-        superseded_at_us, superseded_by, memory_key)
+        attribute, superseded_at_us, superseded_by, memory_key)
 ), added AS (
     INSERT INTO atomic_memory (memory_id, user_key, app_type, content, key, value, category, tags, confidence, source,
         role, session_id, memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key,
-        space_key, superseded_at_us, superseded_by, memory_key, term_keys)
+        space_key, attribute, superseded_at_us, superseded_by, memory_key, term_keys)
     SELECT memory_id, user_key, app_type, content, key, value, category,
         ARRAY(SELECT json_array_elements_text(tags::json)), confidence, source, role, session_id, memory_type, pinned,
         ARRAY(SELECT json_array_elements_text(message_ids::json)), extractor, path, created_at_us, search_terms,
-        decode(dedup_key, 'hex'), space_key, superseded_at_us, superseded_by, memory_key,
+        decode(dedup_key, 'hex'), space_key, attribute, superseded_at_us, superseded_by, memory_key,
         ARRAY(
             SELECT DISTINCT hashtextextended(term, term_salt)
             FROM unnest(string_to_array(search_terms, ' ')) AS term
@@ -127,6 +127,7 @@ class MemoryRow:
     dedup_key: str | None
     space_key: int | None
     vector: str | None
+    attribute: str | None = None
     superseded_at_us: int | None = None
     superseded_by: str | None = None
     memory_key: str = field(factory=new_key)
@@ -157,6 +158,7 @@ class MemoryRow:
             dedup_key=None if draft.dedup_key is None else draft.dedup_key.hex(),
             space_key=space_key,
             vector=None if draft.vector is None else vector_literal(draft.vector),
+            attribute=draft.attribute,
         )
 
 
@@ -198,6 +200,7 @@ def memory_of(row: Row, user: str) -> Memory:
         superseded_at=None if ended_at_us is None else from_us(ended_at_us),
         superseded_by=row["superseded_by"],
         version=row["version"],
+        attribute=row["attribute"],
     )
 
 

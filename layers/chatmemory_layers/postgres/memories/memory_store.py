@@ -15,7 +15,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import End, MemoryName, StandingMemory, StoreDecision, decide_store, name_of
-from chatmemory.longterm.memories import Duplicate, Stored
+from chatmemory.longterm.memories import Duplicate, Stored, is_stated
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
@@ -35,9 +35,9 @@ WHERE user_key = ANY ($2::text[]::uuid[]) AND memory_id = ANY ($1::text[])
 """
 # The memories, true now, that a draft may repeat or replace.
 SELECT_STANDING: Final = """
-SELECT memory_id, user_key, app_type, key, dedup_key, created_at_us FROM atomic_memory
+SELECT memory_id, user_key, app_type, key, dedup_key, created_at_us, attribute, role, source, path, pinned FROM atomic_memory
 WHERE user_key = ANY ($1::text[]::uuid[]) AND superseded_at_us IS NULL AND (
-    memory_id = ANY ($2::text[]) OR key = ANY ($3::text[])
+    memory_id = ANY ($2::text[]) OR key = ANY ($3::text[]) OR attribute = ANY ($5::text[])
     OR dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($4::text[]) AS wanted))
 )
 """
@@ -82,7 +82,10 @@ async def store(
             else:
                 ended.append(end)
         draft = step.draft
-        new[name_of(draft)] = MemoryRow.of(draft, None if draft.space is None else spaces[draft.space])
+        row = MemoryRow.of(draft, None if draft.space is None else spaces[draft.space])
+        if step.over is not None:
+            row = evolve(row, superseded_at_us=to_us(step.over.at), superseded_by=step.over.by)
+        new[name_of(draft)] = row
     if ended:  # before the new ones come: a dedup key is free when the truth of its memory has ended
         ends = [
             (str(user_key(end.namespace.user)), end.memory_id, str(to_us(end.at)), end.by) for end in ended
@@ -107,8 +110,10 @@ async def _standing(
     ids = [draft.replaces for draft in drafts if draft.replaces is not None]
     keys = [draft.key for draft in drafts if draft.replaces_key and draft.key is not None]
     dedup_keys = [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None]
-    if not (ids or keys or dedup_keys):
+    attributes = [draft.attribute for draft in drafts if draft.attribute is not None]
+    if not (ids or keys or dedup_keys or attributes):
         return ()
+    rows = await connection.fetch(SELECT_STANDING, [*map(str, users)], ids, keys, dedup_keys, attributes)
     return [
         StandingMemory(
             row["memory_id"],
@@ -116,8 +121,11 @@ async def _standing(
             row["key"],
             row["dedup_key"],
             from_us(row["created_at_us"]),
+            row["attribute"],
+            is_stated=is_stated(row["role"], row["source"], row["path"]),
+            pinned=row["pinned"],
         )
-        for row in await connection.fetch(SELECT_STANDING, [*map(str, users)], ids, keys, dedup_keys)
+        for row in rows
     ]
 
 

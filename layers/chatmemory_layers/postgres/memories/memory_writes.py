@@ -4,6 +4,7 @@ How memories come in and go is said in ``memory_store.py`` and ``memory_removal.
 """
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Never
 
@@ -11,13 +12,13 @@ from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.errors import MemoryChangedError
+from chatmemory.errors import MemoryChangedError, MemoryNotFoundError
 from chatmemory.input.json_value import to_json
-from chatmemory.longterm.changes import deeds_of_mark
+from chatmemory.longterm.changes import deeds_of_mark, deeds_of_restore
 from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.postgres.audit.audit_trail import note
-from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.memories.memory_row import (
     OWNED,
@@ -36,6 +37,22 @@ END_KEY: Final = f"""
 UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $4)
 WHERE {OWNED} AND app_type = $2 AND key = $3 AND superseded_at_us IS NULL
 RETURNING memory_id
+"""
+
+END_OTHER: Final = f"""
+UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $3), superseded_by = $4
+WHERE {OWNED} AND memory_id = $2 AND superseded_at_us IS NULL
+RETURNING memory_id, app_type
+"""
+# Two that are true never have one dedup key: it says that they are the same.
+RESTORE: Final = f"""
+UPDATE atomic_memory SET superseded_at_us = NULL, superseded_by = NULL, dedup_key = CASE WHEN EXISTS (
+    SELECT FROM atomic_memory AS twin
+    WHERE twin.{OWNED} AND twin.app_type = atomic_memory.app_type
+        AND twin.dedup_key = atomic_memory.dedup_key AND twin.superseded_at_us IS NULL
+) THEN NULL ELSE dedup_key END
+WHERE {OWNED} AND memory_id = $2 AND superseded_at_us IS NOT NULL
+RETURNING memory_id, app_type
 """
 
 SELECT_SEEN: Final = f"""
@@ -107,6 +124,34 @@ async def retire(
     ended = await connection.fetch(END_KEY, *seen_by(namespace), key, to_us(now))
     await note(connection, [Deed("retired", "memory", row["memory_id"], namespace) for row in ended])
     return Success(bool(ended))
+
+
+async def restore(
+    connection: Connection,
+    namespace: Namespace,
+    memory_id: str,
+    *,
+    instead_of: str | None = None,
+    now: datetime,
+) -> Outcome[Memory, MemoryNotFoundError]:
+    """See ``MemoryRepository.restore``."""
+    for wanted in (memory_id, instead_of):
+        if wanted is not None and await _seen(connection, namespace, wanted) is None:
+            return Failure(MemoryNotFoundError(wanted))
+    user = user_key(namespace.user)
+    ended: Sequence[Row] = ()
+    if instead_of is not None and instead_of != memory_id:
+        ended = await connection.fetch(END_OTHER, user, instead_of, to_us(now), memory_id)
+    found = await connection.fetch(RESTORE, user, memory_id)
+    deeds = deeds_of_restore(
+        *(
+            [(row["memory_id"], Namespace(namespace.user, row["app_type"])) for row in rows]
+            for rows in (found, ended)
+        )
+    )
+    await note(connection, deeds)
+    restored = await _seen(connection, namespace, memory_id)
+    return Failure(MemoryNotFoundError(memory_id)) if restored is None else Success(restored)
 
 
 async def rewrite(

@@ -19,6 +19,7 @@ from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.audit.audit_tables import AUDIT
 from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, ITEM_STATEMENTS
 from chatmemory_layers.sqlite.memories.memory_tables import (
+    ATTRIBUTES,
     FROM_5_TO_6,
     IDS_OF_USERS,
     MEMORY_STATEMENTS,
@@ -73,6 +74,7 @@ MIGRATIONS: Final = (
     Migration(6, "owners of conversations", OWNERS),
     Migration(7, "audit trail", AUDIT),
     Migration(8, "ids of memories within their user", IDS_OF_USERS),
+    Migration(9, "attributes of memories", ATTRIBUTES),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

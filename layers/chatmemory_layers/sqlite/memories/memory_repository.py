@@ -38,6 +38,7 @@ class SqliteMemoryRepository:
     get = reads("read memory", memory_reads.get)
     value = reads("read value", memory_reads.value)
     retire = writes("retire value", memory_writes.retire)
+    restore = writes("restore memory", memory_writes.restore)
     list = reads("list memories", memory_reads.listed)
     rewrite = writes("rewrite memory", memory_writes.rewrite)
     mark = writes("mark memory", memory_writes.mark)

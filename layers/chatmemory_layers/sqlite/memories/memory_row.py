@@ -121,6 +121,7 @@ def memory_of(row: Row, namespace: Namespace) -> Memory:
         superseded_at_us,
         superseded_by,
         version,
+        attribute,
         *_,
     ) = row
     return Memory(
@@ -145,6 +146,7 @@ def memory_of(row: Row, namespace: Namespace) -> Memory:
         None if superseded_at_us is None else EPOCH + superseded_at_us * MICROSECOND,
         superseded_by,
         version,
+        attribute=attribute,
     )
 
 

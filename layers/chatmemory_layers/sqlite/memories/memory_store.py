@@ -15,6 +15,7 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import (
+    End,
     MemoryName,
     StandingMemory,
     Step,
@@ -23,7 +24,7 @@ from chatmemory.longterm.changes import (
     decide_store,
     name_of,
 )
-from chatmemory.longterm.memories import Duplicate, Stored
+from chatmemory.longterm.memories import Duplicate, Stored, is_stated
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
 from chatmemory_layers.sqlite.audit.audit_trail import note
@@ -44,8 +45,8 @@ INSERT INTO memory_space (user_key, model, dim) VALUES (:user_key, :model, :dim)
 # Positional, because a dictionary per memory costs time; the first nine are those of said_columns.
 INSERT_MEMORY = """
 INSERT INTO atomic_memory (content, key, value, category, tags, confidence, source, provenance, search_terms, memory_id,
-    user_key, app_type, role, session_id, memory_type, pinned, created_at_us, timestamp, dedup_key, space_key)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    user_key, app_type, role, session_id, memory_type, pinned, created_at_us, timestamp, dedup_key, space_key, attribute)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING
 """
 INSERT_EMBEDDING = "INSERT INTO memory_embedding (memory_key, space_key, seq, vector) VALUES (?, ?, ?, ?)"
@@ -54,12 +55,14 @@ SELECT app_type, content, key, value FROM atomic_memory WHERE user_key = :user_k
 """
 # The memories, true now, that a draft may repeat or replace.
 _STANDING = """
-SELECT memory_id, app_type, key, dedup_key, created_at_us FROM atomic_memory
+SELECT memory_id, app_type, key, dedup_key, created_at_us, attribute, role, source, json_extract(provenance, '$.path'), pinned
+FROM atomic_memory
 WHERE user_key = :user_key AND {which} AND superseded_at_us IS NULL
 """
 SELECT_TWIN = _STANDING.format(which="app_type = :app AND dedup_key = :dedup_key")
 SELECT_REPLACED = _STANDING.format(which="memory_id = :replaces")
 SELECT_OF_KEY = _STANDING.format(which="key = :key AND app_type = :app")
+SELECT_OF_ATTRIBUTE = _STANDING.format(which="attribute = :attribute AND app_type = :app")
 END_TRUTH = """
 UPDATE atomic_memory SET superseded_at_us = :at_us, superseded_by = :successor
 WHERE user_key = :user_key AND memory_id = :memory_id
@@ -125,7 +128,9 @@ def store(
     """See ``MemoryRepository.store``."""
     # Most batches are new and replace nothing; the indexes tell when one is not new.
     decision = decide_store(drafts, {}, ())
-    replaces = any(draft.replaces is not None or draft.replaces_key for draft in drafts)
+    replaces = any(
+        draft.replaces is not None or draft.replaces_key or draft.attribute is not None for draft in drafts
+    )
     if replaces or not isinstance(decision, StoreDecision) or not _execute(transaction, decision.steps):
         taken = dict(_taken(transaction, drafts))
         decision = decide_store(drafts, taken, _standing(transaction, drafts))
@@ -142,19 +147,25 @@ def _execute(transaction: Transaction, steps: Sequence[Step]) -> bool:
     for step in steps:
         user = user_row(transaction, step.draft.namespace.user)
         for end in step.ends:
-            ended = {
-                "user_key": user.key,
-                "memory_id": end.memory_id,
-                "at_us": to_us(end.at),
-                "successor": end.by,
-            }
-            transaction.execute(END_TRUTH, ended)
+            _end(transaction, user, end)
         key = _insert(transaction, user, step.draft)
         if key is None:
             transaction.execute(DELETE_INSERTED, {"keys": json.dumps(inserted)})
             return False
+        if step.over is not None:
+            _end(transaction, user, step.over)
         inserted.append(key)
     return True
+
+
+def _end(transaction: Transaction, user: UserRow, end: End) -> None:
+    ended = {
+        "user_key": user.key,
+        "memory_id": end.memory_id,
+        "at_us": to_us(end.at),
+        "successor": end.by,
+    }
+    transaction.execute(END_TRUTH, ended)
 
 
 def _taken(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[tuple[MemoryName, Words]]:
@@ -178,13 +189,21 @@ def _standing(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterat
             "dedup_key": draft.dedup_key,
             "replaces": draft.replaces,
             "key": draft.key if draft.replaces_key else None,
+            "attribute": draft.attribute,
         }
-        for statement in (SELECT_TWIN, SELECT_REPLACED, SELECT_OF_KEY):
-            for memory_id, app, key, dedup_key, created_at_us in transaction.execute(
-                statement, asked
-            ).fetchall():
-                namespace = Namespace(draft.namespace.user, app)
-                yield StandingMemory(memory_id, namespace, key, dedup_key, from_us(created_at_us))
+        for statement in (SELECT_TWIN, SELECT_REPLACED, SELECT_OF_KEY, SELECT_OF_ATTRIBUTE):
+            for row in transaction.execute(statement, asked).fetchall():
+                memory_id, app, key, dedup_key, created_at_us, attribute, role, source, path, pinned = row
+                yield StandingMemory(
+                    memory_id,
+                    Namespace(draft.namespace.user, app),
+                    key,
+                    dedup_key,
+                    from_us(created_at_us),
+                    attribute,
+                    is_stated=is_stated(role, source, path),
+                    pinned=bool(pinned),
+                )
 
 
 def _insert(transaction: Transaction, user: UserRow, draft: MemoryDraft) -> int | None:
@@ -204,6 +223,7 @@ def _insert(transaction: Transaction, user: UserRow, draft: MemoryDraft) -> int 
         created_at_us // US_PER_SECOND,
         draft.dedup_key,
         space_key,
+        draft.attribute,
     )
     cursor = transaction.execute(INSERT_MEMORY, columns)
     if cursor.rowcount != 1:

@@ -196,6 +196,17 @@ END
 CREATE_ID_OF_USER = "CREATE UNIQUE INDEX atomic_memory_id_of_user ON atomic_memory (memory_id, user_key)"
 IDS_OF_USERS: Final = ("DROP INDEX atomic_memory_id", CREATE_ID_OF_USER)
 
+# What of the user a memory states or ends: a newer one about the same attribute ends it.
+ADD_ATTRIBUTE = "ALTER TABLE atomic_memory ADD COLUMN attribute TEXT"
+CREATE_ATTRIBUTE = """
+CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attribute)
+WHERE attribute IS NOT NULL AND superseded_at_us IS NULL
+"""
+CREATE_RECORD_WITH_ATTRIBUTE = CREATE_RECORD.replace(
+    "superseded_by, version,\n", "superseded_by, version, attribute,\n"
+)
+ATTRIBUTES: Final = (ADD_ATTRIBUTE, CREATE_ATTRIBUTE, "DROP VIEW memory_record", CREATE_RECORD_WITH_ATTRIBUTE)
+
 ADD_STALE = "ALTER TABLE summarization_metadata ADD COLUMN is_stale INTEGER NOT NULL DEFAULT 0"
 
 MEMORY_STATEMENTS: Final = (

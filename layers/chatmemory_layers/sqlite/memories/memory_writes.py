@@ -13,8 +13,8 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.errors import MemoryChangedError
-from chatmemory.longterm.changes import deeds_of_mark
+from chatmemory.errors import MemoryChangedError, MemoryNotFoundError
+from chatmemory.longterm.changes import deeds_of_mark, deeds_of_restore
 from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.sql.columns import to_us
@@ -31,6 +31,22 @@ UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us)
 WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND key = :key AND app_type = :app
     AND superseded_at_us IS NULL
 RETURNING memory_id
+"""
+
+END_OTHER = """
+UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us), superseded_by = :successor
+WHERE id = :memory_key AND superseded_at_us IS NULL
+RETURNING memory_id, app_type
+"""
+# Two that are true never have one dedup key: it says that they are the same.
+RESTORE = """
+UPDATE atomic_memory SET superseded_at_us = NULL, superseded_by = NULL, dedup_key = CASE WHEN EXISTS (
+    SELECT 1 FROM atomic_memory AS twin
+    WHERE twin.user_key = atomic_memory.user_key AND twin.app_type = atomic_memory.app_type
+        AND twin.dedup_key = atomic_memory.dedup_key AND twin.superseded_at_us IS NULL
+) THEN NULL ELSE dedup_key END
+WHERE id = :memory_key AND superseded_at_us IS NOT NULL
+RETURNING memory_id, app_type
 """
 
 SELECT_SEEN = f"""
@@ -74,6 +90,35 @@ def retire(
     ended = transaction.execute(END_KEY, end).fetchall()
     note(transaction, [Deed("retired", "memory", memory_id, namespace) for (memory_id,) in ended])
     return Success(bool(ended))
+
+
+def restore(
+    transaction: Transaction,
+    namespace: Namespace,
+    memory_id: str,
+    *,
+    instead_of: str | None = None,
+    now: datetime,
+) -> Outcome[Memory, MemoryNotFoundError]:
+    """See ``MemoryRepository.restore``."""
+    ids = [memory_id] if instead_of is None or instead_of == memory_id else [memory_id, instead_of]
+    rows = [_seen(transaction, namespace, each) for each in ids]
+    for each, row in zip(ids, rows, strict=True):
+        if row is None:
+            return Failure(MemoryNotFoundError(each))
+    (key, *_), *others = [row for row in rows if row is not None]
+    ended: list[tuple[str, str]] = []
+    for other, *_ in others:
+        end = {"memory_key": other, "at_us": to_us(now), "successor": memory_id}
+        ended = transaction.execute(END_OTHER, end).fetchall()
+    restored: list[tuple[str, str]] = transaction.execute(RESTORE, {"memory_key": key}).fetchall()
+    note(
+        transaction,
+        deeds_of_restore(
+            *([(each, Namespace(namespace.user, app)) for each, app in found] for found in (restored, ended))
+        ),
+    )
+    return Success(_memory(transaction, namespace, key))
 
 
 def rewrite(
