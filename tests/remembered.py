@@ -45,7 +45,7 @@ class Remembered:
     recall_failure: RecallError | None = None
     use_failure: RecallError | None = None
     queries: list[tuple[Namespace, str]] = field(factory=list)
-    uses: list[tuple[Namespace, tuple[str, ...], str | None, str | None]] = field(factory=list)
+    uses: list[tuple[Namespace, tuple[str, ...], str | None, str | None, str | None]] = field(factory=list)
 
     @property
     def layer(self) -> Layer[LongTermMemoryService]:
@@ -68,9 +68,10 @@ class Remembered:
         *,
         use_id: str | None = None,
         session_id: str | None = None,
+        query: str | None = None,
     ) -> Effect[UseReport, RecallError]:
         async def count() -> Success[UseReport] | Failure[RecallError]:
-            self.uses.append((namespace, tuple(memory_ids), use_id, session_id))
+            self.uses.append((namespace, tuple(memory_ids), use_id, session_id, query))
             return (
                 Success(UseReport(len(memory_ids))) if self.use_failure is None else Failure(self.use_failure)
             )

@@ -1,7 +1,7 @@
 """``ChatContextService``: the service that makes what a model receives for a user's message.
 
-It reads the conversation, recalls memories for the message, and counts the use of those that the model is shown.  What
-fits the budget is decided in ``context_assembly.py``.
+It reads the conversation, recalls memories for the message, and counts the use of those that the model is shown and of
+the short-term ones that the message hits.  What fits the budget is decided in ``context_assembly.py``.
 """
 
 from collections.abc import Sequence
@@ -78,10 +78,14 @@ class ChatContextLive:
         # What goes wrong with memories is told, and never costs the user his turn.
         if isinstance(recalled, Failure):
             return evolve(context, memory_failure=recalled.failure())
-        if peek or not context.memory_ids:
+        if peek or recall is None:
             return evolve(context, recall=recall)
         used = await self.memories.record_use(
-            namespace, context.memory_ids, use_id=self.ids.next_id(), session_id=conversation_id
+            namespace,
+            context.memory_ids,
+            use_id=self.ids.next_id(),
+            session_id=conversation_id,
+            query=user_message,
         )
         failure = used.failure() if isinstance(used, Failure) else None
         return evolve(context, recall=recall, memory_failure=failure)

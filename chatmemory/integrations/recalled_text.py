@@ -39,6 +39,8 @@ async def recalled(
 ) -> RecalledText:
     """Recall the memories for *query*, write them as one block of text, fenced as data, and count their use.
 
+    Short-term memories that the message hits are counted, too (``LongTermMemory.record_use``).
+
     Args:
         do: runs a step.
         namespace: whose memories are recalled.
@@ -51,10 +53,10 @@ async def recalled(
         return RecalledText()
     memory = do.service(LongTermMemoryService)
     recall = await do(memory.recall(namespace, query, limit=limit))
+    ids = [hit.memory.id for hit in recall.hits]
+    await do(memory.record_use(namespace, ids, use_id=use_id, session_id=session_id, query=query))
     if not recall.hits:
         return RecalledText()
-    ids = [hit.memory.id for hit in recall.hits]
-    await do(memory.record_use(namespace, ids, use_id=use_id, session_id=session_id))
     lines = [memory_line(hit.memory) for hit in recall.hits]
     text = recalled_block(lines, fence=fresh_fence(lines, do.service(RandomTag)), notice=MEMORIES_NOTICE)
     sessions = (hit.memory.session_id for hit in recall.hits)

@@ -172,10 +172,12 @@ class LongTermMemory(Protocol):
         *,
         use_id: str | None = None,
         session_id: str | None = None,
+        query: str | None = None,
     ) -> Effect[UseReport, RecallError]:
         """Count that these memories were used in one context for a model.
 
-        A short-term memory that is used in enough sessions becomes long-term (``memory.promotion``).
+        A short-term memory that is used in enough sessions becomes long-term (``memory.promotion``).  No recall shows it
+        before that; it counts as used when it would answer *query*.
 
         Args:
             namespace: the reader; memories that it does not see are not counted.
@@ -183,6 +185,9 @@ class LongTermMemory(Protocol):
             use_id: an id of the context.  A memory whose last use has the same id is not counted again, so a call
                 whose answer was lost can be repeated.  None: a new id is made.
             session_id: the conversation that the context belongs to; None: none.
+            query: the user's message, for which the context was made.  If ``memory.promotion.afterSessions`` is set, the
+                short-term memories that share words with it count as used, too: of the newest 400, those that the user
+                stated in other sessions, at most ``memory.retrieval.limit``.  None: none of them.
 
         Returns:
             how many memories were counted, and the ids of those that became long-term.

@@ -213,7 +213,8 @@ class PromotionSettings:
     """``memory.promotion``: when a short-term memory becomes long-term automatically.
 
     Attributes:
-        after_sessions: in how many sessions a memory that the user stated has to be used; 0: never.
+        after_sessions: in how many sessions a memory that the user stated has to be used; 0: never.  A context uses it
+            when the user's message shares words with it, in another session than its own.
     """
 
     after_sessions: int = field(default=0, validator=NOT_NEGATIVE)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta
+from functools import partial
 
 import anyio
 import pytest
@@ -38,6 +39,7 @@ from chatmemory_layers.embedding.hashed import hashed
 from tests.contract.conftest import Store
 
 ALICE = Namespace("alice", "desk")
+BOB = Namespace("bob")
 A_DAY = timedelta(days=1).total_seconds()
 
 
@@ -528,6 +530,31 @@ class TestPromotionByUse:
             assert report == UseReport(2)
         last = await memory.record_use(ALICE, turn.stored, session_id="s3").or_raise()
         assert last == UseReport(2, promoted=(turn.stored[0],))
+
+    async def test_contexts_of_other_sessions_use_what_their_messages_hit(
+        self, memory: LongTermMemory
+    ) -> None:
+        said, question = "我对花生过敏", "有什么没有花生的点心？"
+        turn = await memory.save_conversation_turn(ALICE, said, "花生，记住了。", session_id="s0").or_raise()
+        await memory.save_conversation_turn(ALICE, "I live in Bonn", "", session_id="s0").or_raise()
+        await memory.save_conversation_turn(BOB, said, "", session_id="s0").or_raise()
+        used = partial(memory.record_use, ALICE, (), query=question)
+        assert await used(session_id="s0").or_raise() == UseReport(0)  # it stands in the window of its own
+        assert await used().or_raise() == UseReport(0)
+        for session in ("s1", "s2", "s2"):
+            assert await used(session_id=session).or_raise() == UseReport(1)
+            assert (await memory.recall(ALICE, question).or_raise()).hits == ()
+        assert await used(session_id="s3").or_raise() == UseReport(1, promoted=turn.stored[:1])
+        (hit,) = (await memory.recall(ALICE, question).or_raise()).hits
+        assert (hit.memory.id, hit.memory.access_count) == (turn.stored[0], 4)
+        assert await used(session_id="s4").or_raise() == UseReport(0)  # now a recall shows it
+
+
+async def test_by_default_a_message_uses_nothing_that_it_hits(memory: LongTermMemory) -> None:
+    turn = await memory.save_conversation_turn(ALICE, "I like jazz", "", session_id="s0").or_raise()
+    report = await memory.record_use(ALICE, (), session_id="s1", query="Any jazz tonight?").or_raise()
+    assert report == UseReport(0)
+    assert (await memory.get(ALICE, turn.stored[0]).or_raise()).access_count == 0
 
 
 async def test_by_default_no_use_promotes(memory: LongTermMemory) -> None:

@@ -57,6 +57,7 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "list_memories": ("yes", "own", "own", "token"),
     "remember": ("own", "own", "own", "token"),
     "recall": ("yes", "own", "own", "token"),
+    "record_use": ("own", "own", "own", "token"),
     "save_turn": ("own", "own", "own", "token"),
     "auto_save": ("own", "own", "own", "token"),
     "get_memory": ("yes", "no", "no", "token"),

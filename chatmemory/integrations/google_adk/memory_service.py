@@ -26,6 +26,7 @@ from chatmemory.errors import (
     MemoryConflictError,
     MemoryNotFoundError,
     Problem,
+    RecallError,
     RepositoryError,
 )
 from chatmemory.input.rules import clean_text, id_problem
@@ -114,11 +115,8 @@ class ChatMemoryMemoryService(BaseMemoryService):
         asked = clean_text(query)
         if not asked.strip():
             return SearchMemoryResponse()
-        recalling = LongTermMemoryService.use(
-            lambda memory: memory.recall(namespace, asked, limit=MOST_FOUND)
-        )
-        recall = await RAISING.run(self._runtime, recalling)
-        return SearchMemoryResponse(memories=[entry_of(hit.memory) for hit in recall.hits])
+        found = await RAISING.run(self._runtime, _found(namespace, asked))
+        return SearchMemoryResponse(memories=[entry_of(memory) for memory in found])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Forget the memory, which no later ingestion brings back; one that is not there is no failure."""
@@ -139,6 +137,18 @@ class ChatMemoryMemoryService(BaseMemoryService):
 
 
 # --- Effects ---
+
+
+@Effect.gen
+async def _found(
+    do: Do[RecallError, LongTermMemoryService], namespace: Namespace, query: str
+) -> Sequence[Memory]:
+    """Recall the memories for *query*, which a model is shown next, and count their use; ADK names no session."""
+    memory = do.service(LongTermMemoryService)
+    recall = await do(memory.recall(namespace, query, limit=MOST_FOUND))
+    found = [hit.memory for hit in recall.hits]
+    await do(memory.record_use(namespace, [one.id for one in found]))
+    return found
 
 
 @Effect.gen

@@ -20,7 +20,8 @@ from chatmemory.longterm.memories import Category, UseReport
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.memory_rules import ids_problems, namespace_problems, tags_problems
 from chatmemory.longterm.recall.recall import Recall
-from chatmemory.longterm.repository_values import MemorySearch
+from chatmemory.longterm.recall.short_term_uses import LOOKED_AT, short_term_uses
+from chatmemory.longterm.repository_values import MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import MOST_RECALLED
 from chatmemory.text.long_work import beside_the_loop
 from chatmemory.text.search_terms import READ_CHARACTERS, query_terms
@@ -94,6 +95,7 @@ class Recalling(MemoryParts):
         *,
         use_id: str | None = None,
         session_id: str | None = None,
+        query: str | None = None,
     ) -> UseReport:
         """See ``LongTermMemory``."""
         refuse(
@@ -102,11 +104,20 @@ class Recalling(MemoryParts):
             ids_problems("$.memory_ids", memory_ids),
             id_problems("$.use_id", use_id, or_none=True),
             id_problems("$.session_id", session_id, or_none=True),
+            [] if query is None else text_problems("$.query", query),
         )
+        used = dict.fromkeys(memory_ids)
+        if self.promotion.after_sessions and session_id is not None and query:
+            short_term = MemoryListing(namespace, LOOKED_AT, memory_type="short_term")
+            newest = await do(self.repository.list(short_term).alt(GenericMemoryError))
+            hits = short_term_uses(query, newest, session_id=session_id, limit=self.retrieval.limit)
+            used |= dict.fromkeys(memory.id for memory in hits)
+        if not used:
+            return UseReport(0)
         return await do(
             self.repository.record_use(
                 namespace,
-                tuple(dict.fromkeys(memory_ids)),
+                tuple(used),
                 use_id=use_id or self.ids.next_id(),
                 session_id=session_id,
                 now=self.clock.now(),

@@ -7,7 +7,7 @@ from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.longterm.memory_rules import MAX_CONTAINED_CHARACTERS
 from chatmemory.programs.http.operation import InApp
 from chatmemory.programs.http.operations.conversations import ConversationList
-from chatmemory.programs.http.operations.memories import ForgetWhere, MemoryList, Question, Said, Turn
+from chatmemory.programs.http.operations.memories import ForgetWhere, MemoryList, Question, Said, Shown, Turn
 from chatmemory.programs.http.operations.past_chats import PastConversationList
 from chatmemory.programs.http.operations.values import NewValue, ValueAt, ValueList
 from chatmemory.programs.operations.audit import AuditList
@@ -44,6 +44,9 @@ RULES_OF_REQUESTS: Final = {
     (NewValue, "content"): {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS},
     (Question, "query"): _TEXT,
     (Question, "tags"): TAGS,
+    (Shown, "memory_ids"): {"items": {"type": "string", **AN_ID}},
+    (Shown, "session_id"): AN_ID,
+    (Shown, "query"): _TEXT,
     (Turn, "session_id"): AN_ID,
     (Turn, "user_message_id"): AN_ID,
     (Turn, "assistant_message_id"): AN_ID,

@@ -150,6 +150,7 @@ async def test_memory_access_tracking(conversations: ChatMemory) -> None:
     assert [use[:2] for use in remembered.uses] == [(USER, first.memory_ids), (USER, second.memory_ids)]
     assert [use[3] for use in remembered.uses] == ["c", "c"]
     assert len({use[2] for use in remembered.uses}) == 2
+    assert [use[4] for use in remembered.uses] == ["画一张图", "画一张图"]
 
 
 async def test_a_memory_that_fell_to_the_budget_was_not_used(conversations: ChatMemory) -> None:
@@ -165,9 +166,15 @@ async def test_peeking_counts_nothing(conversations: ChatMemory) -> None:
     assert peeked == await built(builder(conversations, remembered))
 
 
-async def test_a_context_without_memories_counts_nothing(conversations: ChatMemory) -> None:
+async def test_a_context_that_shows_no_memory_tells_what_it_was_made_for(conversations: ChatMemory) -> None:
     remembered = Remembered()
     await built(builder(conversations, remembered))
+    assert [(use[1], *use[3:]) for use in remembered.uses] == [((), "c", "画一张图")]
+
+
+async def test_a_context_without_recall_counts_nothing(conversations: ChatMemory) -> None:
+    remembered = Remembered(MEMORIES)
+    await built(builder(conversations, remembered, recall=False))
     assert remembered.uses == []
 
 

@@ -30,6 +30,7 @@ from chatmemory.longterm.memories import (
     NewMemory,
     RememberReport,
     Stored,
+    UseReport,
 )
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.programs.http.large_answers import bounded, bounded_recall
@@ -132,6 +133,23 @@ class Said:
 
 @final
 @frozen(kw_only=True)
+class Shown:
+    """The memories of a recall that a model was shown.
+
+    Attributes:
+        memory_ids: none for a context without memories, in which a query may still hit short-term ones.
+        session_id: the conversation of the model; null: none, and the use counts for no session.
+        query: the user's message; short-term memories of other sessions that share words with it count as used, too,
+            if `memory.promotion.afterSessions` is set.
+    """
+
+    memory_ids: tuple[str, ...] = field(validator=validators.max_len(MOST_RECALLED))
+    session_id: str | None = None
+    query: str | None = None
+
+
+@final
+@frozen(kw_only=True)
 class Replacement:
     """The newer fact."""
 
@@ -222,6 +240,19 @@ def recall(call: Call[InApp, Question]) -> Effect[Recall, RecallError | Refusal,
             tags=asked.tags,
             as_of=asked.as_of,
         ).map(bounded_recall),
+    )
+
+
+def record_use(
+    call: Call[InApp, Shown],
+) -> Effect[UseReport, RecallError | Refusal, LongTermMemoryService]:
+    """Count that a model was shown memories of a recall; one that is used in enough sessions becomes long-term."""
+    shown = call.body
+    return of_memory(
+        call,
+        lambda memory, namespace: memory.record_use(
+            namespace, shown.memory_ids, use_id=call.key, session_id=shown.session_id, query=shown.query
+        ),
     )
 
 
@@ -377,6 +408,18 @@ MEMORIES: Final[Sequence[Operation]] = (
         reads_only=True,
         asks_models=True,
         example={"body": {"query": "What does Mei drink?", "limit": 5}},
+    ),
+    Operation(
+        "POST",
+        "/memories/uses",
+        record_use,
+        example={
+            "body": {
+                "memoryIds": ["0195ce1f-83a0-7d3c-9a54-4d6f2c1b7a91"],
+                "sessionId": "trip-to-kyoto",
+                "query": "What does Mei drink?",
+            }
+        },
     ),
     Operation("POST", "/memories/turn", save_turn, status=201, asks_models=True, example={"body": _TURN}),
     Operation(
