@@ -198,7 +198,10 @@ class PastChatsIndex(Protocol):
         ...
 
     def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
-        """Import the lines that ``PastChats.export`` wrote; turns that are already stored stay unchanged."""
+        """Import the lines that ``PastChats.export`` wrote; turns that are already stored stay unchanged.
+
+        Secrets are taken out as ``index`` does it.
+        """
         ...
 
     def forget(

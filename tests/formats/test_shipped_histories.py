@@ -52,5 +52,6 @@ def test_they_tell_what_failed_before_it_worked() -> None:
     assert any("exponential backoff with full jitter" in text for text in texts[asked:])
 
 
-def test_one_holds_a_key_that_is_known_to_be_none() -> None:
+def test_one_holds_a_key_that_is_known_to_be_none_and_a_password_as_it_might_be() -> None:
     assert sum("AKIAIOSFODNN7EXAMPLE" in text for _, text in _all_kept()) == 1
+    assert sum("no-real-passw0rd" in text for _, text in _all_kept()) == 1

@@ -24,6 +24,7 @@ from chatmemory.pastchats.indexing.source_options import source_options
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
 from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+from chatmemory.pastchats.redaction.redaction import Redaction
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 
 
@@ -84,7 +85,8 @@ class PastChatsIndexLive(IndexMaintenance):
 
     def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
         """See ``PastChatsIndex.import_records``."""
-        return RecordImport(self.repository, self.embedder, self.clock).run(lines)
+        redaction = Redaction() if self.settings.redact_secrets else None
+        return RecordImport(self.repository, self.embedder, self.clock, redaction).run(lines)
 
 
 def _named(name: str | None, known: Formats) -> Effect[HistoryFormat | None, DataValidationError]:

@@ -1,6 +1,7 @@
 """``RecordImport``: takes in what an export wrote, line by line; turns that are there already stay as they are.
 
-Lines of one source that stand together, as an export writes them, are one transaction.
+Lines of one source that stand together, as an export writes them, are one transaction.  Secrets are taken out as
+``index`` does it: the other index may have kept them, or may have known fewer kinds.
 """
 
 import json
@@ -8,14 +9,16 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final, final
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import Clock
 from chatmemory.embedding.embedder import Embedder
 from chatmemory.errors import GenericMemoryError
+from chatmemory.pastchats.finding.prompt_terms import search_terms_of
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.indexing.cleaning import Cleaning
+from chatmemory.pastchats.indexing.identity import text_hash
 from chatmemory.pastchats.indexing.index_tally import IndexTally
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceState
 from chatmemory.pastchats.indexing.prompt_record_json import BadRecordError, draft_of
@@ -23,6 +26,7 @@ from chatmemory.pastchats.indexing.source_reading import BATCH_TURNS
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory.pastchats.prompt_repository import PromptRepository
+from chatmemory.pastchats.redaction.redaction import Redaction
 
 IMPORT: Final = "import"
 """What the lines are called in issues."""
@@ -31,11 +35,16 @@ IMPORT: Final = "import"
 @final
 @define
 class RecordImport:
-    """One import."""
+    """One import.
+
+    Attributes:
+        redaction: takes the secrets out; None: they are kept.
+    """
 
     repository: PromptRepository
     embedder: Embedder
     clock: Clock
+    redaction: Redaction | None
     _tally: IndexTally = field(factory=IndexTally)
 
     @Effect.gen
@@ -61,7 +70,9 @@ class RecordImport:
             self._tally.files += 1
             self._tally.add_read(format_name)
         report = self._tally.report(
-            redacted=0, started_at=started_at, seconds=self.clock.monotonic() - started
+            redacted=0 if self.redaction is None else self.redaction.total,
+            started_at=started_at,
+            seconds=self.clock.monotonic() - started,
         )
         await do(self.repository.record_run(report).alt(GenericMemoryError))
         return report
@@ -78,7 +89,21 @@ class RecordImport:
                 detail = f"no JSON: {Cleaning().text(str(error))}"
                 self._tally.add_issues(HistoryIssue("malformed_record", IMPORT, detail, number))
             else:
-                yield draft
+                yield draft if self.redaction is None else _redacted(draft, self.redaction)
+
+
+def _redacted(draft: PromptDraft, redaction: Redaction) -> PromptDraft:
+    """Return *draft* without secrets; which turn it is stays, so that a second import finds it again."""
+    content = redaction.text(draft.content)
+    draft = evolve(draft, project=redaction.text(draft.project), metadata=redaction.metadata(draft.metadata))
+    if content == draft.content:
+        return draft
+    return evolve(
+        draft,
+        content=content,
+        text_hash=text_hash(content),
+        search_terms=search_terms_of(content, timestamp=draft.timestamp, speaker=draft.speaker),
+    )
 
 
 def _batches(drafts: Iterable[PromptDraft]) -> Iterator[list[PromptDraft]]:

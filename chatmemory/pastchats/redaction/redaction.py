@@ -11,12 +11,11 @@ from attrs import define, field
 
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.redaction.secret_assignments import assigned_secrets
-from chatmemory.pastchats.redaction.secret_shapes import SHAPES, SecretShape
+from chatmemory.pastchats.redaction.secret_places import placed_secrets
+from chatmemory.pastchats.redaction.secret_shapes import shaped_secrets
 
-VERSION: Final = 2  # another one reads every source anew
+VERSION: Final = 3  # another one reads every source anew
 
-# What most literals share is looked for first: a usual text is done after some ten looks instead of fifty.
-_GATES: Final = ("_", "-", "IA", "/")
 LEAST_TEXT: Final = 12  # characters: no secret of any shape is shorter than that with what names it
 
 
@@ -35,13 +34,13 @@ class Redaction:
     def text(self, text: str) -> str:
         """Return *text* with a name in the place of each secret.
 
-        >>> Redaction().text("export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE")
-        'export AWS_ACCESS_KEY_ID=[redacted: aws access key]'
+        >>> Redaction().text("curl -u me:s3same-0pen https://api.test")
+        'curl -u me:[redacted: password] https://api.test'
         """
         if len(text) < LEAST_TEXT:
             return text
-        found = _shaped(text)
-        found += _assigned(text)
+        found = shaped_secrets(text)
+        found += _named(text)
         return self._without(text, found) if found else text
 
     def metadata(self, given: Mapping[str, Json]) -> dict[str, Json]:
@@ -72,33 +71,8 @@ class Redaction:
         return "".join(kept)
 
 
-def _gate_of(literal: str) -> str:
-    return next((gate for gate in _GATES if gate in literal), literal)
-
-
-def _by_gate() -> tuple[tuple[str, tuple[tuple[str, SecretShape], ...]], ...]:
-    gates: dict[str, list[tuple[str, SecretShape]]] = {}
-    for shape in SHAPES:
-        for literal in shape.literals:
-            gates.setdefault(_gate_of(literal), []).append((literal, shape))
-    return tuple((gate, tuple(shapes)) for gate, shapes in gates.items())
-
-
-_BY_GATE: Final = _by_gate()
-
-
-def _shaped(text: str) -> list[tuple[int, int, str]]:
-    found: list[tuple[int, int, str]] = []
-    for gate, shapes in _BY_GATE:
-        if gate in text:
-            for literal, shape in shapes:
-                if literal in text:
-                    found += shape.places(text)
-    return found
-
-
-def _assigned(text: str) -> list[tuple[int, int, str]]:
+def _named(text: str) -> list[tuple[int, int, str]]:
     lowered = text.lower()
     if len(lowered) != len(text):  # "İ" is two characters in lower case, and places would shift
         lowered = "".join([character.lower() if character.isascii() else character for character in text])
-    return assigned_secrets(text, lowered)
+    return assigned_secrets(text, lowered) + placed_secrets(text, lowered)

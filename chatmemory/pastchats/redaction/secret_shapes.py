@@ -1,137 +1,203 @@
-"""The shapes of well-known secrets: keys and tokens that say by their form whose they are.
+"""The secrets whose form alone says what they are, wherever they stand.
 
-Each shape has literals one of which stands in every such secret.  Looking for a literal takes a tenth of a microsecond,
-so that a usual text, which holds none, is done before any pattern is tried.
+Most are long runs of letters and digits.  To find those runs takes the time of a few looks at the text, and each run is
+compared with what its first characters allow: a text without any, as nearly all are, is done at once.
 """
 
 import re
 from collections.abc import Iterator
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 from attrs import frozen
 
+from chatmemory.pastchats.redaction.token_prefixes import TOKENS, PrefixedToken
+
+Secret: TypeAlias = tuple[int, int, str]
+"""Where a secret begins and ends, and its name."""
+
+LEAST_RUN: Final = 16  # characters of a word without a break
+_KEY: Final = 2  # characters by which a prefix is looked up
+
+_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_IS_WORD: Final = bytes(chr(byte) in _WORD for byte in range(256))
+_RUN: Final = b"\1" * LEAST_RUN
+
+_EXAMPLE: Final = re.compile(
+    r"example|placeholder|redacted|changeme|dummy|your[-_]|x{5}|abcdefgh|1234567890a|(.)\1{7}",
+    re.IGNORECASE,
+)
+_WORDS: Final = re.compile(r"(?:[a-z0-9]{1,10}[-_]+)+[a-z0-9]{1,10}\Z")
+_NO_DIGIT: Final = re.compile(r"[^0-9]+\Z")
+
 
 @final
-@frozen(slots=False)
-class SecretShape:
-    """A kind of secret.
+@frozen
+class _Inner:
+    """A token whose last part is a run, and whose first part says what it is.
 
     Attributes:
-        name: what stands in its place, ``[redacted: <name>]``.
-        literals: one of them is in each such secret.
-        pattern: its group ``secret`` is taken out; without such a group, all of it.
-        needs_digit: a match without a digit is a word: ``sk-fading-circle-with-a-long-name``.
+        before: the character right before the run.
+        literal: stands before the run, too.
+        back: how many characters before the run the token may begin.
     """
 
     name: str
-    literals: tuple[str, ...]
+    before: str
+    literal: str
+    back: int
     pattern: re.Pattern[str]
-    needs_digit: bool = False
-
-    def places(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield start, end and name of each secret of this shape."""
-        group = "secret" if "secret" in self.pattern.groupindex else 0
-        for match in self.pattern.finditer(text):
-            start, end = match.span(group)
-            if not self.needs_digit or any(character.isdigit() for character in text[start:end]):
-                yield start, end, self.name
 
 
-def _shape(name: str, pattern: str, *literals: str, flags: int = 0, needs_digit: bool = False) -> SecretShape:
-    return SecretShape(name, literals, re.compile(pattern, flags), needs_digit)
-
-
-_APART: Final = r"(?<![A-Za-z0-9_-])"  # not within a longer word, as in base64
-_OVER: Final = r"(?![A-Za-z0-9_-])"
-_KEY_LINES: Final = r"(?:(?:\s|\\n|\\r)*[A-Za-z0-9+/=]{20,})+"
-
-SHAPES: Final[tuple[SecretShape, ...]] = (
-    _shape(
-        "private key",
-        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:(?:(?!-----(?:BEGIN|END)).){1,40000}?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-        rf"|{_KEY_LINES})",  # the end is missing: what looks like a key, and no more
-        "PRIVATE KEY",
-        flags=re.DOTALL,
+_INNER: Final = (
+    _Inner(
+        "terraform token", ".", ".atlasv1.", 25, re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}")
     ),
-    _shape(
-        "aws access key",
-        rf"{_APART}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}{_OVER}",
-        "AKIA",
-        "ASIA",
-        "ABIA",
-        "ACCA",
+    _Inner("doppler token", ".", "dp.st.", 45, re.compile(r"dp\.st\.[a-z0-9_-]+\.[A-Za-z0-9]{40,}")),
+    _Inner(
+        "vault token", ".", "s.", 2, re.compile(r"(?<![\w.])s\.(?=\w*\d)(?=\w*[A-Z])[A-Za-z0-9]{24}(?!\w)")
     ),
-    _shape(
-        "github token", rf"{_APART}gh[pousr]_[A-Za-z0-9]{{30,255}}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"
+    _Inner("azure secret", "~", "Q~", 8, re.compile(r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,}")),
+    _Inner("telegram token", ":", ":", 11, re.compile(r"(?<![A-Za-z0-9_-])\d{8,10}:AA[A-Za-z0-9_-]{32,}")),
+    _Inner(
+        "salesforce token", "!", "00", 17, re.compile(r"00[A-Za-z0-9]{13}!(?P<secret>[A-Za-z0-9._-]{60,})")
     ),
-    _shape("github token", rf"{_APART}github_pat_[A-Za-z0-9_]{{22,255}}", "github_pat_"),
-    _shape(
-        "gitlab token",
-        rf"{_APART}gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_.-]{{20,}}",
-        "glpat-",
-        "gldt-",
-        "glrt-",
-        "glcbt-",
-        "glptt-",
-        "glft-",
-        "glsoat-",
-    ),
-    _shape(
-        "slack token",
-        rf"{_APART}(?:xox[abeoprsc]-[A-Za-z0-9-]{{10,}}|xapp-[A-Za-z0-9-]{{20,}})",
-        "xox",
-        "xapp-",
-        needs_digit=True,
-    ),
-    _shape(
+    _Inner(
         "slack webhook",
-        r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9+/_-]{20,})",
+        "/",
         "hooks.slack.com/",
+        60,
+        re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9+/_-]{20,})"),
     ),
-    _shape(
+    _Inner(
         "discord webhook",
-        r"discord(?:app)?\.com/api/webhooks/\d+/(?P<secret>[A-Za-z0-9_-]{30,})",
+        "/",
         "/api/webhooks/",
+        45,
+        re.compile(r"/api/webhooks/\d+/(?P<secret>[A-Za-z0-9_-]{30,})"),
     ),
-    _shape("anthropic key", rf"{_APART}sk-ant-[A-Za-z0-9_-]{{16,}}", "sk-ant-"),
-    _shape("openai key", rf"{_APART}sk-[A-Za-z0-9_-]{{20,}}", "sk-", needs_digit=True),
-    _shape("google key", rf"{_APART}AIza[A-Za-z0-9_-]{{35}}{_OVER}", "AIza"),
-    _shape(
-        "google token",
-        rf"{_APART}(?:GOCSPX-[A-Za-z0-9_-]{{20,}}|ya29\.[A-Za-z0-9_-]{{20,}})",
-        "GOCSPX-",
-        "ya29.",
+    _Inner(
+        "teams webhook",
+        "/",
+        "/IncomingWebhook/",
+        20,
+        re.compile(r"/IncomingWebhook/(?P<secret>[A-Fa-f0-9]{32}/[A-Fa-f0-9-]{36}[\w/-]*)"),
     ),
-    _shape(
-        "stripe key",
-        rf"{_APART}(?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{{16,}}",
-        "k_live_",
-        "k_test_",
-        "whsec_",
-    ),
-    _shape("npm token", rf"{_APART}npm_[A-Za-z0-9]{{36}}{_OVER}", "npm_"),
-    _shape("pypi token", rf"{_APART}pypi-[A-Za-z0-9_-]{{50,}}", "pypi-"),
-    _shape("hugging face token", rf"{_APART}hf_[A-Za-z0-9]{{30,}}", "hf_"),
-    _shape("groq key", rf"{_APART}gsk_[A-Za-z0-9]{{40,}}", "gsk_"),
-    _shape("xai key", rf"{_APART}xai-[A-Za-z0-9]{{40,}}", "xai-"),
-    _shape("sendgrid key", rf"{_APART}SG\.[A-Za-z0-9_-]{{16,}}\.[A-Za-z0-9_-]{{16,}}", "SG."),
-    _shape("telegram token", rf"{_APART}\d{{8,10}}:AA[A-Za-z0-9_-]{{32,}}", ":AA"),
-    _shape("digitalocean token", rf"{_APART}do[opr]_v1_[a-f0-9]{{64}}", "_v1_"),
-    _shape("databricks token", rf"{_APART}dapi[a-f0-9]{{32}}", "dapi"),
-    _shape(
-        "shopify token",
-        rf"{_APART}shp(?:at|ca|pa|ss)_[a-fA-F0-9]{{32}}",
-        "shpat_",
-        "shpca_",
-        "shppa_",
-        "shpss_",
-    ),
-    _shape("docker token", rf"{_APART}dckr_pat_[A-Za-z0-9_-]{{20,}}", "dckr_pat_"),
-    _shape("linear key", rf"{_APART}lin_api_[A-Za-z0-9]{{32,}}", "lin_api_"),
-    _shape(
-        "json web token",
-        rf"{_APART}eyJ[A-Za-z0-9_-]{{8,}}\.eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}",
-        "eyJ",
+    _Inner(
+        "signature of a link",
+        "=",
+        "-Signature=",
+        20,
+        re.compile(r"X-(?:Amz|Goog)-Signature=(?P<secret>[A-Fa-f0-9]{64,})"),
     ),
 )
+_BY_LENGTH: Final = {
+    50: ("mailgun key", re.compile(r"[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}\Z")),
+    36: ("mailchimp key", re.compile(r"[a-f0-9]{32}-us\d\Z")),
+    37: ("mailchimp key", re.compile(r"[a-f0-9]{32}-us\d\d\Z")),
+}
+
+_KEY_LINES: Final = r"(?:(?:\s|\\n|\\r)*[A-Za-z0-9+/=]{20,})+"
+_PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:(?:(?!-----(?:BEGIN|END)).){1,40000}?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+    rf"|{_KEY_LINES})",  # the end is missing: what looks like a key, and no more
+    re.DOTALL,
+)
+_KEY_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{20}")
+# The other half of a pair: only beside the access key is a run of forty such characters more than base64.
+_AWS_SECRET: Final = re.compile(
+    r"(?<![A-Za-z0-9/+=])(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
+)
+
+
+def _by_beginning() -> tuple[dict[str, list[tuple[str, PrefixedToken]]], dict[str, PrefixedToken]]:
+    """Return the tokens by the first characters of a run, and by what stands right before one."""
+    starts: dict[str, list[tuple[str, PrefixedToken]]] = {}
+    leads: dict[str, PrefixedToken] = {}
+    for token in TOKENS:
+        for prefix in token.prefixes:
+            if prefix[-1] in _WORD:
+                starts.setdefault(prefix[:_KEY], []).append((prefix, token))
+            else:
+                leads[prefix] = token
+    for found in starts.values():
+        found.sort(key=lambda one: -len(one[0]))  # ``sk-ant-`` before ``sk-``
+    return starts, leads
+
+
+_STARTS, _LEADS = _by_beginning()
+_LEAD_WORDS: Final = tuple(_LEADS)
+_LONGEST_LEAD: Final = max(map(len, _LEADS))
+_BEFORE: Final = frozenset(lead[-1] for lead in _LEADS) | {inner.before for inner in _INNER}
+
+
+def shaped_secrets(text: str) -> list[Secret]:
+    """Return start, end and name of each secret in *text* that its form gives away."""
+    found: list[Secret] = []
+    for start, end in _runs(text):
+        found += _beginning(text, start, end)
+        if start and text[start - 1] in _BEFORE:
+            found += _led(text, start)
+        whole = _BY_LENGTH.get(end - start)
+        if whole is not None and whole[1].match(text, start, end) is not None:
+            found.append((start, end, whole[0]))
+    if "PRIVATE KEY" in text:
+        found += [
+            (*match.span(), "private key")
+            for match in _PRIVATE_KEY.finditer(text)
+            if _KEY_LINE.search(text, *match.span()) is not None
+        ]
+    if any(name == "aws access key" for _, _, name in found):
+        found += [(*match.span(), "aws secret key") for match in _AWS_SECRET.finditer(text)]
+    return found
+
+
+def _runs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each long run of letters, digits, ``_`` and ``-`` begins and ends."""
+    kinds = text.encode("latin-1", "replace").translate(_IS_WORD)  # a byte for each character
+    at = kinds.find(_RUN)
+    while at >= 0:
+        end = kinds.find(b"\0", at + LEAST_RUN)
+        end = len(kinds) if end < 0 else end
+        yield at, end
+        at = kinds.find(_RUN, end)
+
+
+def _beginning(text: str, start: int, end: int) -> Iterator[Secret]:
+    for prefix, token in _STARTS.get(text[start : start + _KEY], ()):
+        if text.startswith(prefix, start):
+            at = _end_of(token, text, start, start + len(prefix), end)
+            if at:
+                yield start, at, token.name
+                return
+
+
+def _led(text: str, start: int) -> Iterator[Secret]:
+    if text.endswith(_LEAD_WORDS, max(0, start - _LONGEST_LEAD), start):
+        for lead, token in _LEADS.items():
+            begin = start - len(lead)
+            if text.startswith(lead, begin) and begin >= 0 and not (begin and text[begin - 1] in _WORD):
+                at = _end_of(token, text, begin, start, None)
+                if at:
+                    yield begin, at, token.name
+                    return
+    for inner in _INNER:
+        earliest = max(0, start - inner.back)
+        if inner.before == text[start - 1] and inner.literal in text[earliest:start]:
+            match = next(filter(None, (inner.pattern.match(text, at) for at in range(earliest, start))), None)
+            if match is not None and _EXAMPLE.search(match[0]) is None:
+                yield *match.span("secret" if inner.pattern.groups else 0), inner.name
+
+
+def _end_of(token: PrefixedToken, text: str, start: int, after: int, run_end: int | None) -> int:
+    """Return where the token that begins at *start* ends, its prefix ending at *after*; 0 for no token."""
+    match = token.of.match(text, after)
+    if match is None or match.end() - after < token.least:
+        return 0
+    end = match.end()
+    if token.most is not None and (end - after > token.most or (run_end is not None and end < run_end)):
+        return 0
+    whole = text[start:end]
+    if token.needs_digit and (_NO_DIGIT.match(whole, after - start) is not None or _WORDS.match(whole)):
+        return 0
+    return 0 if _EXAMPLE.search(whole) is not None else end

@@ -83,6 +83,8 @@ def export(host: Host, which: PromptFilter, output: IO[str]) -> None:
 def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
     """Read turns that export wrote; turns that are already in the index stay unchanged.
 
+    Secrets are redacted as index does it.
+
     \b
       pastchats-memory import api.jsonl
       zcat everything.jsonl.gz | pastchats-memory import

@@ -1,0 +1,137 @@
+"""Secrets in the places that tools give them: options of commands, ``netrc`` lines, cookies, links and JSON Web Keys."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.pastchats.redaction.secret_values import is_mixed, is_placeholder, surprise
+
+_COOKIE_BITS: Final = 3.0  # bits per character
+_LEAST_COOKIE: Final = 16  # characters
+
+_QUOTE: Final = r"""["'`]?"""
+_WITHIN_COMMAND: Final = r"(?:[^\n|;&\\]|\\[\s\S]){0,400}?(?<=\s)"
+
+
+@final
+@frozen
+class _Place:
+    """A word, as it is in lower case, and the pattern that begins there and names its secret."""
+
+    word: str
+    name: str
+    pattern: re.Pattern[str]
+
+
+def _place(word: str, name: str, pattern: str) -> _Place:
+    return _Place(word, name, re.compile(pattern, re.IGNORECASE))
+
+
+_PLACES: Final = (
+    _place(
+        "curl",
+        "password",
+        rf"curl\s{_WITHIN_COMMAND}(?-i:-u\s?|--user[ =]){_QUOTE}[^\s:\"'`]{{1,128}}:(?P<secret>[^\s\"'`]{{3,256}})",
+    ),
+    _place(
+        "mysql",
+        "password",
+        rf"mysql(?:dump|admin|import|show)?\s{_WITHIN_COMMAND}(?-i:-p){_QUOTE}(?P<secret>[^\s\"'`-][^\s\"'`]{{3,127}})",
+    ),
+    _place("sshpass", "password", rf"sshpass\s+-p\s*{_QUOTE}(?P<secret>[^\s\"'`]{{4,128}})"),
+    _place(
+        "redis-cli",
+        "password",
+        rf"redis-cli\s{_WITHIN_COMMAND}(?-i:-a)\s+{_QUOTE}(?P<secret>[^\s\"'`]{{6,256}})",
+    ),
+    _place(
+        "login",
+        "password",
+        rf"login\s{_WITHIN_COMMAND}(?-i:-p)\s+{_QUOTE}(?P<secret>[^\s\"'`]{{6,256}})",
+    ),
+    _place("login", "password", r"login\s+\S{1,128}\s+password\s+(?P<secret>[^\s\"'`]{4,256})"),  # netrc
+    _place("sig=", "signature of a link", r"(?<=[?&;])sig=(?P<secret>[A-Za-z0-9%+/_-]{30,256}={0,2})"),
+    _place("-pass", "password", rf"-pass(?:in|out)?\s+{_QUOTE}pass:(?P<secret>[^\s\"'`]{{4,128}})"),
+    _place(
+        "authorization",
+        "token",
+        rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:token|api-?key|key|ssws|splunk)\s+(?:token=)?{_QUOTE}(?P<secret>[^\s\"'`]{{16,512}})",
+    ),
+)
+# ``postgres://shop:word@db``: a password that is its user's name is the one in every example of the database.
+_USER_INFO: Final = re.compile(
+    r"""://(?P<user>[^\s/:@"'<>`]{0,128}):(?P<secret>[^\s/@"'<>`]{3,256})@[A-Za-z0-9\[_]"""
+)
+_COOKIES: Final = re.compile(
+    r"""cookie["'`]?\s*[:=]\s*["'`]?(?P<pairs>[^\s=;"'`]{1,128}=[^\n"'`]{16,4096})""", re.IGNORECASE
+)
+_SESSION: Final = re.compile(
+    r"(?:sess(?:ion)?id|(?<=_)session|(?<=connect.)sid)=(?P<secret>[^\s;,\"'`<>&]{16,1024})", re.IGNORECASE
+)
+_PAIR: Final = re.compile(
+    r"(?P<name>[^\s=;,]{1,128})=(?P<secret>[^\s;,]{16,4096})",
+)
+_OF_A_SESSION: Final = re.compile(
+    r"sess|sid|auth|token|jwt|login|remember|secret|csrf|xsrf|clearance|user|key|__host-|__secure-",
+    re.IGNORECASE,
+)
+_OF_A_KEY: Final = re.compile(
+    r"""\\?["'](?:d|p|q|dp|dq|qi|k)\\?["']\s*:\s*\\?["'](?P<secret>[A-Za-z0-9_-]{22,2048})"""
+)
+
+
+def placed_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
+    """Return start, end and name of each secret in *text*, *lowered* being the same in lower case."""
+    found: list[tuple[int, int, str]] = []
+    for place in _PLACES:
+        if place.word in lowered:
+            found += [
+                (*match.span("secret"), place.name)
+                for match in matches(place.pattern, text, lowered, place.word)
+                if not is_placeholder(match["secret"])
+            ]
+    if "://" in text:
+        found += [
+            (*match.span("secret"), "password")
+            for match in matches(_USER_INFO, text, text, "://")
+            if not is_placeholder(match["secret"]) and match["secret"] != match["user"]
+        ]
+    if "cookie" in lowered:
+        found += _cookies(text, lowered)
+    for word in ("sess", "sid="):
+        found += [
+            (*match.span("secret"), "session cookie")
+            for match in matches(_SESSION, text, lowered, word)
+            if _is_session(match["secret"])
+        ]
+    if '"kty' in text or "'kty" in text:
+        found += [(*match.span("secret"), "private key") for match in _OF_A_KEY.finditer(text)]
+    return found
+
+
+def matches(pattern: re.Pattern[str], text: str, lowered: str, word: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of *pattern* that begin where *lowered* has *word*."""
+    at = lowered.find(word)
+    while at >= 0:
+        match = pattern.match(text, at)
+        if match is not None:
+            yield match
+        at = lowered.find(word, at + 1)
+
+
+def _cookies(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+    for match in matches(_COOKIES, text, lowered, "cookie"):
+        for pair in _PAIR.finditer(text, match.start("pairs"), match.end("pairs")):
+            if _OF_A_SESSION.search(pair["name"]) is not None and _is_session(pair["secret"]):
+                yield *pair.span("secret"), "session cookie"
+
+
+def _is_session(value: str) -> bool:
+    return (
+        len(value) >= _LEAST_COOKIE
+        and is_mixed(value)
+        and surprise(value) >= _COOKIE_BITS
+        and not is_placeholder(value.replace("%", ""))
+    )

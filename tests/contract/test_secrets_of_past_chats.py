@@ -1,0 +1,89 @@
+"""No secret is in an index: not in the bytes of its file, not among its words, not in what it gives away or takes in."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from chatmemory.pastchats.indexing.prompt_record_json import record_object
+from chatmemory.pastchats.prompt import EVERYTHING
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from tests.indexed import Indexed, open_index
+from tests.pastchats.corpus.true_secrets import TrueText, true_texts
+
+MOST_KEPT: Final = 0.02
+
+KEEPS_SECRETS: Final = PastChatsSettings(redact_secrets=False)
+TEXTS: Final = true_texts()
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> Iterator[Indexed]:
+    with open_index(tmp_path) as indexed:
+        yield indexed
+
+
+def test_an_index_of_all_kinds_of_secrets_holds_none(past: Indexed) -> None:
+    past.write("s1.jsonl", *((("user", "assistant")[n % 2], one.text) for n, one in enumerate(TEXTS)))
+    report = past.index()
+    assert report.turns.new == len(TEXTS)
+    assert report.redacted >= (1 - MOST_KEPT) * len(TEXTS)
+    assert_none_is_kept(past)
+
+
+def test_what_an_import_brings_is_redacted_as_a_history_is(tmp_path: Path) -> None:
+    for name in ("open", "closed"):
+        (tmp_path / name).mkdir()
+    with open_index(tmp_path / "open", settings=KEEPS_SECRETS) as other:
+        other.write("s1.jsonl", *(("user", one.text) for one in TEXTS))
+        other.index()
+        lines = exported(other)
+    assert all(one.secret in "".join(json.loads(line)["content"] for line in lines) for one in TEXTS)
+    with open_index(tmp_path / "closed") as past:
+        first = past.run(past.live.import_records(lines)).unwrap()
+        assert first.redacted >= (1 - MOST_KEPT) * len(TEXTS)
+        assert_none_is_kept(past)
+        again = past.run(past.live.import_records(lines)).unwrap()
+        assert (again.turns.new, again.turns.updated) == (0, 0)
+
+
+def test_an_import_keeps_secrets_where_the_settings_say_so(tmp_path: Path) -> None:
+    with open_index(tmp_path, settings=KEEPS_SECRETS) as past:
+        past.write("s1.jsonl", ("user", TEXTS[0].text))
+        past.index()
+        lines = exported(past)
+        report = past.run(past.live.import_records(lines)).unwrap()
+        assert report.redacted == 0
+        assert past.rows("content") == [(TEXTS[0].text,)]
+
+
+def assert_none_is_kept(past: Indexed) -> None:
+    stored = b"".join(path.read_bytes() for path in past.database.parent.glob(past.database.name + "*"))
+    assert_few("bytes", [one for one in TEXTS if one.secret.encode() in stored])
+    assert_few("words", [one for one in TEXTS if has_word(past, longest_word(one.secret))])
+    lines = [json.loads(line) for line in exported(past)]
+    assert_few("export", [one for one in TEXTS if any(one.secret in str(line) for line in lines)])
+
+
+def assert_few(where: str, kept: list[TrueText]) -> None:
+    assert len(kept) <= MOST_KEPT * len(TEXTS), (where, kept)
+
+
+def longest_word(secret: str) -> str:
+    return max(re.findall(r"[A-Za-z0-9]+", secret), key=len)
+
+
+def has_word(past: Indexed, word: str) -> bool:
+    with closing(sqlite3.connect(past.database)) as connection:
+        statement = "SELECT 1 FROM prompts_fts WHERE prompts_fts MATCH ? LIMIT 1"
+        return connection.execute(statement, (f'"{word}"',)).fetchone() is not None
+
+
+def exported(past: Indexed) -> list[bytes]:
+    records = past.live.repository.records(EVERYTHING)
+    return [json.dumps(dict(record_object(record))).encode() for record in records]

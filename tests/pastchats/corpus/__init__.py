@@ -1,0 +1,1 @@
+"""Texts with secrets and texts without: the measure of redaction."""
