@@ -284,3 +284,14 @@ $$;
 ALTER TABLE atomic_memory ADD COLUMN attribute TEXT COLLATE "C";
 CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attribute)
     WHERE attribute IS NOT NULL AND superseded_at_us IS NULL;
+
+-- 9: versions of messages
+
+ALTER TABLE chat_message
+    ADD COLUMN version            BIGINT,
+    ADD COLUMN stored_at_us       BIGINT,
+    ADD COLUMN covered_at_version BIGINT;
+ALTER TABLE conversation
+    ADD COLUMN kept_since_version BIGINT NOT NULL DEFAULT 0,
+    ADD COLUMN kept_since_us      BIGINT;
+UPDATE conversation SET kept_since_version = version, kept_since_us = updated_at_us;

@@ -93,7 +93,7 @@ CREATE TABLE "chat_conversation" (
     deleted_count INTEGER NOT NULL,
     created_at_us INTEGER NOT NULL,
     updated_at_us INTEGER NOT NULL
-, owner_user TEXT NOT NULL DEFAULT '', owner_app TEXT NOT NULL DEFAULT '');
+, owner_user TEXT NOT NULL DEFAULT '', owner_app TEXT NOT NULL DEFAULT '', kept_since_version INTEGER NOT NULL DEFAULT 0, kept_since_us INTEGER);
 
 CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user);
 
@@ -107,7 +107,7 @@ CREATE TABLE chat_message (
     tokens INTEGER NOT NULL,
     covered_by TEXT,
     metadata TEXT,
-    content TEXT NOT NULL,
+    content TEXT NOT NULL, version INTEGER, stored_at_us INTEGER, covered_at_version INTEGER,
     UNIQUE (conversation_key, seq),
     UNIQUE (id, conversation_key)
 );

@@ -31,6 +31,8 @@ class ConversationState:
         deleted_count: messages that a summary has deleted, whose ids stay known.
         has_work: whether history work is queued.
         owner: whose it is; who writes to a new conversation, owns it.
+        kept_since_version: the earliest version whose view is whole: the latest change that destroyed content made it.
+        kept_since: when that change happened; None: nothing was ever destroyed.
     """
 
     conversation: Conversation
@@ -39,6 +41,8 @@ class ConversationState:
     deleted_count: int = 0
     has_work: bool = False
     owner: Namespace = UNOWNED
+    kept_since_version: int = 0
+    kept_since: datetime | None = None
 
     def is_seen_by(self, principal: Principal) -> bool:
         """Return whether *principal* may see what there is."""
@@ -157,6 +161,8 @@ def _extended(
         state.deleted_count,
         state.has_work or is_due(conversation, threshold),
         state.owner,
+        state.kept_since_version,
+        state.kept_since,
     )
 
 
@@ -202,6 +208,7 @@ def decide_summary(
         come=[InView(place, summary.draft.role, summary.draft.tokens)],
         stored=1 - deleted,
         deleted=deleted,
+        is_kept=not summary.delete_covered,
         now=summary.now,
         threshold=summary.threshold,
     )
@@ -233,6 +240,7 @@ def decide_removal(
         come=restored,
         stored=-len(removed),
         deleted=-freed,
+        is_kept=False,
         now=now,
         threshold=threshold,
     )
@@ -257,7 +265,14 @@ def decide_clear(state: ConversationState, *, summaries: int, now: datetime) -> 
     """
     before = state.conversation
     after = Conversation(before.conversation_id, before.version + 1, 0, 0, 0, 0, before.created_at, now)
-    cleared = ConversationState(after, state.next_seq, rewritten_at_version=after.version, owner=state.owner)
+    cleared = ConversationState(
+        after,
+        state.next_seq,
+        rewritten_at_version=after.version,
+        owner=state.owner,
+        kept_since_version=after.version,
+        kept_since=now,
+    )
     return ClearDecision(cleared, ClearReport(before.message_count, summaries, after.version))
 
 
@@ -273,10 +288,14 @@ def _rewritten(
     come: Sequence[InView],
     stored: int,
     deleted: int,
+    is_kept: bool,
     now: datetime,
     threshold: WorkThreshold | None,
 ) -> ConversationState:
-    """Count what left the model's view and what came into it, in a version that no summary planned before may pass."""
+    """Count what left the model's view and what came into it, in a version that no summary planned before may pass.
+
+    Unless everything *is_kept*, no earlier version is whole any more.
+    """
     before = state.conversation
     after = evolve(
         before,
@@ -294,6 +313,8 @@ def _rewritten(
         deleted_count=state.deleted_count + deleted,
         has_work=state.has_work and is_due(after, threshold),
         owner=state.owner,
+        kept_since_version=state.kept_since_version if is_kept else after.version,
+        kept_since=state.kept_since if is_kept else now,
     )
 
 

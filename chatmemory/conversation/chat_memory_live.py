@@ -113,9 +113,10 @@ class ChatMemoryLive:
         limit: int | None = None,
         before: datetime | None = None,
         view: View = "model",
+        as_of: int | datetime | None = None,
     ) -> Outcome[Sequence[ChatMessage], ReadError]:
         """See ``ChatMemory``."""
-        page = await self._page(PageQuery(conversation_id, view, limit, before))
+        page = await self._page(PageQuery(conversation_id, view, limit, before, as_of=as_of))
         return page if isinstance(page, Failure) else Success(page.messages)
 
     @Effect.coroutine
@@ -127,9 +128,10 @@ class ChatMemoryLive:
         older_than: int | None = None,
         newer_than: int | None = None,
         view: View = "model",
+        as_of: int | datetime | None = None,
     ) -> Outcome[MessagePage, ReadError]:
         """See ``ChatMemory``."""
-        page = await self._page(PageQuery(conversation_id, view, limit, None, older_than, newer_than))
+        page = await self._page(PageQuery(conversation_id, view, limit, None, older_than, newer_than, as_of))
         return page if isinstance(page, Failure) else Success(page)
 
     async def pages(
@@ -250,7 +252,15 @@ class ChatMemoryLive:
         outcome = await self.repository.page(query)
         if type(outcome) is not Success:
             return Failure(GenericMemoryError(outcome.failure()))
-        return outcome.unwrap() or Failure(ConversationNotFoundError(query.conversation_id))
+        page = outcome.unwrap()
+        if page is None:
+            return Failure(ConversationNotFoundError(query.conversation_id))
+        if isinstance(query.as_of, int) and page.version != query.as_of:
+            yet_to_come = Problem(
+                "$.as_of", f"the conversation is at version {page.version}, and has no later one"
+            )
+            return Failure(DataValidationError((yet_to_come,)))
+        return page
 
     @Effect.gen
     async def _find(self, do: Do[ReadError], conversation_id: str) -> Conversation | None:
@@ -270,6 +280,10 @@ def _query_problems(query: PageQuery) -> list[Problem]:
         problems += limit_problems("$.newer_than", query.newer_than)
     if query.older_than is not None and query.newer_than is not None:
         problems.append(Problem("$.newer_than", "give older_than or newer_than, not both"))
+    if isinstance(query.as_of, int):
+        problems += limit_problems("$.as_of", query.as_of)
+    else:
+        problems += instant_problems("$.as_of", query.as_of)
     return problems
 
 

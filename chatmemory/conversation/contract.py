@@ -63,6 +63,7 @@ class ChatMemory(Protocol):
         limit: int | None = None,
         before: datetime | None = None,
         view: View = "model",
+        as_of: int | datetime | None = None,
     ) -> Effect[Sequence[ChatMessage], ReadError]:
         """Return the newest *limit* messages whose timestamp is before *before*, oldest first.
 
@@ -71,11 +72,15 @@ class ChatMemory(Protocol):
             limit: the largest number of messages; None: all of them; 0: none.
             before: a time with a time zone; None: any time.
             view: ``model``: summaries in the place of the messages that they cover.  ``full``: every stored message.
+            as_of: read what was there then: a version (0 to the present one), or a time with a time zone; None: now.
+                A summary that came later does not hide what it covers.  What was deleted since is missing;
+                ``get_page`` says whether anything is.
 
         Returns:
-            the messages; empty when the conversation has messages, but none before *before*.
+            the messages; empty when the conversation has messages, but none before *before*, or none yet then.
 
         Fails with:
+            DataValidationError: *as_of* is a version that is yet to come; the error says the present one.
             ConversationNotFoundError: the conversation holds no message at all.
         """
         ...
@@ -88,6 +93,7 @@ class ChatMemory(Protocol):
         older_than: int | None = None,
         newer_than: int | None = None,
         view: View = "model",
+        as_of: int | datetime | None = None,
     ) -> Effect[MessagePage, ReadError]:
         """Return one page of the conversation: the newest messages, or those next to a cursor.
 
@@ -99,11 +105,14 @@ class ChatMemory(Protocol):
                 0: begin with the oldest message.  Give *older_than* or *newer_than*, not both; with neither, the page
                 holds the newest messages.
             view: ``model``: summaries in the place of the messages that they cover.  ``full``: every stored message.
+            as_of: see ``get_messages``.  A cursor leads on in a page of the same *as_of*.
 
         Returns:
-            the messages, oldest first, with the cursors of the pages before and after.
+            the messages, oldest first, with the cursors of the pages before and after, and whether a page of the past
+            is whole.
 
         Fails with:
+            DataValidationError: *as_of* is a version that is yet to come; the error says the present one.
             ConversationNotFoundError: the conversation holds no message at all.
         """
         ...

@@ -58,12 +58,18 @@ class Entry:
         metadata: as JSON text: what callers give and get is never shared, and ``1``, ``1.0`` and ``true`` stay apart.
         place: where it stands in the model's view; a summary stands where the last message that it covers stood.
         tokens: its size.
+        version: the version that stored it.
+        stored_at: when it was stored.
+        covered_at_version: the version that covered it; None: no summary covers it.
     """
 
     message: ChatMessage
     metadata: str | None
     place: int
     tokens: int
+    version: int
+    stored_at: datetime
+    covered_at_version: int | None = None
 
     @property
     def words(self) -> Words:
@@ -75,9 +81,13 @@ class Entry:
         """What it counts for in the model's view."""
         return InView(self.place, self.message.role, self.tokens)
 
-    def covered_by(self, summary_id: str | None) -> Entry:
-        """Return it behind a summary, or in view."""
-        return evolve(self, message=evolve(self.message, covered_by=summary_id))
+    def covered_by(self, summary_id: str | None, version: int | None = None) -> Entry:
+        """Return it behind a summary that *version* has stored, or in view."""
+        return evolve(self, message=evolve(self.message, covered_by=summary_id), covered_at_version=version)
+
+    def as_of(self, version: int) -> Entry:
+        """Return it as *version*, which has it, had it."""
+        return self if (self.covered_at_version or 0) <= version else self.covered_by(None)
 
     def handed_out(self) -> ChatMessage:
         """Return the message with a copy of its metadata, which the caller may change."""
@@ -137,7 +147,11 @@ class History:
         decision = decide_append(self.state, known, batch, principal)
         if not isinstance(decision, AppendDecision):
             return decision
-        new = [_entry(draft, seq) for seq, draft in enumerate(decision.new, self.state.next_seq)]
+        version = decision.state.conversation.version
+        new = [
+            _entry(draft, seq, version, batch.now)
+            for seq, draft in enumerate(decision.new, self.state.next_seq)
+        ]
         return self._changed(
             decision.state, batch.now, entries=_by_id([*self.entries.values(), *new])
         ), decision.answer
@@ -151,12 +165,12 @@ class History:
         )
         if not isinstance(decision, SummaryDecision):
             return decision
-        entries = dict(self.entries)
+        entries, version = dict(self.entries), decision.state.conversation.version
         for entry in covered:
-            entries[entry.message.id] = entry.covered_by(summary.draft.id)
+            entries[entry.message.id] = entry.covered_by(summary.draft.id, version)
             if summary.delete_covered:
                 del entries[entry.message.id]
-        entries[summary.draft.id] = _entry(summary.draft, decision.seq, decision.place)
+        entries[summary.draft.id] = _entry(summary.draft, decision.seq, version, summary.now, decision.place)
         summaries = (*self.summaries, _metadata(summary))
         return self._changed(decision.state, summary.now, entries=entries, summaries=summaries)
 
@@ -250,10 +264,15 @@ class History:
         """Return the page that *query* asks for; None when the conversation holds no message."""
         if not self.entries:
             return None
-        in_view = query.view == "model"
+        in_view, version = query.view == "model", self._version(query.as_of)
+        entries = self.entries
+        if query.as_of is not None:
+            entries = {
+                id_: entry.as_of(version) for id_, entry in entries.items() if entry.version <= version
+            }
         stretch = [
             (entry.place if in_view else entry.message.seq, entry)
-            for entry in (_view(self.entries) if in_view else self.entries.values())
+            for entry in (_view(entries) if in_view else entries.values())
             if query.before is None or entry.message.timestamp < query.before
         ]
         limit = len(stretch) if query.limit is None else query.limit
@@ -267,10 +286,22 @@ class History:
         newest = chosen or older
         return MessagePage(
             messages=tuple([entry.handed_out() for _, entry in chosen]),
-            version=self.state.conversation.version,
+            version=version,
             older=older[-1][0] + 1 if older else None,
             newer=newest[-1][0] if newest else 0,
+            is_whole=version >= self.state.kept_since_version,
         )
+
+    def _version(self, as_of: int | datetime | None) -> int:
+        """Return the version that is meant, of those that there have been."""
+        state = self.state
+        if as_of is None:
+            return state.conversation.version
+        if isinstance(as_of, int):
+            return min(as_of, state.conversation.version)
+        kept = state.kept_since_version if state.kept_since and state.kept_since <= as_of else 0
+        stored = [entry.version for entry in self.entries.values() if entry.stored_at <= as_of]
+        return max(kept, *stored, 0)
 
     def summarization(self, summary_message_id: str) -> SummarizationMetadata | None:
         """Return which messages a summary covers, and who wrote it; None when no summary has this id."""
@@ -314,9 +345,11 @@ def _by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
     return {entry.message.id: entry for entry in entries}
 
 
-def _entry(draft: MessageDraft, seq: int, place: int | None = None) -> Entry:
+def _entry(
+    draft: MessageDraft, seq: int, version: int, stored_at: datetime, place: int | None = None
+) -> Entry:
     message = ChatMessage(draft.id, seq, draft.role, draft.content, draft.timestamp)
-    return Entry(message, to_json(draft.metadata), place or seq, draft.tokens)
+    return Entry(message, to_json(draft.metadata), place or seq, draft.tokens, version, stored_at)
 
 
 def _metadata(summary: Summary) -> SummarizationMetadata:

@@ -112,6 +112,8 @@ class PageQuery:
         older_than: the newest messages before this cursor.
         newer_than: the oldest messages after this cursor.  At most one of *older_than* and *newer_than* is given; with
             neither, the newest messages are read.
+        as_of: the version, or the instant, whose view is read; None: the present one.  An instant names the last version
+            that was stored at or before it; a version that is yet to come is the present one.
     """
 
     conversation_id: str
@@ -120,6 +122,7 @@ class PageQuery:
     before: datetime | None = None
     older_than: int | None = None
     newer_than: int | None = None
+    as_of: int | datetime | None = None
 
 
 @final
@@ -227,7 +230,11 @@ class MessageRepository(Protocol):
         ...
 
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
-        """Return the messages that *query* asks for, oldest first; None when the conversation holds no message."""
+        """Return the messages that *query* asks for, oldest first; None when the conversation holds no message.
+
+        A page ``as_of`` a version has that version, and is what this method answered at that version, as far as its content
+        is kept; the page says whether it is whole.
+        """
         ...
 
     def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RemovalError]:

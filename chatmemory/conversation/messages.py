@@ -54,15 +54,18 @@ class MessagePage:
     """A part of one conversation, oldest message first.
 
     Attributes:
-        version: the conversation's version when the page was read, for ``expected_version``.
+        version: the conversation's version when the page was read, for ``expected_version``; of a page of the past, the
+            version that it shows.
         older: cursor of the page before this one, None at the beginning.
         newer: cursor of the page after this one.  The newest page has one too: it finds messages that are added later.
+        is_whole: false for a page of the past when messages or summaries of that time may have been deleted since.
     """
 
     messages: tuple[ChatMessage, ...]
     version: int
     older: int | None
     newer: int
+    is_whole: bool = True
 
 
 @final

@@ -97,7 +97,12 @@ def _parameter_converter() -> Converter:
     converter = new_converter()
     converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(datetime, _instant)
+    converter.register_structure_hook_func(_is_version_or_instant, _version_or_instant)
     return converter
+
+
+def _is_version_or_instant(kind: object) -> bool:
+    return {int, datetime} <= {*get_args(kind)}
 
 
 def _has_origin(origin: object) -> Callable[[Any], bool]:
@@ -150,6 +155,11 @@ def _integer(data: object, _: object) -> int:
     if isinstance(data, str) and re.fullmatch(r"-?[0-9]{1,18}", data):
         return int(data)
     raise _unfit("an integer", data)
+
+
+def _version_or_instant(data: object, _: object) -> int | datetime:
+    is_version = isinstance(data, str) and re.fullmatch(r"-?[0-9]+", data) is not None
+    return _integer(data, _) if is_version else _instant(data, _)
 
 
 def _instant(data: object, _: object) -> datetime:

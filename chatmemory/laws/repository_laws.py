@@ -17,6 +17,7 @@ from chatmemory.laws.memories.memory_writing_laws import MemoryWritingLaws
 from chatmemory.laws.messages.concurrency_laws import ConcurrencyLaws
 from chatmemory.laws.messages.counting_laws import CountingLaws
 from chatmemory.laws.messages.owner_laws import OwnerLaws
+from chatmemory.laws.messages.past_laws import PastLaws
 from chatmemory.laws.messages.reading_laws import ReadingLaws
 from chatmemory.laws.messages.repository_machine import RepositoryMachine
 from chatmemory.laws.messages.summary_laws import SummaryLaws
@@ -25,7 +26,15 @@ from chatmemory.laws.messages.writing_laws import WritingLaws
 
 
 class MessageRepositoryLaws(
-    WritingLaws, CountingLaws, ReadingLaws, ConcurrencyLaws, SummaryLaws, WorkLaws, OwnerLaws, EquivalenceLaw
+    WritingLaws,
+    CountingLaws,
+    ReadingLaws,
+    PastLaws,
+    ConcurrencyLaws,
+    SummaryLaws,
+    WorkLaws,
+    OwnerLaws,
+    EquivalenceLaw,
 ):
     """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""
 

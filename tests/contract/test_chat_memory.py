@@ -1,7 +1,7 @@
 """What an agent author may rely on, whatever keeps the conversation."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -14,6 +14,7 @@ from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,
     MessageConflictError,
+    Problem,
     VersionConflictError,
 )
 from chatmemory.settings.memory_settings import StrategySettings
@@ -261,3 +262,16 @@ async def test_a_summary_leads_to_what_it_covers_and_back(
     assert await memory.get_summarization("c", words[0]) == Success(None)
     again = await memory.add_messages("c", says(*words)).or_raise()
     assert (again.stored, again.duplicates) == ((), tuple(words))
+
+
+async def test_a_version_that_is_yet_to_come_is_refused_with_the_present_one(memory: ChatMemory) -> None:
+    await memory.add_messages("past", [NewMessage("user", "一")]).or_raise()
+    refused = await memory.get_messages("past", as_of=2)
+    problem = Problem("$.as_of", "the conversation is at version 1, and has no later one")
+    assert refused == Failure(DataValidationError((problem,)))
+    assert await memory.get_messages("past", as_of=0).or_raise() == ()
+    assert isinstance(await memory.get_page("past", as_of=-1), Failure)
+    assert isinstance(await memory.get_page("past", as_of=datetime(2026, 1, 1)), Failure)  # noqa: DTZ001  that is the point
+    assert (
+        await memory.get_page("past", as_of=datetime.now(UTC) + timedelta(days=1)).or_raise()
+    ).version == 1

@@ -83,6 +83,18 @@ async def test_a_long_conversation_is_read_page_by_page_both_ways(every_client: 
     assert [message["content"] for message in newer["messages"]] == ["10"]
 
 
+async def test_a_conversation_is_read_as_of_a_version_or_a_time(every_client: httpx.AsyncClient) -> None:
+    await add(every_client, "past", "一")
+    await add(every_client, "past", "二", "三")
+    for as_of, texts in ((0, []), (1, ["一"]), (2, ["一", "二", "三"]), ("2001-02-03T04:05:06Z", [])):
+        page = (await every_client.get(at("past", "messages"), params={"asOf": as_of})).json()
+        assert ([message["content"] for message in page["messages"]], page["isWhole"]) == (texts, True)
+    for wrong, words in ((3, "the conversation is at version 2"), ("noon", "no ISO 8601 instant"), (-1, "0")):
+        answer = await every_client.get(at("past", "messages"), params={"asOf": wrong})
+        assert answer.status_code == 422
+        assert words in answer.text
+
+
 async def test_a_stale_writer_is_told_so(every_client: httpx.AsyncClient) -> None:
     await add(every_client, "c", "one")
     etag = (await every_client.get(at("c"))).headers["etag"]

@@ -72,6 +72,27 @@ def joined(answers: Sequence[Appended]) -> Appended:
     )
 
 
+class ReadsOnlyThePresent(Broken):
+    def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
+        return self.inner.page(evolve(query, as_of=None))
+
+
+class HidesWhatIsCoveredSince(Broken):
+    @Effect.gen
+    async def page(self, do: Do[RepositoryError], query: PageQuery) -> MessagePage | None:
+        page = await do(self.inner.page(query))
+        kept = self.history(query.conversation_id).entries
+        covered = {id_ for id_, entry in kept.items() if entry.message.covered_by is not None}
+        if page is None or query.view == "full":
+            return page
+        return evolve(page, messages=tuple(message for message in page.messages if message.id not in covered))
+
+
+class SaysThatAllIsKept(Broken):
+    def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
+        return self.inner.page(query).map(lambda page: page and evolve(page, is_whole=True))
+
+
 class CommitsRowByRow(Broken):
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:

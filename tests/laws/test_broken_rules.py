@@ -125,6 +125,21 @@ WRONG_RULES: list[tuple[str, Callable[[Rule], Rule], str, str]] = [
         "test_l14_coverage_is_guarded",
         "L14 coverage",
     ),
+    # Since when everything is kept.
+    (
+        f"{CHANGES}:_rewritten",
+        keeps_state("kept_since_version"),
+        "test_l27_past_of_what_was_removed",
+        "L27 past",
+    ),
+    (f"{CHANGES}:_rewritten", keeps_state("kept_since"), "test_l27_past_of_what_was_removed", "L27 past"),
+    (
+        f"{HISTORY}:decide_clear",
+        becomes(kept_since_version=0),
+        "test_l27_past_of_what_was_removed",
+        "L27 past",
+    ),
+    (f"{HISTORY}:decide_clear", becomes(kept_since=None), "test_l27_past_of_what_was_removed", "L27 past"),
     # When history work is queued, and when it goes.
     (f"{CHANGES}:is_due", answers(True), "test_w1_outbox", "W1 outbox"),
     (f"{CHANGES}:is_due", answers(False), "test_w1_outbox", "W1 outbox"),

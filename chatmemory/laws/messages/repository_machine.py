@@ -49,6 +49,7 @@ REMOVE = (
     "L24 remove: what is removed is the newest in view, and what a summary stood for comes back into view"
 )
 COVERAGE = "L14 coverage: every message is in view, or one summary stands for it"
+PAST = "L27 past: a page as of a version is what was read then, as far as its content is kept"
 COUNTS = "L25 counts: what a conversation says of its size is what can be read of it"
 VIEWS: tuple[View, ...] = ("full", "model")
 
@@ -90,6 +91,7 @@ class RepositoryMachine(SideBySide[Witness]):
         self.model = Conversations()
         self.ids: list[str] = []
         self.sent: dict[str, list[MessageDraft]] = {}
+        self.read: dict[tuple[str, int], Observation] = {}
 
     @initialize(names=names, sizes=st.tuples(*[st.sampled_from((4, 5, 0))] * 3))
     def begin_conversations(self, names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
@@ -235,6 +237,7 @@ class RepositoryMachine(SideBySide[Witness]):
         before=st.none() | instants,
         older_than=cursors,
         newer_than=cursors,
+        as_of=st.none() | st.integers(-9, 12),
         who=whoever,
     )
     def read_page(
@@ -245,18 +248,31 @@ class RepositoryMachine(SideBySide[Witness]):
         before: datetime | None,
         older_than: int | None,
         newer_than: int | None,
+        as_of: int | None,
         who: Principal,
     ) -> None:
-        """Read a stretch."""
+        """Read a stretch, perhaps of an earlier version, or as of an earlier instant."""
         older_than = None if newer_than is not None else older_than
-        query = PageQuery(self.ids[which], view, limit, before, older_than, newer_than)
+        at = None if as_of is None else as_of if as_of >= 0 else self._now() + timedelta(minutes=as_of)
+        query = PageQuery(self.ids[which], view, limit, before, older_than, newer_than, at)
         with acting_as(who):
             predicted = self.model.page(query)
             answered = self._ask(lambda witness: witness.get(witness.repository.page(query)))
         if predicted is not None and answered is not None:
             # Which number names a cursor is the repository's business, within the gaps of the sequence.
             answered = evolve(answered, older=predicted.older, newer=predicted.newer)
-        expect(answered, predicted, f"the page of {query}", law=WINDOW)
+        expect(answered, predicted, f"the page of {query}", law=WINDOW if as_of is None else PAST)
+
+    @rule(which=which, version=st.integers(1, 12), view=st.sampled_from(VIEWS))
+    def read_again(self, which: int, version: int, view: View) -> None:
+        """Read all that was there at a version whose content is kept, and compare it with what was read then."""
+        conversation_id = self.ids[which]
+        seen = self.read.get((conversation_id, version))
+        query = PageQuery(conversation_id, view, as_of=version)
+        page = self._ask(lambda witness: witness.get(witness.repository.page(query)))
+        if seen is not None and page is not None and page.is_whole:
+            read = seen.model if view == "model" else seen.full
+            expect(page.messages, read, f"what is read again of {query}", law=PAST)
 
     @rule(
         limit=st.integers(0, 3),
@@ -304,6 +320,8 @@ class RepositoryMachine(SideBySide[Witness]):
                 law=law if conversation_id in (touched or self.ids) else ISOLATION,
             )
             observation.expect_counts(conversation_id, law=COUNTS)
+            if observation.conversation is not None:
+                self.read[conversation_id, observation.conversation.version] = observation
         chains = self._ask(self._chains)
         for (conversation_id, message_id), chain in chains.items():
             expect(

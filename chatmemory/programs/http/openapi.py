@@ -154,6 +154,8 @@ def _without_null(schema: dict[str, Any]) -> JsonObject:
     match schema.pop("anyOf", None):
         case [given, {"type": "null"}]:
             inner = given
+        case [*several, {"type": "null"}]:
+            inner = {"anyOf": several}
         case _:
             pass
     return {**inner, **schema}

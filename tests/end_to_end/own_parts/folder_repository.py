@@ -54,7 +54,7 @@ class FolderRepository:
         duplicates: list[str] = []
         conflicts: list[str] = []
         for draft in batch.drafts:
-            row = row_of(draft, seq=state["next_seq"] + len(stored))
+            row = row_of(draft, state, batch.now, seq=state["next_seq"] + len(stored))
             if draft.id not in said and draft.id not in state["covered"]:
                 said[draft.id] = words(row)
                 state["rows"].append(row)
@@ -94,6 +94,7 @@ class FolderRepository:
                 return None
             state |= {"rows": [], "covered": {}, "made": {}, "work": None}
             state["rewritten_at"] = changed(state, now)
+            keep_since(state)
             self._save(state)
             return ClearReport(len(roles), roles.count("summary"), state["version"])
 
@@ -122,12 +123,13 @@ class FolderRepository:
                 state["covered"] = {id_: by for id_, by in covered if by != removed["id"]}
                 back = [row for row in state["rows"] if row["covered_by"] == removed["id"]]
                 for row in back:
-                    row["covered_by"] = None
+                    row |= {"covered_by": None, "covered_at": None}
                 if not back:
                     break
             if removed is None:
                 return None
             state["rewritten_at"] = changed(state, now)
+            keep_since(state)
             if not reaches(state, threshold):
                 state["work"] = None
             self._save(state)
@@ -162,11 +164,12 @@ class FolderRepository:
         if any(row["id"] == summary.draft.id for row in state["rows"]):
             do.fail(RepositoryError("summarize", "unexpected", f"{summary.draft.id!r} is stored already"))
         for row in covered:
-            row["covered_by"] = summary.draft.id
+            row |= {"covered_by": summary.draft.id, "covered_at": state["version"] + 1}
         if summary.delete_covered:
             state["rows"] = [row for row in state["rows"] if row not in covered]
         place = max(row["place"] for row in covered)
-        state["rows"].append({**row_of(summary.draft, seq=state["next_seq"]), "place": place})
+        row = row_of(summary.draft, state, summary.now, seq=state["next_seq"])
+        state["rows"].append({**row, "place": place})
         state["next_seq"] += 1
         state["covered"] |= dict.fromkeys(summary.covers, summary.draft.id)
         state["made"][summary.draft.id] = [
@@ -179,6 +182,8 @@ class FolderRepository:
             summary.now.isoformat(),
         ]
         state["rewritten_at"] = changed(state, summary.now)
+        if summary.delete_covered:
+            keep_since(state)
         if not reaches(state, summary.threshold):
             state["work"] = None
         await do(self._io("summarize", lambda: self._save(state)))
@@ -256,7 +261,14 @@ class FolderRepository:
             state: State = json.loads(path.read_text("utf-8"))
             return state
         counters = {"version": 0, "next_seq": 1, "rewritten_at": 0}
-        empty = {"rows": [], "covered": {}, "made": {}, "work": None, "owner": ["", ""]}
+        empty = {
+            "rows": [],
+            "covered": {},
+            "made": {},
+            "work": None,
+            "owner": ["", ""],
+            "kept_since": [0, None],
+        }
         return {"id": conversation_id, **counters, **empty}
 
     def _save(self, state: State) -> None:
@@ -290,7 +302,7 @@ def is_seen(state: State) -> bool:
     return bool(state["rows"]) and principal().may("read", owner_of(state), state["id"])
 
 
-def row_of(draft: MessageDraft, *, seq: int) -> State:
+def row_of(draft: MessageDraft, state: State, now: datetime, *, seq: int) -> State:
     return {
         "id": draft.id,
         "seq": seq,
@@ -301,6 +313,9 @@ def row_of(draft: MessageDraft, *, seq: int) -> State:
         "metadata": draft.metadata,
         "tokens": draft.tokens,
         "covered_by": None,
+        "covered_at": None,
+        "version": state["version"] + 1,
+        "stored_at": now.isoformat(),
     }
 
 
@@ -312,6 +327,28 @@ def changed(state: State, now: datetime) -> int:
     version: int = state["version"] + 1
     state |= {"version": version, "updated_at": now.isoformat()}
     return version
+
+
+def keep_since(state: State) -> None:
+    state["kept_since"] = [state["version"], state["updated_at"]]
+
+
+def version_of(state: State, as_of: int | datetime | None) -> int:
+    present: int = state["version"]
+    if as_of is None or isinstance(as_of, int):
+        return present if as_of is None else min(as_of, present)
+    version, instant = state["kept_since"]
+    versions = [row["version"] for row in state["rows"] if when(row["stored_at"]) <= as_of]
+    return max([0, *versions, *([version] if instant and when(instant) <= as_of else [])])
+
+
+def rows_at(state: State, version: int) -> list[State]:
+    uncovered = {"covered_by": None, "covered_at": None}
+    return [
+        {**row, **uncovered} if (row["covered_at"] or 0) > version else row
+        for row in state["rows"]
+        if row["version"] <= version
+    ]
 
 
 def described(state: State) -> Conversation:
@@ -349,10 +386,11 @@ def chosen_by(listing: ConversationListing, known: list[Conversation]) -> tuple[
 
 
 def page_of(state: State, query: PageQuery) -> MessagePage:
+    version = version_of(state, query.as_of)
     position = "seq" if query.view == "full" else "place"
     rows = [
         row
-        for row in sorted(state["rows"], key=lambda row: row[position])
+        for row in sorted(rows_at(state, version), key=lambda row: row[position])
         if (query.view == "full" or row["covered_by"] is None)
         and (query.before is None or when(row["timestamp"]) < query.before)
     ]
@@ -364,9 +402,10 @@ def page_of(state: State, query: PageQuery) -> MessagePage:
         chosen = older[len(older) - min(limit, len(older)) :]
     return MessagePage(
         tuple(message_of(row) for row in chosen),
-        version=state["version"],
+        version=version,
         older=chosen[0][position] if chosen and chosen[0] is not rows[0] else None,
         newer=chosen[-1][position] if chosen else query.newer_than or 0,
+        is_whole=version >= state["kept_since"][0],
     )
 
 

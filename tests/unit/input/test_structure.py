@@ -95,6 +95,7 @@ def test_names_are_camel_case_in_json() -> None:
         "version": 3,
         "older": None,
         "newer": 1,
+        "isWhole": True,
     }
 
 

@@ -6,14 +6,17 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 
+from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, Migration, check_origin, migrate
+from chatmemory_layers.sqlite.messages.message_reads import page
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "sqlite.sql"
 
@@ -132,6 +135,7 @@ def test_released_steps_never_change() -> None:
         (7, "5bc777e3befd77d97629f02a14f695d41d335689c58a0f9575ffb1a53e5ab157"),
         (8, "cb620d27531054bd4ed9446a0542f40f86c65a0d3d77e8841301adf540d97796"),
         (9, "1f6d51c6f3f3575fa0eb0c5a1dc0ddaf11e9fce9f0b0b14919048d7a130e4450"),
+        (10, "7e91cfa4a42fc7f542450145c35eace21046f9e8b9f511c888052d7f42a58fc8"),
     ]
 
 
@@ -160,6 +164,24 @@ def test_a_store_of_the_first_release_comes_to_the_same_schema(
         migrate(fresh)
         for question in (SELECT_CREATED, "SELECT number, name, checksum FROM chatmemory_migration"):
             assert connection.execute(question).fetchall() == fresh.execute(question).fetchall()
+
+
+def test_messages_of_the_first_release_count_as_there_from_the_beginning(
+    connection: sqlite3.Connection,
+) -> None:
+    first_store(connection)
+    for seq in (1, 2, 3):
+        row = (7, seq, f"{seq}", "user", 1700000000000000, 10, "早")
+        connection.execute(
+            "INSERT INTO chat_message (conversation_key, seq, id, role, sent_at_us, tokens, content)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            row,
+        )
+    migrate(connection)
+    for as_of, version, is_whole in ((1, 1, False), (3, 3, True), (datetime.now(UTC), 3, True)):
+        found = page(connection, PageQuery("早", "model", as_of=as_of))
+        assert found is not None
+        assert (len(found.messages), found.version, found.is_whole) == (3, version, is_whole)
 
 
 def test_columns_carry_their_unit() -> None:

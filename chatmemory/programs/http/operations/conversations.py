@@ -1,6 +1,7 @@
 """Conversations over HTTP: list, read, add, clear, and follow what is said."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, Final, TypeVar, final
 
 from attrs import field, frozen, validators
@@ -85,12 +86,14 @@ class MessageList:
         view: `model` shows summaries instead of the messages that they cover, `full` shows every stored message.
         older_than: the `older` of another page of the same view.
         newer_than: the `newer` of another page of the same view; 0 for the start.
+        as_of: what was there at this version, or at this time; now if not given.
     """
 
     view: View = "model"
     limit: int = field(default=100, validator=[validators.ge(0), validators.le(MOST_MESSAGES)])
     older_than: int | None = field(default=None, validator=_A_NUMBER)
     newer_than: int | None = field(default=None, validator=_A_NUMBER)
+    as_of: int | datetime | None = None
 
 
 @final
@@ -138,7 +141,8 @@ def get_messages(
 ) -> Effect[MessagePage, ReadError | Refusal, ChatMemoryService]:
     """Return a page of the messages of a conversation, oldest first.
 
-    A page with large messages ends earlier; `older` and `newer` lead on.
+    A page with large messages ends earlier; `older` and `newer` lead on.  With `asOf`, it is the page of that version or
+    time; `isWhole` is false when some of its messages may have been deleted since.
     """
     asked = call.query
 
@@ -149,6 +153,7 @@ def get_messages(
             older_than=asked.older_than,
             newer_than=asked.newer_than,
             view=asked.view,
+            as_of=asked.as_of,
         )
 
     return _memory(

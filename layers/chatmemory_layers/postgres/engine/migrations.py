@@ -379,6 +379,22 @@ CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attri
     WHERE attribute IS NOT NULL AND superseded_at_us IS NULL;
 """,
     ),
+    # Which version stored a message and which covered it.  Without an index: an append must not touch another.  NULL: an
+    # earlier edition stored it, and it counts as there from the beginning.
+    Migration(
+        9,
+        "versions of messages",
+        """\
+ALTER TABLE chat_message
+    ADD COLUMN version            BIGINT,
+    ADD COLUMN stored_at_us       BIGINT,
+    ADD COLUMN covered_at_version BIGINT;
+ALTER TABLE conversation
+    ADD COLUMN kept_since_version BIGINT NOT NULL DEFAULT 0,
+    ADD COLUMN kept_since_us      BIGINT;
+UPDATE conversation SET kept_since_version = version, kept_since_us = updated_at_us;
+""",
+    ),
 )
 
 

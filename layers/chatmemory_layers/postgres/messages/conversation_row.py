@@ -18,20 +18,21 @@ from chatmemory_layers.sql.columns import EPOCH, from_us, to_us
 
 SELECT_CONVERSATION: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
-    created_at_us, updated_at_us, owner_user, owner_app,
+    created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work
 FROM conversation
 WHERE conversation_id = $1
 """
 
-# One round trip for every change: messages ($14 to $21, arrays of one length) and the state that they lead to.
+# One round trip for every change: messages ($16 to $23, arrays of one length) and the state that they lead to.
 # The state first: row-level security looks there whose the messages are.
 # Numbers travel as text: text[] is the one array of which asyncpg need not ask the server, thrice on each connection.
 STORE_MESSAGES: Final = """
 WITH state AS (
     INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
-        view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app, kept_since_version,
+        kept_since_us)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
     ON CONFLICT (conversation_id) DO UPDATE SET
         version = excluded.version,
         next_seq = excluded.next_seq,
@@ -42,13 +43,16 @@ WITH state AS (
         open_count = excluded.open_count,
         deleted_count = excluded.deleted_count,
         created_at_us = excluded.created_at_us,
-        updated_at_us = excluded.updated_at_us
+        updated_at_us = excluded.updated_at_us,
+        kept_since_version = excluded.kept_since_version,
+        kept_since_us = excluded.kept_since_us
     RETURNING conversation_id
 )
-INSERT INTO chat_message (conversation_id, seq, place, id, role, content, sent_at_us, metadata, tokens)
-SELECT state.conversation_id, message.*
-FROM state CROSS JOIN unnest($14::text[]::bigint[], $15::text[]::bigint[], $16::text[], $17::text[], $18::text[],
-    $19::text[]::bigint[], $20::text[], $21::text[]::bigint[]) AS message
+INSERT INTO chat_message (conversation_id, version, stored_at_us, seq, place, id, role, content, sent_at_us, metadata,
+    tokens)
+SELECT state.conversation_id, $2, $11, message.*
+FROM state CROSS JOIN unnest($16::text[]::bigint[], $17::text[]::bigint[], $18::text[], $19::text[], $20::text[],
+    $21::text[]::bigint[], $22::text[], $23::text[]::bigint[]) AS message
 """
 # Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
 INSERT_WORK: Final = """
@@ -124,6 +128,8 @@ def state_of(conversation_id: str, found: Sequence[Row]) -> ConversationState:
         deleted_count=row["deleted_count"],
         has_work=row["has_work"],
         owner=owner_of(row),
+        kept_since_version=row["kept_since_version"],
+        kept_since=None if row["kept_since_us"] is None else from_us(row["kept_since_us"]),
     )
 
 
@@ -161,6 +167,8 @@ async def store_messages(
         to_us(conversation.updated_at),
         after.owner.user,
         after.owner.app,
+        after.kept_since_version,
+        None if after.kept_since is None else to_us(after.kept_since),
         *(columns or [[] for _ in fields(MessageRow)]),
     )
     if after.has_work and not before.has_work:

@@ -17,6 +17,7 @@ from chatmemory.conversation.messages import (
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import conversation_of, owner_of
+from chatmemory_layers.postgres.messages.message_past import SELECT_PAST_NEWER, SELECT_PAST_OLDER
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.granted import granted_as_json
 
@@ -179,17 +180,20 @@ _END: Final = 2**63 - 1  # behind every place and every instant
 async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
     """See ``MessageRepository.page``."""
     before_us = _END if query.before is None else to_us(query.before)
+    older, newer = SELECT_OLDER[query.view], SELECT_NEWER[query.view]
+    past: tuple[int | None, ...] = ()
+    if query.as_of is not None:
+        older, newer = SELECT_PAST_OLDER[query.view], SELECT_PAST_NEWER[query.view]
+        past = (query.as_of, None) if isinstance(query.as_of, int) else (None, to_us(query.as_of))
     if query.newer_than is None:
         end = _END if query.older_than is None else query.older_than
         # One more, to learn whether there are older ones.
         limit = None if query.limit is None else query.limit + 1
-        rows = await connection.fetch(SELECT_OLDER[query.view], query.conversation_id, end, before_us, limit)
+        rows = await connection.fetch(older, query.conversation_id, end, before_us, limit, *past)
         has_older = query.limit is not None and len(_messages(rows)) > query.limit
     else:
         start, limit = query.newer_than, query.limit
-        rows = await connection.fetch(
-            SELECT_NEWER[query.view], query.conversation_id, start, before_us, limit
-        )
+        rows = await connection.fetch(newer, query.conversation_id, start, before_us, limit, *past)
         has_older = any(row["position"] <= start for row in _messages(rows))
     return _page(rows, has_older=has_older) if _is_shown(query.conversation_id, rows) else None
 
@@ -212,6 +216,7 @@ def _page(rows: Sequence[Row], *, has_older: bool) -> MessagePage:
         version=rows[0]["version"],
         older=found[0]["position"] + 1 if has_older else None,
         newer=found[-1]["position"] if found else 0,
+        is_whole=rows[0].get("is_whole", True),
     )
 
 

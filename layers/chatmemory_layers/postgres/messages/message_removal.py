@@ -32,7 +32,7 @@ DELETE_COVERAGE: Final = """
 DELETE FROM summary_coverage WHERE conversation_id = $1 AND metadata_id = $2 RETURNING message_id
 """
 UNCOVER_MESSAGES: Final = """
-UPDATE chat_message SET covered_by = NULL FROM unnest($2::text[]) AS wanted
+UPDATE chat_message SET covered_by = NULL, covered_at_version = NULL FROM unnest($2::text[]) AS wanted
 WHERE conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
     AND covered_by = $3
 RETURNING place, role, tokens

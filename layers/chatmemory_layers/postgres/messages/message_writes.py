@@ -37,7 +37,7 @@ from chatmemory_layers.sql.columns import to_us
 # look ids up one by one: where most conversations are short, it would read all of a long one.
 SELECT_KNOWN: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
-    created_at_us, updated_at_us, owner_user, owner_app,
+    created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work,
     known.id, known.role, known.content, known.metadata
 FROM conversation LEFT JOIN LATERAL (
@@ -66,7 +66,7 @@ FROM unnest($2::text[]) AS wanted JOIN chat_message
     ON conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
 """
 COVER_MESSAGES: Final = """
-UPDATE chat_message SET covered_by = $3 WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
+UPDATE chat_message SET covered_by = $3, covered_at_version = $4 WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
 """
 DELETE_MESSAGES: Final = """
 DELETE FROM chat_message WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
@@ -136,13 +136,14 @@ async def summarize(
     decision = decide_summary(state, in_view(covered), summary, is_id_taken=is_id_taken)
     if not isinstance(decision, SummaryDecision):
         return Failure(decision)
-    await _cover(connection, summary, [str(message["seq"]) for message in covered])
+    numbers, version = [str(message["seq"]) for message in covered], decision.state.conversation.version
+    await _cover(connection, summary, numbers, version)
     row = MessageRow.of(summary.draft, seq=decision.seq, place=decision.place)
     await store_messages(connection, state, decision.state, [row])
     return Success(decision.state.conversation)
 
 
-async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str]) -> None:
+async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str], version: int) -> None:
     """Record what *summary* stands for and take it out of the view, so that the place is free for the summary."""
     key, metadata_id = summary.conversation_id, summary.metadata_id
     await connection.execute(
@@ -160,7 +161,7 @@ async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str
     if summary.delete_covered:
         await connection.execute(DELETE_MESSAGES, key, numbers)
     else:
-        await connection.execute(COVER_MESSAGES, key, numbers, summary.draft.id)
+        await connection.execute(COVER_MESSAGES, key, numbers, summary.draft.id, version)
 
 
 async def clear(

@@ -25,7 +25,7 @@ from chatmemory_layers.sqlite.memories.memory_tables import (
     MEMORY_STATEMENTS,
     VERSION_5,
 )
-from chatmemory_layers.sqlite.messages.message_tables import CONVERSATIONS, OWNERS, RENAME_CONVERSATION
+from chatmemory_layers.sqlite.messages.message_tables import CONVERSATIONS, OWNERS, PAST, RENAME_CONVERSATION
 
 
 @final
@@ -75,6 +75,7 @@ MIGRATIONS: Final = (
     Migration(7, "audit trail", AUDIT),
     Migration(8, "ids of memories within their user", IDS_OF_USERS),
     Migration(9, "attributes of memories", ATTRIBUTES),
+    Migration(10, "versions of messages", PAST),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

@@ -19,6 +19,12 @@ from chatmemory.conversation.messages import (
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
 from chatmemory_layers.sql.granted import granted_as_json
+from chatmemory_layers.sqlite.messages.message_past import (
+    SELECT_PAST_NEWER,
+    SELECT_PAST_OLDER,
+    Past,
+    past_of,
+)
 
 SELECT_VERSION = """
 SELECT conversation_key, summarized_seq, version, owner_user, owner_app FROM chat_conversation
@@ -156,9 +162,14 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
     }
     # Before the first summary the two views are one, and the statement of the full one is quicker.
     view: View = query.view if summarized_seq else "full"
+    older, newer, is_whole = SELECT_OLDER[view], SELECT_NEWER[view], True
+    if query.as_of is not None:
+        version, is_whole = past_of(connection, key, query.as_of)
+        bounds["version"] = version
+        older, newer = SELECT_PAST_OLDER[query.view], SELECT_PAST_NEWER[query.view]
     if query.newer_than is None:
-        return _older_page(connection, query, view, bounds, version)
-    return _newer_page(connection, query, view, query.newer_than, bounds, version)
+        return _older_page(connection, query, older, bounds, Past(version, is_whole))
+    return _newer_page(connection, query, (older, newer), query.newer_than, bounds, Past(version, is_whole))
 
 
 def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
@@ -168,34 +179,39 @@ def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
 
 
 def _older_page(
-    connection: sqlite3.Connection, query: PageQuery, view: View, bounds: dict[str, int], version: int
+    connection: sqlite3.Connection, query: PageQuery, older: str, bounds: dict[str, int], at: Past
 ) -> MessagePage:
     """Return the page that ends where the query says, and the place before it, which one row more tells."""
     limit = _NO_LIMIT if query.limit is None else query.limit + 1
     end = _END if query.older_than is None else query.older_than
-    rows = connection.execute(SELECT_OLDER[view], {**bounds, "end": end, "limit": limit}).fetchall()
+    rows = connection.execute(older, {**bounds, "end": end, "limit": limit}).fetchall()
     has_older = query.limit is not None and len(rows) > query.limit
     newest, oldest = (rows[0][-1], rows[-1][-1]) if rows else (0, 0)
     if has_older:
         rows.pop()
     rows.reverse()
-    return MessagePage(_messages(rows), version, older=oldest + 1 if has_older else None, newer=newest)
+    return MessagePage(
+        _messages(rows), at.version, oldest + 1 if has_older else None, newest, is_whole=at.is_whole
+    )
 
 
 def _newer_page(
     connection: sqlite3.Connection,
     query: PageQuery,
-    view: View,
+    statements: tuple[str, str],
     start: int,
     bounds: dict[str, int],
-    version: int,
+    at: Past,
 ) -> MessagePage:
     """Return the page that begins behind *start*, and the place before it."""
     limit = _NO_LIMIT if query.limit is None else query.limit
-    rows = connection.execute(SELECT_NEWER[view], {**bounds, "start": start, "limit": limit}).fetchall()
-    before = connection.execute(SELECT_OLDER[view], {**bounds, "end": start + 1, "limit": 1}).fetchone()
+    older, newer = statements
+    rows = connection.execute(newer, {**bounds, "start": start, "limit": limit}).fetchall()
+    before = connection.execute(older, {**bounds, "end": start + 1, "limit": 1}).fetchone()
     newest = rows[-1][-1] if rows else before[-1] if before else 0
-    return MessagePage(_messages(rows), version, older=before[-1] + 1 if before else None, newer=newest)
+    return MessagePage(
+        _messages(rows), at.version, before[-1] + 1 if before else None, newest, is_whole=at.is_whole
+    )
 
 
 def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:

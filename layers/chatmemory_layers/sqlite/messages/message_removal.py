@@ -25,7 +25,7 @@ RETURNING id, messages_deleted
 """
 # What stood in the summarized part says its place from now on, as everything there does.
 UNCOVER_MESSAGES = """
-UPDATE chat_message SET covered_by = NULL, place = coalesce(place, seq)
+UPDATE chat_message SET covered_by = NULL, covered_at_version = NULL, place = coalesce(place, seq)
 WHERE conversation_key = :conversation_key AND covered_by = :summary_id AND id IN (
     SELECT message_id FROM summary_coverage
     WHERE conversation_key = :conversation_key AND metadata_id = :metadata_id

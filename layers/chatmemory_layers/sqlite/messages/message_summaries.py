@@ -24,7 +24,7 @@ SELECT coalesce(place, seq), role, tokens FROM chat_message
 WHERE conversation_key = :conversation_key AND covered_by IS NULL AND id IN (SELECT value FROM json_each(:ids))
 """
 COVER_MESSAGES = """
-UPDATE chat_message SET covered_by = :summary_id
+UPDATE chat_message SET covered_by = :summary_id, covered_at_version = :version
 WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
 """
 DELETE_MESSAGES = """
@@ -61,9 +61,12 @@ def summarize(
     decision = decide_summary(row.state, covered, summary, is_id_taken=is_id_taken)
     if not isinstance(decision, SummaryDecision):
         return Failure(decision)
-    _cover(transaction, row, summary, covers)
+    version = decision.state.conversation.version
+    _cover(transaction, row, summary, {**covers, "version": version})
     _keep_places(transaction, row, decision.place)
-    insert_message(transaction, row.key, decision.seq, summary.draft, decision.place)
+    insert_message(
+        transaction, row.key, decision.seq, summary.draft, version, to_us(summary.now), decision.place
+    )
     row.become(transaction, decision.state)
     return Success(decision.state.conversation)
 

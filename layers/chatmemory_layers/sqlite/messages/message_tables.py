@@ -110,5 +110,16 @@ OWNERS: Final = (
     "CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user)",
 )
 
+# Which version stored a message and which covered it, so that the view of an earlier version can be read.  Without an index:
+# an append must not touch another b-tree.  NULL: an earlier edition stored it, and it counts as there from the beginning.
+PAST: Final = (
+    "ALTER TABLE chat_message ADD COLUMN version INTEGER",
+    "ALTER TABLE chat_message ADD COLUMN stored_at_us INTEGER",
+    "ALTER TABLE chat_message ADD COLUMN covered_at_version INTEGER",
+    "ALTER TABLE chat_conversation ADD COLUMN kept_since_version INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE chat_conversation ADD COLUMN kept_since_us INTEGER",
+    "UPDATE chat_conversation SET kept_since_version = version, kept_since_us = updated_at_us",
+)
+
 # The desktop application has a table of the former name in its files.
 RENAME_CONVERSATION = "ALTER TABLE conversation RENAME TO chat_conversation"

@@ -27,13 +27,13 @@ from chatmemory.conversation.messages import ClearReport, Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
 from chatmemory.input.json_value import to_json
-from chatmemory_layers.sql.columns import EPOCH, MICROSECOND
+from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
 from chatmemory_layers.sqlite.audit.audit_trail import note
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 
 SELECT_CONVERSATION = """
 SELECT conversation_key, summarized_seq, version, message_count, view_count, view_tokens, open_count, created_at_us,
-    updated_at_us, next_seq, rewritten_at_version, deleted_count, owner_user, owner_app,
+    updated_at_us, next_seq, rewritten_at_version, deleted_count, kept_since_version, kept_since_us, owner_user, owner_app,
     EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = chat_conversation.conversation_key)
 FROM chat_conversation
 WHERE conversation_id = :conversation_id
@@ -47,7 +47,7 @@ RETURNING conversation_key
 UPDATE_CONVERSATION = """
 UPDATE chat_conversation
 SET summarized_seq = ?, version = ?, message_count = ?, view_count = ?, view_tokens = ?, open_count = ?, created_at_us = ?,
-    updated_at_us = ?, next_seq = ?, rewritten_at_version = ?, deleted_count = ?
+    updated_at_us = ?, next_seq = ?, rewritten_at_version = ?, deleted_count = ?, kept_since_version = ?, kept_since_us = ?
 WHERE conversation_key = ?
 """
 # Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
@@ -59,8 +59,9 @@ DELETE_WORK = "DELETE FROM history_work WHERE conversation_key = :conversation_k
 
 # Positional, because a dictionary per message costs a tenth of the append.
 INSERT_MESSAGE = """
-INSERT INTO chat_message (conversation_key, seq, place, id, role, sent_at_us, tokens, metadata, content)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO chat_message (conversation_key, seq, place, id, role, sent_at_us, tokens, metadata, content, version,
+    stored_at_us)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id, conversation_key) DO NOTHING
 """
 SELECT_STORED = """
@@ -133,6 +134,8 @@ class ConversationRow:
                 state.next_seq,
                 state.rewritten_at_version,
                 state.deleted_count,
+                state.kept_since_version,
+                None if state.kept_since is None else to_us(state.kept_since),
                 self.key,
             )
             transaction.execute(UPDATE_CONVERSATION, row)
@@ -165,6 +168,8 @@ def _load_conversation(transaction: Transaction, conversation_id: str) -> Conver
         next_seq,
         rewritten_at_version,
         deleted_count,
+        kept_since_version,
+        kept_since_us,
         owner_user,
         owner_app,
         has_work,
@@ -181,7 +186,14 @@ def _load_conversation(transaction: Transaction, conversation_id: str) -> Conver
     )
     owner = Namespace(owner_user, owner_app)
     state = ConversationState(
-        conversation, next_seq, rewritten_at_version, deleted_count, bool(has_work), owner
+        conversation,
+        next_seq,
+        rewritten_at_version,
+        deleted_count,
+        bool(has_work),
+        owner,
+        kept_since_version,
+        None if kept_since_us is None else from_us(kept_since_us),
     )
     return ConversationRow(state, key, summarized_seq)
 
@@ -213,17 +225,38 @@ def append(
 def _store(transaction: Transaction, row: ConversationRow, decision: AppendDecision) -> bool:
     """Store what is new at the end; or nothing, when the id of one message is taken."""
     key, first = row.inserted_key(transaction, decision.state.owner), row.state.next_seq
+    conversation = decision.state.conversation
+    version, stored_at_us = conversation.version, (conversation.updated_at - EPOCH) // MICROSECOND
     for seq, draft in enumerate(decision.new, first):
-        if not insert_message(transaction, key, seq, draft):
+        if not insert_message(transaction, key, seq, draft, version, stored_at_us):
             transaction.execute(DELETE_FROM_SEQ, {"conversation_key": key, "seq": first})
             return False
     return True
 
 
 def insert_message(
-    transaction: Transaction, key: int, seq: int, draft: MessageDraft, place: int | None = None
+    transaction: Transaction,
+    key: int,
+    seq: int,
+    draft: MessageDraft,
+    version: int,
+    stored_at_us: int,
+    place: int | None = None,
 ) -> bool:
-    """Store *draft* unless its id is taken."""
+    """Store *draft* unless its id is taken.
+
+    Args:
+        transaction: the transaction of the change.
+        key: the key of the conversation.
+        seq: the number of the message.
+        draft: the message.
+        version: the version that the change makes.
+        stored_at_us: the instant of the change.
+        place: where a summary stands in the model's view; None: at *seq*.
+
+    Returns:
+        whether it was stored.
+    """
     metadata = draft.metadata
     columns = (
         key,
@@ -235,6 +268,8 @@ def insert_message(
         draft.tokens,
         None if metadata is None else to_json(metadata),
         draft.content,
+        version,
+        stored_at_us,
     )
     return transaction.execute(INSERT_MESSAGE, columns).rowcount == 1
 

@@ -1,0 +1,139 @@
+"""The law of the past: L27, a page as of a version or an instant."""
+
+from datetime import datetime, timedelta
+
+from attrs import evolve
+
+from chatmemory.conversation.message_repository import PageQuery
+from chatmemory.conversation.messages import MessagePage, View
+from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, summary_of
+from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
+
+VIEWS: tuple[View, ...] = ("full", "model")
+
+
+class PastLaws(MessageRepositoryUnderTest):
+    """What was read at some time can be read as of that time, while its content is kept."""
+
+    @law
+    async def test_l27_past(self) -> None:
+        """L27 past: a page as of a version, or of an instant, is what was read then, page by page, summaries included."""
+        async with self.open() as witness:
+            talk = witness.named("会")
+            read = await _life(witness, talk, delete_covered=False)
+            last = max(read)
+            for version, (pages, stored_at) in read.items():
+                for at in (version, stored_at, stored_at + timedelta(seconds=59)):
+                    for view in VIEWS:
+                        expect(await _page(witness, talk, view, at), pages[view], f"{view} as of {at}")
+                        await _expect_parts(witness, talk, view, at)
+            nothing = MessagePage((), 0, None, 0)
+            for before in (0, START - timedelta(microseconds=1), INSTANTS[3]):
+                expect(await _page(witness, talk, "model", before), nothing, f"as of {before}")
+            for later in (last + 1, last + 1000, INSTANTS[4]):
+                expect(await _page(witness, talk, "model", later), read[last][0]["model"], f"as of {later}")
+
+    @law
+    async def test_l27_past_of_what_was_removed(self) -> None:
+        """L27 past: what was deleted is missing, the page of its time says so, and one of a later time is whole."""
+        async with self.open() as witness:
+            for name in ("removed", "summarized", "cleared"):
+                talk, repository = witness.named(name), witness.repository
+                read = await _life(witness, talk, delete_covered=name == "summarized")
+                now = START + timedelta(hours=1)
+                if name == "removed":
+                    await witness.get(repository.remove_newest(talk, now=now, threshold=None))
+                elif name == "cleared":
+                    await witness.get(repository.clear(talk, now=now))
+                    expect(
+                        await _page(witness, talk, "full", 2),
+                        None,
+                        "a page of a conversation that is cleared",
+                    )
+                after = await witness.get(
+                    repository.append(batch(talk, said("z"), now=now + timedelta(minutes=1)))
+                )
+                version = after.conversation.version
+                left = {message.id: message.content for message in await witness.read(talk)}
+                for earlier, (pages, stored_at) in read.items():
+                    kept = [message for message in pages["full"].messages if message.id in left]
+                    is_whole = name == "summarized" and earlier >= max(read) - 1
+                    for at in (earlier, stored_at):
+                        page = await _page(witness, talk, "full", at)
+                        expect(
+                            page and page.is_whole, is_whole, f"whether all of {earlier} is kept when {name}"
+                        )
+                        found = [message.id for message in page.messages] if page else None
+                        expect(
+                            found, [message.id for message in kept], f"what is kept of {earlier} when {name}"
+                        )
+                for at in (version, version - (name != "summarized"), now, now + timedelta(minutes=2)):
+                    page = await _page(witness, talk, "full", at)
+                    expect(page and page.is_whole, True, f"whether all as of {at} is kept when {name}")
+
+
+async def _life(
+    witness: Witness, talk: str, *, delete_covered: bool
+) -> dict[int, tuple[dict[View, MessagePage], datetime]]:
+    """Make a conversation of batches and summaries of summaries; return what was read at each version, and its instant."""
+    read: dict[int, tuple[dict[View, MessagePage], datetime]] = {}
+    now = START
+
+    async def note() -> int:
+        pages = {view: await _page(witness, talk, view, None) for view in VIEWS}
+        found = {view: page for view, page in pages.items() if page is not None}
+        read[found["model"].version] = (found, now)
+        return found["model"].version
+
+    for number, size in enumerate((3, 1, 2, 4)):
+        drafts = [
+            said(f"{number}.{index}", f"第{index}句", timestamp=INSTANTS[index % 3]) for index in range(size)
+        ]
+        await witness.get(witness.repository.append(batch(talk, *drafts, now=now)))
+        version = await note()
+        now += timedelta(minutes=1)
+        if number % 2:
+            view = await witness.read(talk, "model")
+            summary = summary_of(
+                talk,
+                view[number == 1 : 3],
+                message_id=f"s{number}",
+                planned_at_version=version,
+                delete_covered=delete_covered,
+                now=now,
+            )
+            await witness.get(witness.repository.summarize(summary))
+            await note()
+            now += timedelta(minutes=1)
+    await witness.get(witness.repository.append(batch(talk, said("last"), now=now)))
+    await note()
+    return read
+
+
+async def _page(witness: Witness, talk: str, view: View, at: int | datetime | None) -> MessagePage | None:
+    return await witness.get(witness.repository.page(PageQuery(talk, view, as_of=at)))
+
+
+async def _expect_parts(witness: Witness, talk: str, view: View, at: int | datetime) -> None:
+    """Break the law unless pages of two, joined either way, are the whole page."""
+    whole = await _page(witness, talk, view, at)
+    ids = [message.id for message in whole.messages] if whole else []
+    back: list[str] = []
+    forth: list[str] = []
+    older: int | None = None
+    query = PageQuery(talk, view, limit=2, as_of=at)
+    for _ in ids:  # a cursor that stands still must not hang the law
+        page = await witness.get(witness.repository.page(evolve(query, older_than=older)))
+        back = [message.id for message in page.messages] + back if page else back
+        older = page.older if page else None
+        if older is None:
+            break
+    newer = 0
+    for _ in ids:
+        page = await witness.get(witness.repository.page(evolve(query, newer_than=newer)))
+        if page is None or not page.messages:
+            break
+        forth += [message.id for message in page.messages]
+        newer = page.newer
+    expect((back, forth), (ids, ids), f"pages of {view} as of {at}, joined")

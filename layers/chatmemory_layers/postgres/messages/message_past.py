@@ -1,0 +1,72 @@
+"""The statements that read a page of an earlier version of a conversation: $5 is the version, or $6 the instant."""
+
+from typing import Final
+
+from chatmemory.conversation.messages import View
+
+# Of a change that has destroyed content nothing is stored but its version and its instant.
+_PAST: Final = """
+WITH past AS (
+    SELECT owner_user, owner_app, kept_since_version, least(version, coalesce($5::bigint, greatest(
+        CASE WHEN kept_since_us <= $6::bigint THEN kept_since_version END,
+        (
+            SELECT chat_message.version FROM chat_message
+            WHERE chat_message.conversation_id = $1 AND stored_at_us <= $6
+            ORDER BY seq DESC LIMIT 1
+        ),
+        0
+    ))) AS version
+    FROM conversation
+    WHERE conversation_id = $1 AND message_count > 0
+)
+SELECT past.version, owner_user, owner_app, past.version >= kept_since_version AS is_whole, stretch.*
+FROM past LEFT JOIN LATERAL (
+    {stretch}
+) AS stretch ON TRUE
+ORDER BY stretch.position
+"""
+_WAS_STORED: Final = "(version IS NULL OR version <= past.version)"
+_WAS_IN_VIEW: Final = f"{_WAS_STORED} AND (covered_by IS NULL OR covered_at_version > past.version)"
+
+_FULL: Final = """\
+SELECT seq AS position, seq, id, role, content, sent_at_us, metadata,
+        CASE WHEN covered_at_version > past.version THEN NULL ELSE covered_by END AS covered_by
+    FROM chat_message
+    WHERE conversation_id = $1 AND seq {side} AND sent_at_us < $3 AND {was_stored}
+    ORDER BY seq {order} LIMIT {limit}"""
+# Messages stand at their seq and come out of its index in order; summaries, which are few, stand elsewhere.
+_MODEL: Final = """\
+SELECT * FROM (
+        (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, NULL AS covered_by FROM chat_message
+        WHERE conversation_id = $1 AND seq {side} AND place = seq AND sent_at_us < $3 AND {was_in_view}
+        ORDER BY seq {order} LIMIT {limit})
+        UNION ALL
+        SELECT place, seq, message.id, role, content, sent_at_us, metadata, NULL
+        FROM summarization_metadata JOIN chat_message AS message ON message.conversation_id = $1
+            AND hashtextextended(message.id, 0) = hashtextextended(summary_message_id, 0)
+            AND message.id = summary_message_id
+        WHERE summarization_metadata.conversation_id = $1 AND place {side} AND place <> seq AND sent_at_us < $3
+            AND {was_in_view}
+    ) AS in_view
+    ORDER BY position {order} LIMIT {limit}"""
+
+
+def _older(stretch: str) -> str:
+    return _PAST.format(stretch=_stretch(stretch, "< $2", "DESC", "$4::bigint"))
+
+
+def _newer(stretch: str) -> str:
+    """Read the message at or before the cursor, if any, then those behind it."""
+    before = _stretch(stretch, "<= $2", "DESC", "1")
+    behind = _stretch(stretch, "> $2", "ASC", "$4::bigint")
+    return _PAST.format(stretch=f"({before})\n    UNION ALL\n    ({behind})")
+
+
+def _stretch(stretch: str, side: str, order: str, limit: str) -> str:
+    return stretch.format(
+        side=side, order=order, limit=limit, was_stored=_WAS_STORED, was_in_view=_WAS_IN_VIEW
+    )
+
+
+SELECT_PAST_OLDER: Final[dict[View, str]] = {"full": _older(_FULL), "model": _older(_MODEL)}
+SELECT_PAST_NEWER: Final[dict[View, str]] = {"full": _newer(_FULL), "model": _newer(_MODEL)}
