@@ -35,6 +35,7 @@ class Utterance:
         category: Category,
         confidence: float,
         extractor: str,
+        attribute: str | None = None,
     ) -> NewMemory:
         """Return a memory made from it."""
         is_users = self.role == "user"
@@ -48,6 +49,7 @@ class Utterance:
             role=self.role,
             session_id=self.session_id,
             provenance=Provenance(() if self.message_id is None else (self.message_id,), extractor),
+            attribute=attribute if is_users else None,
         )
 
 
@@ -80,6 +82,7 @@ def said_by_extraction(
             category=proposal.category,
             confidence=proposal.confidence,
             extractor=extraction.extractor,
+            attribute=proposal.attribute,
         )
         for proposal in extraction.proposals
     ]

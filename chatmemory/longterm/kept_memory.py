@@ -77,6 +77,7 @@ class KeptMemory:
             listing.namespace.sees(memory.namespace)
             and self.is_true(listing.as_of)
             and (memory.namespace == listing.namespace or not listing.exact_app)
+            and (memory.attribute is not None or not listing.has_attribute)
             and (listing.after is None or self.place < listing.after)
             and (listing.tag is None or listing.tag in memory.tags)
             and (prefix is None or (memory.key is not None and memory.key.startswith(prefix)))

@@ -23,6 +23,7 @@ from chatmemory.embedding.unit_vectors import Placed, embed_texts, unit_vector
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import refuse
+from chatmemory.longterm.extraction.attributes import asked_by
 from chatmemory.longterm.memories import DedupPolicy, Memory, MemoryType, NewMemory
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory.text.search_terms import memory_terms
@@ -114,7 +115,7 @@ class MemoryDrafts:
             provenance=memory.provenance,
             created_at=memory.created_at or now,
             attribute=memory.attribute,
-            terms=memory_terms(memory.content, key=memory.key, value=memory.value, tags=memory.tags),
+            terms=_terms(memory),
             dedup_key=dedup_key(memory, dedup),
             space=None if placed is None else placed.space,
             vector=None if placed is None else placed.vector,
@@ -164,6 +165,17 @@ def dedup_key(memory: NewMemory, policy: DedupPolicy) -> bytes | None:
             assert_never(policy)
     # JSON keeps apart what a separator could join, and None from the text "None".
     return sha256(_canonical(parts).encode()).digest()
+
+
+def _terms(memory: NewMemory) -> str:
+    """Return the words by which *memory* is found, among them those by which its attribute is asked for."""
+    asked = "" if memory.attribute is None else asked_by(memory.attribute)
+    return memory_terms(
+        memory.content,
+        key=memory.key,
+        value=memory.value,
+        tags=(*memory.tags, asked) if asked else memory.tags,
+    )
 
 
 def _type_by_default(memory: NewMemory) -> MemoryType:

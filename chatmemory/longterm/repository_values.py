@@ -62,6 +62,7 @@ class MemoryListing:
         key_prefix: only memories whose key begins with this text; ``""``: with any key; None: with or without a key.
         containing: only memories whose content, key or value contains this text.
         exact_app: only memories of exactly the app of *namespace*, instead of all that it sees.
+        has_attribute: only memories that have an attribute.
         as_of: what was true then; None: what is true now.
     """
 
@@ -75,6 +76,7 @@ class MemoryListing:
     key_prefix: str | None = None
     containing: str | None = None
     exact_app: bool = False
+    has_attribute: bool = False
     as_of: datetime | None = None
 
 

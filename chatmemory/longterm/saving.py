@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from typing import Final
 
 from attrs import evolve
 
@@ -16,11 +17,13 @@ from chatmemory.errors import (
 )
 from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import choice_problems, id_problems, refuse, text_problems
+from chatmemory.longterm.attribute_links import linked
 from chatmemory.longterm.auto_save import Utterance, said_by_extraction, said_by_update
 from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
     DedupPolicy,
     Duplicate,
+    Memory,
     MemoryRole,
     NewMemory,
     Provenance,
@@ -30,8 +33,12 @@ from chatmemory.longterm.memories import (
 from chatmemory.longterm.memory_rules import memories_problems, namespace_problems, update_problems
 from chatmemory.longterm.recall.recalling import Recalling
 from chatmemory.longterm.recall.self_echo import is_echo
+from chatmemory.longterm.repository_values import MemoryListing
 
 log = logging.getLogger(__name__)
+
+MOST_LINKED: Final = 200
+"""Memories with an attribute that a new statement is read in the light of, the newest ones."""
 
 
 class Saving(Recalling):
@@ -122,6 +129,9 @@ class Saving(Recalling):
         said = Utterance(role, session_id, message_id)
         if update is None:
             extraction = await do(self.extractor.extract(content, role=role))
+            if role == "user":
+                known = await do(self._with_attributes(namespace))
+                extraction = evolve(extraction, proposals=linked(content, extraction.proposals, known))
             least = self.extraction.least_confidence
             found = said_by_extraction(extraction, said, least_confidence=least)
         else:
@@ -131,6 +141,11 @@ class Saving(Recalling):
         fresh = [await do(self._unless_echo(namespace, one)) for one in found]
         save = self._save(namespace, _named(fresh, write_id, namespace, session_id or ""), dedup="exact")
         return await do(save if write_id is None else save.lash(_saved_before))
+
+    def _with_attributes(self, namespace: Namespace) -> Effect[tuple[Memory, ...], GenericMemoryError]:
+        """Return what is true now in exactly this namespace and has an attribute, newest first."""
+        listing = MemoryListing(namespace, MOST_LINKED, exact_app=True, has_attribute=True)
+        return self.repository.list(listing).alt(GenericMemoryError)
 
     @Effect.gen
     async def _unless_echo(

@@ -39,7 +39,7 @@ class MemoryAttributeLaws(MemoryRepositoryUnderTest):
                 "pet": {"attribute": "pet"},
             }
             for name, changes in untouched.items():
-                said = {"namespace": user, "created_at": START, **changes}
+                said: dict[str, Any] = {"namespace": user, "created_at": START, **changes}
                 await witness.store(remembered(witness.named(name), **said))
             first = remembered(
                 witness.named("1"), "住在杭州", namespace=user, attribute=residence, created_at=START
@@ -56,7 +56,7 @@ class MemoryAttributeLaws(MemoryRepositoryUnderTest):
             before = await witness.memory(user, first.id)
             expect(before and before.superseded_at, None, "the end of the first one after it")
             for name in ("assistant", "tool", "inferred", "file"):
-                words = {"namespace": user, "created_at": START + HOUR, **untouched[name]}
+                words: dict[str, Any] = {"namespace": user, "created_at": START + HOUR, **untouched[name]}
                 told = await witness.store(remembered(witness.named(f"{name} again"), "anders", **words))
                 expect(told, (Stored(witness.named(f"{name} again")),), f"the answer to what says {name}")
             told = await witness.store(

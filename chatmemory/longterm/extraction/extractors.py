@@ -11,8 +11,9 @@ from attrs import frozen
 from chatmemory.conversation.skill_runner import SkillRunnerTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.services.clock import ClockTag
+from chatmemory.longterm.extraction.attribute_rules import with_attributes
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
-from chatmemory.longterm.extraction.proposals import Extraction, Speaker
+from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory, Speaker
 from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.longterm.extraction.skill import SkillExtractor
 from chatmemory.settings.memory_settings import ExtractionSettingsTag
@@ -33,9 +34,14 @@ class RuleExtractor:
         """Propose what the rules find."""
 
         def extract() -> Extraction:
-            return Extraction(extract_by_rules(content, role=role), RULES)
+            return Extraction(_found(content, role), RULES)
 
         return Effect.sync(extract) if len(content) <= SHORT else beside_the_loop(extract)
+
+
+def _found(content: str, role: Speaker) -> tuple[ProposedMemory, ...]:
+    proposals = extract_by_rules(content, role=role)
+    return with_attributes(content, proposals) if role == "user" else proposals
 
 
 @Effect.gen

@@ -35,6 +35,7 @@ class ProposedMemory:
         content: the statement as a sentence of its own.
         confidence: 0 to 1; below 0.5 it is not worth saving.
         evidence: where the text says so.
+        attribute: what of the user it states or ends, see ``NewMemory.attribute``; None: nothing that has one value.
     """
 
     key: str
@@ -44,6 +45,7 @@ class ProposedMemory:
     confidence: float
     language: Language
     evidence: Span
+    attribute: str | None = None
 
 
 @final

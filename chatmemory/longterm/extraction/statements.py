@@ -5,7 +5,7 @@ is for ``rules.py``.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, final
 
 from attrs import frozen
@@ -59,6 +59,7 @@ _NOT_SAID: Final = tuple(
         rf"{_REPORTED}[^\n]*",
         rf"{_TO_BE_WORKED_ON}[\s\S]*",
         # A title has neither me nor you in it.
+        r"(?<!\w)'(?=(?:i|i'm|i've|my|we|our)\b)(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)",
         rf"[“\"「『](?={_QUOTED}*?(?:\b(?:i|you|my|your)\b|[我你您])){_QUOTED}*[”\"」』]",
     )
 )
@@ -67,6 +68,10 @@ _SENTENCE: Final = re.compile(
 )
 # Without list marks, emoji and the like before it, and without what ends it.
 _BARE: Final = re.compile(r"[\w“\"「『《(（`'@#+].*[^\s。！？!?；;….,，]|\w", re.DOTALL)
+# Between two clauses of one sentence.
+_GAP: Final = re.compile(
+    r"[^\S\n]*(?:[,，;；:：、—–-]|\.{2,}|…+)*[^\S\n]*(?:(?:and|but|so|then|because|since|though|although|while|但是|但|不过|而且|并且|同时|所以|然后)\b)?[^\S\n\w]*"
+)
 _HAN: Final = re.compile(f"[{HAN}]")
 _LATIN: Final = re.compile(r"[A-Za-z]")
 _KANA_OR_HANGUL: Final = re.compile(f"[{KANA_AND_HANGUL}]")
@@ -89,6 +94,42 @@ class Clause:
     start: int
     grammar: Grammar
     joint: str | None
+
+
+@final
+@frozen
+class Passage:
+    """Statements of one sentence with nothing else between them.
+
+    Attributes:
+        text: as the rules read it, a character for each of the original.
+        said: the original.
+        start: where it begins in the text.
+        grammar: of its language.
+    """
+
+    text: str
+    said: str
+    start: int
+    grammar: Grammar
+
+
+def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Passage]:
+    """Yield the same as ``statements``, those of one sentence together."""
+    said = own_words(text[:LONGEST_READ])
+    run: list[Clause] = []
+    for clause in statements(text, grammar_of):
+        if run and _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None:
+            yield _passage(run, text, said)
+            run = []
+        run.append(clause)
+    if run:
+        yield _passage(run, text, said)
+
+
+def _passage(run: Sequence[Clause], text: str, said: str) -> Passage:
+    start, end = run[0].start, run[-1].start + len(run[-1].text)
+    return Passage(said[start:end], text[start:end], start, run[0].grammar)
 
 
 def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Clause]:

@@ -44,7 +44,8 @@ WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR
     AND ($7::text IS NULL OR memory_type = $7) AND ($8::text IS NULL OR category = $8)
     AND ($9::text IS NULL OR session_id = $9) AND ($10::text IS NULL OR $10 = ANY (tags))
     AND ($11::text IS NULL OR starts_with(key, $11)) AND ($12::text IS NULL OR {CONTAINS})
-ORDER BY created_at_us DESC, memory_id DESC LIMIT $13
+    AND (NOT $13 OR attribute IS NOT NULL)
+ORDER BY created_at_us DESC, memory_id DESC LIMIT $14
 """
 LACKING: Final = f"""
 {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
@@ -88,6 +89,7 @@ async def listed(connection: Connection, listing: MemoryListing, /) -> tuple[Mem
         listing.tag,
         listing.key_prefix,
         None if listing.containing is None else folded(listing.containing),
+        listing.has_attribute,
         listing.limit,
     )
     return tuple([memory_of(row, listing.namespace.user) for row in rows])

@@ -40,7 +40,7 @@ SELECT_VALUE_THEN = _VALUE.format(true=TRUE)
 _LISTED = f"""
 SELECT * FROM memory_record
 WHERE {{narrowed}} AND {SEEN} AND {TRUE} AND ({{place}}, memory_id) < (:after_us, :after_id)
-    AND (NOT :exact_app OR app_type = :app)
+    AND (NOT :exact_app OR app_type = :app) AND (NOT :has_attribute OR attribute IS NOT NULL)
     AND (:memory_type IS NULL OR memory_type = :memory_type)
     AND (:category IS NULL OR category = :category)
     AND (:session_id IS NULL OR session_id = :session_id)
@@ -53,6 +53,9 @@ SELECT_LISTED_OF_SESSION = _LISTED.format(narrowed="session_id = :session_id", p
 # FF: behind whatever UTF-8 can go on with.
 SELECT_LISTED_OF_KEYS = _LISTED.format(
     narrowed="key >= :key_prefix AND key < :key_prefix || CAST(x'FF' AS TEXT)", place="+created_at_us"
+)
+SELECT_LISTED_OF_ATTRIBUTES = _LISTED.format(
+    narrowed="attribute IS NOT NULL AND superseded_at_us IS NULL", place="+created_at_us"
 )
 SELECT_UNEMBEDDED = f"""
 SELECT * FROM memory_record
@@ -92,6 +95,7 @@ def listed(connection: sqlite3.Connection, listing: MemoryListing) -> tuple[Memo
         **containing(listing.containing),
         **_behind(listing.after),
         "exact_app": listing.exact_app,
+        "has_attribute": listing.has_attribute,
         "memory_type": listing.memory_type,
         "category": listing.category,
         "session_id": listing.session_id,
@@ -126,6 +130,8 @@ def unembedded(
 def _statement(listing: MemoryListing) -> str:
     if listing.session_id is not None:
         return SELECT_LISTED_OF_SESSION
+    if listing.has_attribute and listing.as_of is None:
+        return SELECT_LISTED_OF_ATTRIBUTES
     return SELECT_LISTED_OF_KEYS if listing.key_prefix else SELECT_LISTED
 
 

@@ -1,0 +1,222 @@
+"""``linked``: what a text says of attributes, in the light of what is known: pure functions.
+
+Words leave much open: whose school it is, which project runs on Postgres, that Clover was the rabbit.  What is true now
+tells it, if it is one thing.  Which memories end is not decided here, but by the store, from the attributes alone; see
+``changes.py``.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from attrs import evolve
+
+from chatmemory.longterm.extraction.attribute_grammar import UNKNOWN, AttributeGrammar
+from chatmemory.longterm.extraction.attribute_rules import (
+    STATED_ATTRIBUTE,
+    AttributeStatement,
+    attribute_grammar_of,
+    clause_around,
+    statements_of,
+)
+from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
+from chatmemory.longterm.extraction.rules import grammar_of
+from chatmemory.longterm.extraction.statements import FOLD, Passage, passages
+from chatmemory.longterm.memories import Memory
+from chatmemory.text.search_terms import HAN
+
+LEAST_LETTERS: Final = 5  # of a word in small letters; shorter ones are everybody's
+LONGEST_ENDING: Final = 200  # characters; what is longer says more than that something is over
+
+_CHILDREN: Final = frozenset({"child", "kid", "baby", "孩子", "娃", "宝宝", UNKNOWN})
+"""Whose names fit a son and a daughter alike."""
+
+_PLACES: Final = re.compile(
+    r"\b(production|prod|staging|test(s|ing)?|unit tests?|dev(elopment)?)\b|生产|线上|测试|压测|开发|预发"
+)
+"""What is kept apart though all else is the same: nobody tests in production."""
+
+_NEW_ONE: Final = re.compile(
+    r"\b(second|another|new|adopted|got|have|has|bought|rescued|fostering|third)\b|又|再|养了|捡了?|领养|认养|收养|第二|新来",
+    re.IGNORECASE,
+)
+_KINDS: Final = tuple(
+    re.compile(kind, re.IGNORECASE)
+    for kind in (
+        r"\b(dog|pup\w*|beagle|whippet|labrador|retriever|poodle|corgi|terrier|spaniel|collie|shepherd|greyhound)\b|狗|金毛|柯基|泰迪|哈士奇|柴犬",
+        r"\b(cat|kitt\w+|tabby|siamese)\b|猫|貓",
+        r"\b(rabbit|bunny)\b|兔",
+        r"\b(hamster|gerbil|guinea pig)\b|仓鼠",
+        r"\b(bird|parrot|budgie)\b|鸟|鹦鹉",
+        r"\b(gold)?fish\b|鱼",
+    )
+)
+_WORDS: Final = re.compile(rf"[^\W{HAN}_]+|[{HAN}]+")
+_COMMON: Final = frozenset(
+    """the and with for from that this work works working called named our my his her about since now just team called dr mr mrs ms again
+    street road school house company small large office place""".split()  # noqa: SIM905  a list of quoted words is hard to read
+)
+_COMMON_PAIRS: Final = frozenset(
+    {
+        "公司",
+        "我们",
+        "一个",
+        "一家",
+        "现在",
+        "每天",
+        "我的",
+        "上班",
+        "工作",
+        "医生",
+        "老师",
+        "自己",
+        "今年",
+        "目前",
+        "小学",
+        "银行",
+    }
+)
+_NOT_ENDED: Final = re.compile(
+    r"\b(don't|do not|doesn't|never(?! stuck| caught| worked)|not|won't|wouldn't|can't|didn't|no wish|refuse|should|would|could|might|want to|if|going to|plan(ning)? to|thinking (of|about))\b"
+    r"|[没不别](想|打算|会|要|能|舍得|可能|准备)|别|要不要|打算|考虑|想要|如果|要是",
+    re.IGNORECASE,
+)
+
+
+def linked(
+    text: str, proposals: Sequence[ProposedMemory], standing: Sequence[Memory]
+) -> tuple[ProposedMemory, ...]:
+    """Return *proposals* with attributes named as *standing* names them, and what *text* says is over.
+
+    Args:
+        text: what the user said.
+        proposals: what the extractor has found in it.
+        standing: the memories of the namespace that are true now and have an attribute.
+    """
+    known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
+    names = {one.attribute: _name(one, known) for one in statements_of(text)}
+    renamed = [evolve(one, attribute=names.get(one.attribute or "", one.attribute)) for one in proposals]
+    told = {one.attribute for one in renamed}
+    return (*renamed, *(one for one in _endings(text, known) if one.attribute not in told))
+
+
+def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | None:
+    """Return the attribute of *statement*; None: it only implies what another memory says better."""
+    if statement.attribute in known and statement.of != UNKNOWN:
+        return None if statement.implied else statement.attribute
+    family = [name for name in known if name.partition(":")[0] == statement.family]
+    if statement.family == "pet":
+        family = _of_a_kind(statement, family, known)
+    elif statement.of in _CHILDREN or statement.of == UNKNOWN:
+        said = statement.passage.text
+        named = [
+            name for name in family if _is_one(name.partition(":")[2], said) or _is_named(known[name], said)
+        ]
+        family = named if len(named) == 1 else family
+    elif statement.of:
+        family = [name for name in family if _is_one(name.partition(":")[2], statement.of)]
+    else:
+        family = []
+    return family[0] if len(family) == 1 else statement.attribute
+
+
+def _of_a_kind(
+    statement: AttributeStatement, family: Sequence[str], known: Mapping[str, Memory]
+) -> list[str]:
+    """Return the pets that *statement* may give a new name; none when it tells of another one."""
+    said = statement.passage.text
+    if _NEW_ONE.search(said):
+        return []
+    kinds = [kind for kind in _KINDS if kind.search(said)]
+    return [name for name in family if not kinds or any(kind.search(known[name].content) for kind in kinds)]
+
+
+def _is_one(one: str, other: str) -> bool:
+    """Tell whether two phrases name the same thing: ``order system`` and ``orders``, 订单系统 and 订单."""
+    if {found[0] for found in _PLACES.finditer(one)} != {found[0] for found in _PLACES.finditer(other)}:
+        return False
+    first, second = _parts(one), _parts(other)
+    return any(a.startswith(b) or b.startswith(a) for a in first for b in second)
+
+
+def _parts(phrase: str) -> list[str]:
+    return [word for word in _WORDS.findall(phrase.casefold()) if word not in _COMMON]
+
+
+def _is_named(memory: Memory, text: str) -> bool:
+    """Tell whether *text* names the value of *memory*: one of its proper names, or two characters of it."""
+    value = memory.value if isinstance(memory.value, str) else ""
+    value = value.translate(FOLD)
+    said = text.casefold()
+    words = set(_WORDS.findall(said))
+    for word in _WORDS.findall(value):
+        if re.match(f"[{HAN}]", word):
+            pairs = {word[at : at + 2] for at in range(len(word) - 1)} - _COMMON_PAIRS
+            if any(pair in said for pair in pairs):
+                return True
+        elif (
+            word.casefold() in words
+            and word.casefold() not in _COMMON
+            and (len(word) >= LEAST_LETTERS or word != word.lower())
+        ):
+            return True
+    return False
+
+
+def _endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
+    """Yield what *text* says is over, of what is known."""
+    if not known:
+        return
+    found = list(passages(text, grammar_of))
+    seen: set[str] = set()
+    for passage in found:
+        grammar = attribute_grammar_of(passage.grammar.language)
+        clauses = list(_ended(passage, grammar)) if grammar else []
+        if grammar is None or not clauses:
+            continue
+        over = _over(passage, clauses, grammar, known)
+        if over is not None and over not in seen:
+            seen.add(over)
+            yield _ending(over, known[over], passage, found)
+
+
+def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
+    """Yield the clauses of *passage* that say that something is over."""
+    for cue in grammar.ended.finditer(passage.text):
+        clause = clause_around(passage.text, cue.start(), cue.end(), grammar)
+        if not (_NOT_ENDED.search(clause) or grammar.past.search(clause)):
+            yield clause
+
+
+def _over(
+    passage: Passage, clauses: Iterable[str], grammar: AttributeGrammar, known: Mapping[str, Memory]
+) -> str | None:
+    """Return the attribute that is over; None when the words fit none, or several."""
+    named = [name for name, memory in known.items() if _is_named(memory, passage.text)]
+    if len(named) == 1:
+        return named[0]
+    meant = [
+        name
+        for name in known
+        for attribute, pattern in grammar.ends.items()
+        if (name == attribute or name.partition(":")[0] == attribute)
+        and any(pattern.search(clause) for clause in clauses)
+    ]
+    both = [name for name in meant if name in named]
+    return both[0] if len(both) == 1 else meant[0] if len(meant) == 1 else None
+
+
+def _ending(attribute: str, memory: Memory, passage: Passage, around: Sequence[Passage]) -> ProposedMemory:
+    """Return the memory that *attribute* is over, with what was said beside it: the reason, or what came instead."""
+    beside = ". ".join(one.said for one in around)
+    content = beside if len(beside) <= LONGEST_ENDING else passage.said
+    return ProposedMemory(
+        key=memory.key or attribute,
+        value=passage.said,
+        content=content,
+        category=memory.category or "fact",
+        confidence=STATED_ATTRIBUTE,
+        language=passage.grammar.language,
+        evidence=Span(passage.start, passage.start + len(passage.text)),
+        attribute=attribute,
+    )

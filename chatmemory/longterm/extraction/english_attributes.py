@@ -1,0 +1,504 @@
+"""How people say in English what they are, have and use now: the table of attributes, read from top to bottom.
+
+The notation is that of ``grammar.py``; ``attribute_rules.py`` applies it.
+"""
+
+from functools import partial
+from typing import Final
+
+from chatmemory.longterm.extraction import attribute_values as values
+from chatmemory.longterm.extraction.attribute_grammar import UNKNOWN, AttributeGrammar, attribute
+from chatmemory.longterm.extraction.english import VOCABULARY as STATEMENTS
+from chatmemory.longterm.extraction.grammar import Vocabulary, expression
+
+VOCABULARY: Final[Vocabulary] = {
+    "adv": r"( (also|really|just|still|actually|currently|now|finally|officially|mostly|mainly|already|always|all|both|basically|temporarily"
+    r"|recently|newly|happily|only|back|over|so|been))*",
+    "I": r"\b(i|we)",
+    "I am": r"\b(i'm|i am|im|we're|we are|i've been|i have been|we've been)",
+    "I have": r"\b(i've|i have|we've|we have|i|we)( got)?",
+    "my": r"\b(my|our|the)",
+    "Name": r"(?!I\b)(?-i:[A-Z0-9])[\w'&./+#-]*( ((?!I\b)(?-i:[A-Z0-9])[\w'&./+#-]*|(of|the|de|la|le|and|&)(?= (?!I\b)(?-i:[A-Z]))))*",
+    "Word": r"(?!I\b)(?-i:[A-Z])[\w'&/+#-]*( (?!I\b)(?-i:[A-Z])[\w'&/+#-]*)*",
+    "place": r"(?!(?:<database>|<host>|<editor>|<language>|<shell>|Squad|Team|Sprint|Figma|Slack)\b)<Word>",
+    "firm": r"((an?|the) (?!office|home|bus|moment|same|end|weekend|day|night|bit|lot|few|new project)[\w' -]+?(,? (called )?<Name>)?(?=$|[,.;!]| (and|so|but|since|as|near|now|this|last|yesterday|in|on|these)\b)|<Name>)",
+    "thing": r"[\w'+#.-]+( [\w'+#.-]+){0,4}",
+    "job": STATEMENTS["occupation"]
+    + r"|([\w-]+ ){0,3}?(lead|head|chair|president|treasurer|captain|scrum master|supervisor|principal|foreman|assistant|clerk|waiter"
+    r"|waitress|cashier|cleaner|builder|guard|coach|c[etfoi]o|vp|sre|pm)\b",
+    "kin": r"wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|sons?|daughters?|kids?|child|children|baby|toddler|mother|father|mom|mum|dad"
+    r"|parents|brothers?|sisters?|siblings?|twins?|grandmother|grandfather|grandma|grandpa|gran|niece|nephew|cousins?|uncle|aunt|in-laws?",
+    "other": r"<kin>|friends?|mates?|colleagues?|coworkers?|co-workers?|neighbou?rs?|boss|manager|landlord|landlady|customers?|clients?"
+    r"|flatmates?|roommates?|teammates?|students?|teachers?|barista|guy|girl|woman|man|team",
+    "child": "son|daughter|kid|child|baby|toddler|boy|girl|little one|eldest|youngest|oldest",
+    "pet": r"dog|puppy|pup|cat|kitten|kitty|parrot|rabbit|bunny|hamster|horse|pony|goldfish|fish|turtle|tortoise|bird|budgie|guinea pig|gerbil"
+    r"|beagle|labrador|retriever|poodle|corgi|terrier|whippet|spaniel|collie|shepherd|greyhound|tabby|siamese",
+    "gym": r"gym|climbing (place|wall|gym|cent(er|re))|crossfit|fitness|yoga studio|pilates|boxing|swimming pool|leisure cent(er|re)|bouldering",
+    "clinician": "gp|doctor|physician|dentist|orthodontist|eye doctor|optician|optometrist|physio(therapist)?|therapist|psychologist|psychiatrist"
+    "|dermatologist|cardiologist|gynaecologist|gynecologist|paediatrician|pediatrician|midwife|vet|osteopath|chiropractor|counsellor|counselor",
+    "school": "school|primary|academy|college|university|uni|nursery|kindergarten|high|grammar|polytechnic|institute|elementary|preschool",
+    "language": values.PROGRAMMING_LANGUAGE,
+    "database": values.DATABASE,
+    "editor": values.EDITOR,
+    "notes": values.NOTES,
+    "shell": values.SHELL,
+    "host": values.HOST,
+    "os": values.OPERATING_SYSTEM,
+    "car": values.CAR,
+    "phone": values.TELEPHONE,
+    "email": values.EMAIL,
+    "street": values.STREET,
+    "zone": values.TIME_ZONE,
+    "day": values.DAY_OF_YEAR,
+    "spoken": values.SPOKEN_LANGUAGE,
+    "units": values.AMOUNT_UNITS,
+    "number": values.NUMBER_WORD,
+    "theme": r"(dark|light|black|white|high[- ]contrast|solarized|dracula|sepia|night|day) ?(mode|themes?)",
+    "on": r"(on|in|with|to|onto|into|at|from|over to)",
+    "diet": r"vegetarian|vegan|pescatarian|pescetarian|keto|ketogenic|low-carb|paleo|kosher|halal|mediterranean|omnivore|flexitarian|carnivore"
+    r"|gluten-free|gluten|dairy-free|whole30|intermittent fasting|raw food|fodmap|plant-based|meat again",
+    "vehicle": "bus|train|tram|tube|metro|subway|bike|e-bike|bicycle|scooter|car|ferry|motorbike|motorcycle|moped|foot|carpool|u-bahn|s-bahn",
+    "device": r"thinkpad|macbook(?: (?:air|pro))?|mac mini|imac|dell xps|xps|surface(?: pro)?|chromebook|framework|zenbook|iphone|ipad|pixel|galaxy|oneplus|xperia"
+    r"|fairphone|kindle|laptop|desktop",
+    "plain": r"(?P<of>[\w-]+( [\w-]+)?)",
+    "project": r"((the|our|my|all of|everything of( the)?) )?(?P<of>(?!(?:i|we|it|they|he|she|you|this|that|there|everything|who|which|what|store|db|data|database|backend"
+    r"|old|new|project|service|app|company|laptop|machine)\b)[\w-]+(?:'s? [\w-]+| (?!is\b|are\b|was\b|runs?\b|uses?\b|sits?\b|stores?\b|lives?\b|has\b|depends?\b)[\w-]+){0,3}?)'?s?( (project|service|app|system|website|site|repo|codebase))?",
+}
+_attribute: Final = partial(attribute, vocabulary=VOCABULARY)
+
+STATED: Final = (
+    # --- Reaching somebody
+    _attribute(
+        "email",
+        "contact",
+        r"\b(?P<of>work|private|personal|git|company|school)( author)? (e-?mail|author)?.*?(?P<value><email>)",
+        wished=True,
+    ),
+    _attribute("email", "contact", r"(?P<value><email>)", wished=True),
+    _attribute(
+        "phone",
+        "contact",
+        r"\b(?P<of>work|landline|office|home|emergency|spare|second|company)\b.*?(phone|number|line|mobile|is|:)?.*?(?P<value><phone>)",
+        wished=True,
+    ),
+    _attribute(
+        "phone",
+        "contact",
+        r"\b(phone|mobile|cell|number|call|ring|text|reach|whatsapp|cv|contact)\b.*?(?P<value><phone>)",
+        r"(?P<value><phone>).*\b(phone|mobile|cv|contact|number|call)\b",
+        wished=True,
+    ),
+    _attribute(
+        "address",
+        "address",
+        r"\b(?P<of>storage|billing|work|office|parents)\b.*?(?P<value><street>)",
+        wished=True,
+    ),
+    _attribute("address", "address", r"(?P<value><street>)", wished=True),
+    # --- The user
+    _attribute(
+        "name",
+        "name",
+        r"\bmy( full| first| real| new)? name('s| is)( now)? (?P<value><Name>)",
+        r"\b(call me|i go by|i'm called|i am called|known as) (?P<value><Name>)",
+        r"\A([\w ]{0,14}, )?(?P<value><Name>) here\b",
+        r"\A((hi|hello|hey)[, ]+)?i'm (?P<value>(?!(from|in)\b)<Word>)(?=,? (sign|by the way|btw)|$|,)",
+        r"\bit's (now )?(?P<value>(?-i:[A-Z])[a-z]+ (?-i:[A-Z])[a-z]+)\b.*\b(official|paper|passport|now|changed)",
+    ),
+    _attribute(
+        "age",
+        "age",
+        r"<I am><adv>( turning)? (?P<value>\d{1,3})(?= *($|[,.!)]|and\b|years?\b|now\b|yo\b|this\b|but\b))",
+        r"<I>('ve)? (just )?turned (?P<value><number>)\b",
+        r"\bbirthday\b.*?\b(?P<value>\d\d)\b",
+        r"\b(?P<value>\d{1,3}) years old\b(?!.*\b<other>\b)",
+        r"\b(yes|now|i'm) (?P<value>\d\d)\b(?=[!., ]|$)",
+    ),
+    _attribute(
+        "age",
+        "age",
+        r"\b(my|our) (?P<of>son|daughter|child|baby|dog|cat)( is|'s| just turned| turned| turns) (?P<value><number>)\b",
+        others=True,
+    ),
+    _attribute(
+        "age",
+        "age",
+        r"\b(the|my|our) (little one|kid|youngest|eldest|boy|girl)( is|'s| just turned| turned) (?P<value><number>)\b",
+        of=UNKNOWN,
+        others=True,
+    ),
+    _attribute(
+        "birthday",
+        "birthday",
+        r"\b(my birthday|i was born|date of birth|born on|birth date)\b.*?(?P<value><day>)",
+        r"(?P<value><day>)[^,.]* (i was born|is my birthday)",
+    ),
+    _attribute("anniversary", "anniversary", r"\banniversary\b.*?(?P<value><day>)"),
+    _attribute(
+        "diet",
+        "diet",
+        r"<I am><adv>( an?| strictly| on| going| gone)*<adv> (?P<value><diet>)\b",
+        r"<I have><adv> (gone|went|became|turned|go|eat|eating)( fully| strictly| completely)? (?P<value><diet>)\b",
+        r"\b(?P<value>don't eat [\w ]+|eat everything[\w ]*)",
+        r"\b(eat|eating|try|trying|doing|following|follow|on)\b[\w ]{0,16}? (?P<value><diet>)\b",
+        r"\b(?P<value><diet>) (is the word|diet|since|now|these days|for)\b",
+        r"\b(?P<value>eat(ing)? (meat|fish|dairy|eggs|everything|gluten) again)",
+        wished=True,
+    ),
+    _attribute(
+        "habit:smoking",
+        "habit",
+        r"<I> (?P<value>smoke\b.*)",
+        r"\b(?P<value>(non-?smoker|without a cigarette|smoke-free|stopped smoking|quit smoking).*)",
+    ),
+    _attribute(
+        "relationship",
+        "relationship",
+        r"<I am><adv>( an?)? (?P<value>single|married|engaged|divorced|widowed|separated|in a relationship|seeing (somebody|someone)|dating|newlyweds?)\b",
+        r"\b(?P<value>(got|get) (married|engaged|divorced))\b",
+        r"\b(?P<value>(?-i:[A-Z])\w+ and i are (engaged|married|together|dating|divorced|separated))\b",
+        r"<I have> (?P<value>an? (girlfriend|boyfriend|partner))\b",
+        others=True,
+    ),
+    _attribute(
+        "relationship",
+        "relationship",
+        r"\bmy (?P<value>girlfriend|boyfriend|fianc[ée]e?|partner|wife|husband)\b",
+        others=True,
+        implied=True,
+    ),
+    # --- Home and work
+    _attribute(
+        "gym",
+        "gym",
+        r"<I>( usually| mostly)? (train|work out|lift|climb|do my (lifting|training|workouts?))<adv> at (the )?(?P<value><Name>)",
+        r"\b(joined|signed up (at|for|with)|go to|member (of|at)|switched to)\b(?=.*\b<gym>\b) ?(?P<value>.+)",
+    ),
+    _attribute(
+        "residence",
+        "home",
+        r"<I>( have)?<adv> (live|reside|rent|stay|settled)<adv>( \w+){0,3}? (in|at|out of|near) (the )?(?P<value><place>)",
+        r"<I am><adv> (living|based|renting|staying|residing|settled|settling)<adv>( \w+){0,2}? (in|out of|near) (the )?(?P<value><place>)",
+        r"<I am><adv> in (?P<value><place>)(?= *($|[,.!]|now\b|these days\b|for\b|since\b|btw\b))",
+        r"\b(moved|relocated|moving|emigrated|settled|been moved)<adv>( house)?( from [\w ]+?)? (to|in) (?P<value><place>)(?! (project|team))",
+        r"\bhome (is|has been|means)<adv> (?P<value><place>)",
+        r"\b(a|an|been a) (?P<value><place>) (resident|local|dweller)\b",
+        r"\b(have|has|got|bought|rent|own) (an? |our |my )?[\w -]{0,20}?(house|flat|apartment|place|condo|cottage) (is )?in (?P<value><place>)",
+    ),
+    _attribute(
+        "hometown", "hometown", r"<I> (was born|grew up|come)( and raised)? (in|from) (?P<value><place>)"
+    ),
+    _attribute(
+        "work",
+        "employer",
+        r"(<I>|<I am>)<adv> (work|working|employed|contracting|freelancing|interning|consulting)(?! on\b| from\b| under\b| out\b)( [\w-]+){0,5}? (at|for|with|by) (?P<value><firm>)",
+        r"\b(start(ed|ing)?|began|begun)<adv>( (a|my|the) new (job|role|position))? (at|with) (?P<value><firm>)",
+        r"\b(joined|joining|hired by|signed with|(new|a) job (at|with)|work is) (?P<value><firm>)(?! team)",
+        r"\b(pay ?check|pay ?slip|payslip|badge|contract) (now )?says (?P<value><firm>)",
+        r"<I am><adv>( an?| the) <job> (at|with|for) (?P<value><firm>)",
+        r"\A((so|well|ok|hi|hello)[, ]+)?<I am><adv> (at|with) (?P<value><Word>)",
+        r"<I> (bake|cook|teach|drive|nurse) (at|for) (?P<value><firm>)",
+    ),
+    _attribute(
+        "boss",
+        "boss",
+        r"\b<my> (boss|manager|line manager|supervisor|team lead|lead|pm)('s|,)?( is| called| named| is called)?<adv>,? (?P<value><Word>)",
+        r"<I>( now)?<adv> report to (?P<value><Word>|\w+)",
+        r"\b(guy|woman|person|man|one) above me is( called)? (?P<value><Word>)",
+        r"\bunder a (pm|manager|boss|lead) (named|called) (?P<value><Word>)",
+        r"(?P<value>\bmy own boss)",
+        r"(?P<value><Word>) is<adv> my( new)? (boss|manager|supervisor|lead)\b",
+        others=True,
+    ),
+    _attribute(
+        "shift",
+        "shift",
+        r"<I am><adv> on (?P<value>(nights|days|earlies|lates|early shift|late shift|night shift|day shift)\b.*)",
+        r"\b(gave me|moved me to|put me on|switched me to|work|working|shift is|have) (?P<value>(the )?(nights|days|earlies|lates|early shift|late shift|night shift|day shift)\b.*)",
+        others=True,
+    ),
+    _attribute(
+        "team",
+        "team",
+        r"<I am><adv> (in|on|with) the (?P<value>[\w -]+?) (team|squad|group|department|crew)\b",
+        r"\b(squad|team)( is| is called|'s called| called| name is| named)<adv> (called )?(?P<value><Word>)",
+        r"\bwe're<adv> (?P<value>(squad|team) <Word>)",
+        r"\b(moved|transferred|switched|assigned)<adv> (over )?(to|into) (the )?(?P<value>[\w -]+?)( team| squad)?( with sprint| in sprint| this sprint|,? .*\bon-call|(?<= team)|(?<= squad))",
+    ),
+    _attribute("role:scrum master", "occupation", r"<I am> (?P<value>(the )?scrum master)"),
+    _attribute(
+        "role",
+        "occupation",
+        r"\b(they |she |he )?(made me) (?P<value>[\w -]+?)(?= *($|[,.:;!)]| and\b| now\b))",
+        others=True,
+    ),
+    _attribute(
+        "role",
+        "occupation",
+        r"\b(promoted (me )?to|promoted into|became|now work as|work as|my( new)? (job )?(title|position|role) is)<adv>( an?| the)? (?P<value>[\w -]+?)(?= *($|[,.:;!)]| and\b| at\b| now\b))",
+        r"<I am><adv>( an?| the)* (?P<value><job>( (of|for) [\w' -]+)?)",
+        r"\bbeen an? (?P<value><job>)",
+    ),
+    # --- Things
+    _attribute(
+        "car",
+        "car",
+        r"<I>( now| still)? drive(?!s) (an? |the |my )?(?P<value>.+)",
+        r"\b(bought|picked up|got|have|had|own|leased|ordered|purchased|for|drive)\b( myself| my| our)?( an?| the)?[\w ]{0,20}? (?P<value>(<car>)\b[^,.!]*)",
+        r"\b(my|our|the) (new )?car('s| is)( now)?( an?)? (?P<value>.+)",
+    ),
+    _attribute(
+        "device",
+        "device",
+        r"\b(on|my|arrived|bought|got|switched to|have|phone's|laptop is|laptop's|phone is)\b,?( \w+){0,4}?,?( an?| the)? (?P<value>(<device>)\b[^,.!]*)",
+    ),
+    _attribute(
+        "bank",
+        "bank",
+        r"\b(salary|wages?|paycheck|pay|bank(ing)?)\b.*?\b(goes|go|land|lands|paid|arrive|is|bank with|lives)( in| into| to| at| with)*( an?| my)? (?P<value><Word>)",
+        r"<I> bank (with|at) (?P<value><Word>)",
+    ),
+    # --- Families, pets, people
+    _attribute(
+        "school",
+        "school",
+        r"\b(my|our) (?P<of>son|daughter|kid|boy|girl)\b.*?\b(goes to|attends|is at|started at|studies at|is in) (?P<value><Name>)",
+        others=True,
+    ),
+    _attribute(
+        "school",
+        "education",
+        r"<I>( \w+)? (study|studied|attend|go to uni)( [\w ]+)? at (?P<value><Name>)",
+        r"<I am><adv> (studying|doing|reading)( [\w-]+){0,5}? at (?P<value><Name>)",
+        r"\bdoing my ([\w-]+ ){1,3}at (?P<value><Name>)",
+        r"\b(transferred|moved|enrolled) (to|at|in) (?P<value><Name>( (university|college|school|academy)))",
+    ),
+    _attribute(
+        "school",
+        "school",
+        r"\b(goes to|settled in at|started at|moved to|attends|now at|at) (?P<value><Name> (school|primary|academy|college|nursery|elementary|high)\b)",
+        r"\b(goes to|settled in at|started at|moved to|now at|at) (?P<value>(?-i:[A-Z])[\w']*( (?-i:[A-Z])[\w']*)* (?-i:(School|Primary|Academy|College|Nursery|Elementary|High)))\b",
+        of=UNKNOWN,
+        others=True,
+    ),
+    _attribute(
+        "doctor",
+        "doctor",
+        r"\b(my|our) (?P<of><clinician>)( is|'s|,)( now)? (?P<value>(dr\.? )?<Word>)",
+        r"\bsee an? (?P<of><clinician>),? (?P<value><Word>)",
+        others=True,
+    ),
+    _attribute(
+        "doctor", "doctor", r"\b(see|seeing|with|at|it's|is|to|by)( now)? (?P<value>dr\.? <Word>)", of=UNKNOWN
+    ),
+    _attribute(
+        "pet",
+        "pet",
+        r"\b(?P<of><pet>),? (is |and )?(named|called|called (her|him|it)|name is|she's|he's|it's)? ?(?P<value>(?-i:[A-Z])\w+)(?!\w)",
+        others=True,
+        named=True,
+    ),
+    _attribute(
+        "pet",
+        "pet",
+        r"\b(second|another|new) (?P<of><pet>),( an? \w+,)? (she|he|it)('s| is)( called| named)? (?P<value>(?-i:[A-Z])\w+)",
+        others=True,
+        named=True,
+    ),
+    _attribute(
+        "pet",
+        "pet",
+        r"\b(?P<of><pet>)('s name)?( is|'s)( now)?( called| named)? (?P<value>(?-i:[A-Z])\w+)",
+        others=True,
+        named=True,
+    ),
+    _attribute(
+        "roommate",
+        "roommate",
+        r"\b(flatmates?|roommates?|housemates?)( is|,| called| named|'s name is)* (?P<value>(?-i:[A-Z])\w+)",
+        r"\b(living|live|share a (flat|house)) with (?P<value>[\w ,]+)",
+        others=True,
+    ),
+    # --- Tastes
+    _attribute(
+        "favourite",
+        "favourite",
+        r"\bmy<adv> (favou?rite|fave) (?P<of>[\w-]+( [\w-]+)?)( of all time)?( is| are| has to be| would be|'s| changed to| was always)<adv> (?P<value>.+)",
+        r"(?P<value>.+?) (is|are)<adv> my<adv>( new)? favou?rite (?P<of>[\w-]+( [\w-]+)?)",
+    ),
+    _attribute(
+        "favourite",
+        "favourite",
+        r"(?P<value>.+?) is what i (love|like) (most|best)",
+        r"\b(it's|now) (?P<value><Name>) (all day( long)?|all the way|for me now)",
+        r"(?P<value>.+?) is (it's|its|it is) my favou?rite",
+        r"\bit's my( new)? favou?rite (?P<of>\w+)(?P<value>)",
+        of=UNKNOWN,
+    ),
+    _attribute(
+        "usual order",
+        "usual order",
+        r"\bmy usual( order)? is (?P<value>.+)",
+        r"\bi always (have|order|get|take) (?P<value>an? .+)",
+        r"(?P<value>.+?) is my thing",
+    ),
+    _attribute(
+        "commute",
+        "commute",
+        r"<I> (take|catch|ride|get) (the |my |an? )?(?P<value>[\w -]*\b<vehicle>s?\b.*?(to work|to the office|in\b.*|every morning|$))",
+        r"<I> (?P<value>(cycle|walk|drive|bike|run|commute)\b.*?(to work|to the office|in\b.*))",
+        r"\bmy commute is (?P<value>.+)",
+        r"\b(i|we) go in by (?P<value>.+)",
+        r"\b(got|bought) (myself )?an? (?P<value>(e-bike|bike|bicycle|scooter|moped|motorbike)\b.*)",
+        r"\b(?P<value>(ride|train|bus|drive|walk|cycle) (in|to work) (is|takes).*)",
+    ),
+    # --- How to answer
+    _attribute(
+        "reply language",
+        "answer language",
+        r"\b(answer|reply|respond|talk|write|speak|chat)( to| with)?( me)?( back)?( only)?( in)? (?P<value>(in )?<spoken>)\b",
+        r"\b(?P<value><spoken>) (answers?|replies|responses?)( only)?\b",
+        r"\bonly (talk|speak|write|answer)( in)? (?P<value><spoken>)",
+        wished=True,
+    ),
+    _attribute(
+        "mode", "mode", r"\b(?P<value>[\w-]+ mode)\b(?<!dark mode)(?<!light mode)(?<!night mode)", wished=True
+    ),
+    _attribute("theme", "theme", r"\b(?P<value><theme>)\b", wished=True),
+    _attribute("time zone", "time zone", r"\b(?P<value><zone>)", wished=True),
+    _attribute(
+        "units",
+        "units",
+        r"\b(?P<value><units>( and <units>)?)\b.*\b(please|everything|from now on|always|instead|for me)\b",
+        r"\b(prefer|use|used to|want|give me|in|show)\b.*?\b(?P<value><units>( and <units>)?)\b",
+        wished=True,
+    ),
+    # --- Tools
+    _attribute(
+        "database",
+        "database",
+        r"\A(so |and |anyway )?<project>( now)? (stores?|keeps?|runs?|is|sits?|uses?|are|lives?|depends?|persists?)<adv>( \w+){0,2}?( <on>)?( an?| the)?( [\w-]+){0,3}? (?P<value><database>)",
+        r"\b(all of |keep |moved |migrated |ported |switched )(the )?<project>'? data( <on>)?.*? (?P<value><database>)",
+        r"\b(moved|migrated|ported|switched)( the| our)? <project>( over)?( from [\w .]+)? (to|onto|into) (?P<value><database>)",
+        r"\bfor <project>,? the database is (?P<value><database>)",
+    ),
+    _attribute(
+        "database",
+        "database",
+        r"\b(on|in|is|with|to|use|uses|using|onto|keep)\b[\w ']{0,24}? (?P<value><database>)",
+        of=UNKNOWN,
+    ),
+    _attribute(
+        "language",
+        "project language",
+        r"\A(so |and |anyway )?<project>( now)? (is|was rewritten|are|'s)( now)?( \w+){0,2}?( written| built| done)?( in| with)? (?P<value><language>)",
+        r"\b(re)?(wrote|written|writing|ported|moved|converted|migrated)( the| our| my)? <project>( over)? (in|to|into|with) (?P<value><language>)",
+    ),
+    _attribute(
+        "language",
+        "project language",
+        r"\b(one hundred percent|100%|all|fully|pure|entirely|completely) (?P<value><language>)",
+        of=UNKNOWN,
+    ),
+    _attribute(
+        "deployment",
+        "deployment",
+        r"\A(so |and )?<project>( now)?( is| are|'s|'s been| has been| lives?| runs?)( now)?( hosted| deployed| running| served| living)? (on|at|from|in|with) (?P<value>.*?<host>.*)",
+        r"\A(production|prod|staging|hosting) (for|of) <project> ?(=|is|:|runs on|lives on) ?(?P<value>.*?<host>.*)",
+        r"\b(moved|migrated|everything of)( the| our)? <project>( over)?( moved| migrated)? (to|into|onto)( the| our)?[\w ]*? (?P<value><host>.*)",
+    ),
+    _attribute(
+        "deployment",
+        "deployment",
+        r"\b(deploy|deploying|host|hosted|hosting|production|staging|prod)\b.*? (on|at|to|with|in) (?P<value><host>)",
+        r"\b(moved|migrated|switched)<adv>.*? (to|into|onto) (?P<value>.*?<host>)",
+        of=UNKNOWN,
+    ),
+    _attribute(
+        "editor",
+        "editor",
+        r"\b(use|using|on|switched to|moved to|in|with|is|everything|for|love)\b( \w+){0,3}? (?P<value><editor>)\b",
+        r"\b(?P<value><editor>)('s| is|,)<adv> (my|what i|it's my)\b",
+        r"\b(for|use) (?P<value><editor>)\b",
+    ),
+    _attribute("notes", "notes app", r"\b(use|using|in|to|on|with)\b.*? (?P<value><notes>)\b"),
+    _attribute("shell", "shell", r"\b(on|use|using|to|in|with|is|shell)\b( \w+){0,3}? (?P<value><shell>)\b"),
+    _attribute(
+        "operating system",
+        "operating system",
+        r"(<I>( now)? (run|use|have)|<I am><adv> (on|using|running)|\b(switched|moved|migrated|upgraded)( \w+){0,3}? (to|over to)|installed|on my laptop is|laptop runs)( \w+){0,2}? ?(?P<value><os>)\b",
+    ),
+    _attribute(
+        "membership",
+        "membership",
+        r"<I am> subscribed to (?P<value><Name>)",
+        r"<I have> (an?|the) (?P<value><Name>)( [\w-]+){0,3}? (plan|subscription|membership|account)",
+        r"<I> (?P<value>take \d+ ?mg .*)",
+        named=True,
+    ),
+)
+"""What is so now; the first that fits has the words."""
+
+ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
+    stated=STATED,
+    other=expression(
+        r"\b(he|she|they|his|her|their|him|them|he's|she's|they're)\b|\b(my|our|his|her|their) ([\w-]+ )?(<other>)('s)?\b(?!,? \w+ and i\b)|\b(the|an?) (friend|neighbou?r|colleague|landlord|customer|client|barista|guy|kids|girl|woman)\b|\b(dad|mum|mom|grandma|grandpa)\b",
+        VOCABULARY,
+    ),
+    own=None,
+    addressed=expression(r"\b(you|your|you're|you've)\b", VOCABULARY),
+    tail=expression(
+        r" (yesterday|today|now|these days|from now on|last \w+|this \w+|since\b.*|as of\b.*|on \w+day\b.*|in case\b.*|btw|by the way|please|and (my|the|i|we|it|leave|let)\b.*)$|, (use|put|suggest|please|fix|so|and|but)\b.*$",
+        VOCABULARY,
+    ),
+    further=expression(r"((his|her|their|its) name|(he|she)('s| is) (called|named))\b", VOCABULARY),
+    past=expression(
+        r"\b((?<!get )(?<!got )(?<!getting )used to|years ago|months ago|back then|back in|as a (kid|child|teenager|student)|in my (teens|twenties|thirties|forties|youth)|when i was|previously|formerly|at the time|had been|had a|in (19|20)\d\d|before that|last year)\b|\b(used|took|drove|lived|worked)\b.*\b(for (\w+) years|years|decades?)\b",
+        VOCABULARY,
+    ),
+    negated=expression(
+        r"\b(not|never|no longer|cannot|without|no wish|turned down|refused?|stop (suggesting|recommending|pushing)|pushing|instead of|rather than|isn't|aren't|don't|doesn't|didn't|won't|wouldn't|can't|couldn't|shouldn't|ain't|haven't|hasn't|nobody)\b",
+        VOCABULARY,
+    ),
+    wished=expression(
+        r"\b(would|could|should|shall|might|(?-i:may)|want to|wants|wish|hope|hoping|plan|planning|thinking (of|about)|considering|going to|will|i'll|we'll|i'd|we'd|tempted|dream|someday|maybe|perhaps|what if|were the|suppose|imagine|offered|interview)\b",
+        VOCABULARY,
+    ),
+    cut=expression(
+        r"[;:]\s|,\s(?:and |but |so )?|\s[-–—]+\s|\s(?:and|but|so|because|since(?! \w+ \d)|which|who)\s|\.{2,}\s*",
+        VOCABULARY,
+    ),
+    ended=expression(
+        r"\b(sold|traded|scrapped|quit|left|resigned|cancel(l)?ed|unsubscribed|dropped|ditched|gave up|given up|stopped|closed|shut (it |them )?down|shut|ripped|removed"
+        r"|moved out|broke up|split up|divorced|separated|died|passed away|put down|retired|stepped down|signed off|discharged|handed|gave back|given back|returned"
+        r"|dropped out|goodbye|went to|got bought|bought out|too pricey|too expensive|replaced|got rid of|knocked off|was a phase|emptied|(never|didn't) (stuck|stick|caught on|worked out)|merged|out of|expired|run out|ran out"
+        r"|lapsed|is over|are over|over with|no more|no longer|any ?more|any longer|is gone|are gone|fired|laid off|last day|between jobs|deleted|retire|can stop|overruled|swapped|switched|off|reassigned|finished|ended)\b",
+        VOCABULARY,
+    ),
+    ends={
+        "relationship": expression(
+            r"\b(broke up|split up|divorced|we separated|ended things|dumped|single again|called it off)\b",
+            VOCABULARY,
+        ),
+        "work": expression(
+            r"\b(quit|left|resigned from|lost) (my|the) job\b|\b(between jobs|laid off|got fired|i resigned|i retired|handed in my notice|unemployed)\b",
+            VOCABULARY,
+        ),
+        "gym": expression(r"\b(the|my) (gym|membership)\b", VOCABULARY),
+        "car": expression(r"\b(the|my|our) (car|old thing)\b", VOCABULARY),
+        "diet": expression(r"\b(diet|gluten-free|low-carb|keto|vegan|vegetarian)\b", VOCABULARY),
+        "phone:work": expression(r"\bwork phone\b", VOCABULARY),
+        "school": expression(
+            r"\b(the course|school|college|university|evening classes|accounting course)\b", VOCABULARY
+        ),
+        "address:storage": expression(r"\bstorage\b", VOCABULARY),
+        "doctor": expression(r"\b(physio|therapy|therapist|the doctor)\b", VOCABULARY),
+        "deployment": expression(r"\b(staging|production|hosting)\b", VOCABULARY),
+        "membership": expression(
+            r"\b(subscription|membership|antihistamine|pills?|medication|tablets)\b", VOCABULARY
+        ),
+        "role": expression(r"\b(stepped down|council|the board|my post)\b", VOCABULARY),
+        "habit:smoking": expression(r"\b(cigarettes?|smoking)\b", VOCABULARY),
+        "roommate": expression(r"\b(flatmate|roommate|housemate) moved out\b", VOCABULARY),
+    },
+)
