@@ -22,7 +22,7 @@ from chatmemory.longterm.extraction.attribute_rules import (
 from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import FOLD, Passage, passages
-from chatmemory.longterm.memories import Memory
+from chatmemory.longterm.memories import Memory, NewMemory, is_stated
 from chatmemory.text.search_terms import HAN
 
 LEAST_LETTERS: Final = 5  # of a word in small letters; shorter ones are everybody's
@@ -98,6 +98,20 @@ def linked(
     renamed = [evolve(one, attribute=names.get(one.attribute or "", one.attribute)) for one in proposals]
     told = {one.attribute for one in renamed}
     return (*renamed, *(one for one in _endings(text, known) if one.attribute not in told))
+
+
+def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memory]) -> list[NewMemory]:
+    """Return *memories*; those that the user stated and that bring no attribute have the one that their content states."""
+    known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
+
+    def read(memory: NewMemory) -> NewMemory:
+        if memory.attribute is not None or not is_stated(memory.role, memory.source, memory.provenance.path):
+            return memory
+        stated = (_name(one, known) for one in statements_of(memory.content))
+        over = (one.attribute for one in _endings(memory.content, known))
+        return evolve(memory, attribute=next((one for one in (*stated, *over) if one is not None), None))
+
+    return [read(memory) for memory in memories]
 
 
 def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | None:

@@ -10,6 +10,7 @@ from chatmemory.errors import MemoryChangeError, MemoryReadError, RecallError, R
 from chatmemory.input.json_value import Json
 from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
+    AttributePolicy,
     Category,
     DedupPolicy,
     Duplicate,
@@ -39,14 +40,25 @@ class LongTermMemory(Protocol):
     # --- Saving ---
 
     def remember(
-        self, namespace: Namespace, memories: Sequence[NewMemory], *, dedup: DedupPolicy = "exact"
+        self,
+        namespace: Namespace,
+        memories: Sequence[NewMemory],
+        *,
+        dedup: DedupPolicy = "exact",
+        attributes: AttributePolicy = "given",
     ) -> Effect[RememberReport, RememberError]:
         """Store *memories*, all or none.
+
+        What the user states about an attribute takes the place of what he has stated about the same attribute in exactly
+        this namespace: "I live in Shanghai now" ends "I live in Hangzhou".  The outcome names what ended in ``retired``, and
+        ``restore`` undoes it.  What is pinned, what was put by its key, and what a tool, an assistant or a file said is never
+        ended in this way, and ends nothing.  Attributes with several values, such as ``pet``, end nothing either.
 
         Args:
             namespace: the namespace to write to.
             memories: what to store, in order.
             dedup: which memories count as duplicates and are not stored again, see ``DedupPolicy``.
+            attributes: whether to read attributes in memories that bring none, see ``AttributePolicy``.
 
         Returns:
             an outcome for each memory, in order: stored, duplicate or skipped.
@@ -117,7 +129,8 @@ class LongTermMemory(Protocol):
 
         What the user said becomes a long-term memory, ``user_stated``, with a confidence of at least 0.9.  What an
         assistant said becomes a short-term memory, ``inferred``.  A text that only repeats a recalled memory is skipped
-        as an echo.
+        as an echo.  Each fact has the attribute that the rules read in it, and what the user says is over has one too; what
+        ends by it is told as in ``remember``.
 
         Args:
             namespace: the namespace to write to.
@@ -344,6 +357,28 @@ class LongTermMemory(Protocol):
         Fails with:
             MemoryNotFoundError: the namespace sees no memory with this id that is true now.
             MemoryConflictError: the id of *replacement* is already taken by a memory that says something else.
+        """
+        ...
+
+    def restore(
+        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None
+    ) -> Effect[Memory, MemoryReadError]:
+        """Make a memory true again that was superseded or retired, as if it had not ended.
+
+        A call whose answer was lost can be repeated: what is true already stays as it is.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory that ended.
+            instead_of: the id of the memory that stops being true now, which is the one that took its place when that is
+                to be undone; None: every other memory stays as it is.
+
+        Returns:
+            the memory, which is true now.
+
+        Fails with:
+            MemoryNotFoundError: the namespace sees no memory with this id, or none with the id *instead_of*.
+            DataValidationError: both ids are the same.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""``Maintenance``: how single memories are read, listed, corrected, superseded, promoted, pinned and embedded again."""
+"""``Maintenance``: how single memories are read, listed, corrected, superseded, restored, promoted, pinned and embedded again."""
 
 import json
 from datetime import datetime
@@ -15,6 +15,7 @@ from chatmemory.errors import (
     MemoryChangeError,
     MemoryNotFoundError,
     MemoryReadError,
+    Problem,
     RecallError,
     memory_error,
 )
@@ -46,7 +47,7 @@ REWRITES: Final = 10  # tries of a correction that names no version, while other
 
 
 class Maintenance(MemoryParts):
-    """Reads, lists, corrects, supersedes, promotes, pins and re-embeds memories."""
+    """Reads, lists, corrects, supersedes, restores, promotes, pins and re-embeds memories."""
 
     @Effect.gen
     async def get(self, do: Do[MemoryReadError], namespace: Namespace, memory_id: str) -> Memory:
@@ -148,6 +149,27 @@ class Maintenance(MemoryParts):
         # mypy does not solve the variable of a function for a union of three.
         (outcome,) = await do(self.repository.store(drafts).alt(lambda error: memory_error(error)))  # noqa: PLW0108
         return outcome if isinstance(outcome, Stored) else Stored(outcome.of)
+
+    @Effect.gen
+    async def restore(
+        self,
+        do: Do[MemoryReadError],
+        namespace: Namespace,
+        memory_id: str,
+        *,
+        instead_of: str | None = None,
+    ) -> Memory:
+        """See ``LongTermMemory``."""
+        is_same = instead_of is not None and instead_of == memory_id
+        refuse(
+            do,
+            namespace_problems(namespace),
+            id_problems("$.memory_id", memory_id),
+            id_problems("$.instead_of", instead_of, or_none=True),
+            [Problem("$.instead_of", "expected another memory than the one to restore")] if is_same else [],
+        )
+        restoring = self.repository.restore(namespace, memory_id, instead_of=instead_of, now=self.clock.now())
+        return await do(restoring.alt(memory_error))
 
     def promote(self, namespace: Namespace, memory_id: str) -> Effect[Memory, MemoryReadError]:
         """See ``LongTermMemory``."""

@@ -28,6 +28,10 @@ DedupPolicy: TypeAlias = Literal["exact", "first_50_characters", "none"]
 characters of the content (spec 001, D3).  ``none``: nothing does.
 """
 
+AttributePolicy: TypeAlias = Literal["given", "read"]
+"""Which attribute a memory has that is to be stored.  ``given``: that of ``NewMemory``.  ``read``: if that has none, what
+the rules for English and Chinese read in its content, when the user stated it."""
+
 
 @final
 @frozen

@@ -17,10 +17,11 @@ from chatmemory.errors import (
 )
 from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import choice_problems, id_problems, refuse, text_problems
-from chatmemory.longterm.attribute_links import linked
+from chatmemory.longterm.attribute_links import linked, with_attributes_read
 from chatmemory.longterm.auto_save import Utterance, said_by_extraction, said_by_update
 from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
+    AttributePolicy,
     DedupPolicy,
     Duplicate,
     Memory,
@@ -34,6 +35,7 @@ from chatmemory.longterm.memory_rules import memories_problems, namespace_proble
 from chatmemory.longterm.recall.recalling import Recalling
 from chatmemory.longterm.recall.self_echo import is_echo
 from chatmemory.longterm.repository_values import MemoryListing
+from chatmemory.text.long_work import beside_the_loop
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +54,7 @@ class Saving(Recalling):
         memories: Sequence[NewMemory],
         *,
         dedup: DedupPolicy = "exact",
+        attributes: AttributePolicy = "given",
     ) -> RememberReport:
         """See ``LongTermMemory``."""
         refuse(
@@ -59,7 +62,11 @@ class Saving(Recalling):
             namespace_problems(namespace),
             memories_problems(memories),
             choice_problems("$.dedup", dedup, DedupPolicy),
+            choice_problems("$.attributes", attributes, AttributePolicy),
         )
+        if attributes == "read":
+            known = await do(self._with_attributes(namespace))
+            memories = await do(beside_the_loop(lambda: with_attributes_read(memories, known)))
         return await do(self._save(namespace, memories, dedup=dedup))
 
     @Effect.gen

@@ -70,6 +70,7 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "get_value": ("yes", "no", "no", "token"),
     "put_value": ("own", "own", "own", "token"),
     "delete_value": ("own", "own", "own", "token"),
+    "restore_memory": ("yes", "no", "no", "token"),
     "supersede_memory": ("yes", "no", "no", "token"),
     "promote_memory": ("yes", "no", "no", "token"),
     "pin_memory": ("yes", "no", "no", "token"),

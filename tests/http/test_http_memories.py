@@ -243,3 +243,19 @@ async def test_a_memory_that_breaks_a_rule_is_refused_with_its_place(
     assert refused.status_code == 422
     assert refused.json()["problems"][0]["path"].endswith(f"memories[1].{path}")
     assert await listed(client) == []
+
+
+async def test_a_newer_statement_ends_the_older_one_and_is_undone(every_client: httpx.AsyncClient) -> None:
+    first = await save(every_client, "I live in Hangzhou", attribute="residence")
+    said = {"memories": [{"content": "I live in Shanghai now"}], "attributes": "read"}
+    answer = await every_client.post("/memories", json=said)
+    (outcome,) = answer.json()["outcomes"]
+    assert outcome["retired"] == [{"id": first, "attribute": "residence"}]
+    assert await listed(every_client) == ["I live in Shanghai now"]
+    undone = await every_client.post(at(first, "restore"), json={"insteadOf": outcome["id"]})
+    assert (undone.status_code, undone.json()["supersededAt"]) == (200, None)
+    assert await listed(every_client) == ["I live in Hangzhou"]
+    unknown = await every_client.post(at("unknown", "restore"), json={})
+    assert (unknown.status_code, unknown.json()["tag"]) == (404, "MemoryNotFoundError")
+    itself = await every_client.post(at(first, "restore"), json={"insteadOf": first})
+    assert itself.status_code == 422

@@ -1,6 +1,6 @@
 """Numbered turns: what programs do with memories while they are killed or cancelled, and how a test finds a flaw in it.
 
-A turn is one thing that an agent does: it remembers, forgets, supersedes, puts, re-embeds or uses.  Ids and contents say
+A turn is one thing that an agent does: it remembers, forgets, supersedes, retires, puts, re-embeds or uses.  Ids and contents say
 whose turn it was, and which, so that what is stored tells by itself whether one is torn, lost or back again.
 """
 
@@ -82,7 +82,12 @@ async def use(memory: LongTermMemory, user: Namespace, number: int) -> None:
     await memory.record_use(user, [used], use_id=str(number), session_id=f"s{number}").or_raise()
 
 
-TURNS: Final[tuple[Turn, ...]] = (remember, forget, supersede, put, re_embed, use)
+async def retire(memory: LongTermMemory, user: Namespace, number: int) -> None:
+    said = NewMemory(word("retire", number), id=id_of(user, "retire", number), attribute="residence")
+    await memory.remember(user, [said]).or_raise()
+
+
+TURNS: Final[tuple[Turn, ...]] = (remember, forget, supersede, retire, put, re_embed, use)
 
 CHECK_WORDS = "INSERT INTO memory_fts (memory_fts, rank) VALUES ('integrity-check', 1)"
 # A vector belongs to a memory, which names its space, and has a number while it can be searched.
@@ -156,13 +161,14 @@ async def check_turns(memory: LongTermMemory, user: Namespace, acknowledged: Cou
             whole = batch(user, writer, number)
             assert [memories[new.id].content for new in whole if new.id] == [new.content for new in whole]
 
-    if superseding := numbers(memories, "supersede"):
-        (newest,) = superseding
-        assert newest + 1 in counts("supersede")
-        for number in range(newest):
-            older = await memory.get(user, id_of(user, "supersede", number)).or_raise()
-            assert older.superseded_by == id_of(user, "supersede", number + 1)
-    assert superseding or not acknowledged["supersede"]
+    for writer in ("supersede", "retire"):
+        if superseding := numbers(memories, writer):
+            (newest,) = superseding
+            assert newest + 1 in counts(writer)
+            for number in range(newest):
+                older = await memory.get(user, id_of(user, writer, number)).or_raise()
+                assert older.superseded_by == id_of(user, writer, number + 1)
+        assert superseding or not acknowledged[writer]
 
     value = await memory.get_value(user, COUNTER).or_raise()
     assert (0 if value is None else value.value + 1) in counts("put")

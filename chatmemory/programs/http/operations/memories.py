@@ -20,6 +20,7 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.proposals import MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
+    AttributePolicy,
     Category,
     DedupPolicy,
     ForgetReceipt,
@@ -77,10 +78,13 @@ class Remember:
 
     Attributes:
         dedup: how a duplicate is recognized.
+        attributes: `read`: what the user stated, such as where he lives, is recognized by rules, and ends older statements
+            about the same; `given`: only the attribute that a memory brings does.
     """
 
     memories: tuple[NewMemory, ...] = field(validator=validators.max_len(MOST_REMEMBERED))
     dedup: DedupPolicy = "exact"
+    attributes: AttributePolicy = "given"
 
 
 @final
@@ -158,6 +162,19 @@ class Replacement:
 
 @final
 @frozen(kw_only=True)
+class Restoring:
+    """What a memory is restored for.
+
+    Attributes:
+        instead_of: the id of the memory that is no longer current from now on, such as the one that took its place; null
+            to leave all others as they are.
+    """
+
+    instead_of: str | None = None
+
+
+@final
+@frozen(kw_only=True)
 class ForgetWhere:
     """The memories that match all that is given; at least one of them.
 
@@ -222,7 +239,7 @@ def remember(
 
     def save(memory: LongTermMemory, namespace: Namespace) -> Effect[RememberReport, RememberError]:
         drafts = with_made_ids(call.body.memories, call.key, namespace.user, namespace.app)
-        return memory.remember(namespace, drafts, dedup=call.body.dedup)
+        return memory.remember(namespace, drafts, dedup=call.body.dedup, attributes=call.body.attributes)
 
     return of_memory(call, save)
 
@@ -325,6 +342,18 @@ def supersede_memory(
         return memory.supersede(namespace, old, draft)
 
     return of_memory(call, replace)
+
+
+def restore_memory(
+    call: Call[InApp, Restoring],
+) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
+    """Make a memory current again that was superseded or retired, and end another one if you name it."""
+    return of_memory(
+        call,
+        lambda memory, namespace: memory.restore(
+            namespace, call.path["memoryId"], instead_of=call.body.instead_of
+        ),
+    )
 
 
 def promote_memory(
@@ -450,6 +479,7 @@ MEMORIES: Final[Sequence[Operation]] = (
         asks_models=True,
         example={**_EXAMPLE, "body": {"memory": {"content": "Mei drinks oolong."}}},
     ),
+    Operation("POST", "/memories/{memoryId}/restore", restore_memory, example={**_EXAMPLE, "body": {}}),
     Operation("POST", "/memories/{memoryId}/promote", promote_memory, example={**_EXAMPLE, "body": {}}),
     Operation(
         "POST", "/sessions/{sessionId}/end", end_session, example={"sessionId": "trip-to-kyoto", "body": {}}

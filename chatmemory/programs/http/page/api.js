@@ -65,8 +65,11 @@ export const listMemories = ({
     ...options,
   });
 
-export const remember = (memories, { dedup, app, ...options } = {}) =>
-  send("POST", "/memories", { query: { app }, body: { memories, dedup }, ...options });
+export const remember = (memories, { dedup, attributes, app, ...options } = {}) =>
+  send("POST", "/memories", { query: { app }, body: { memories, dedup, attributes }, ...options });
+
+export const restoreMemory = (id, insteadOf, { app, ...options } = {}) =>
+  send("POST", `${memory(id)}/restore`, { query: { app }, body: { insteadOf }, ...options });
 
 export const recall = (question, { app, ...options } = {}) =>
   send("POST", "/memories/recall", { query: { app }, body: question, ...options });

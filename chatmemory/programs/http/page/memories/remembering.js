@@ -3,7 +3,7 @@
  */
 
 import { useRef } from "../vendor/preact-htm.js";
-import { remember } from "../api.js";
+import { remember, restoreMemory } from "../api.js";
 import { hrefTo } from "../hash.js";
 import { newKey } from "../idempotency.js";
 import { notify } from "../pieces/notices.js";
@@ -19,18 +19,34 @@ export function useRemember() {
   return async (memory, { app, signal } = {}) => {
     const text = JSON.stringify([memory, app]);
     if (attempt.current.text !== text) attempt.current = { text, key: newKey() };
-    const report = await remember([memory], { app, signal, idempotencyKey: attempt.current.key });
-    return { ...report, outcome: report.outcomes[0] };
+    const report = await remember([memory], { app, signal, attributes: "read", idempotencyKey: attempt.current.key });
+    return { ...report, app, outcome: report.outcomes[0] };
   };
 }
 
-/** Say that a memory is saved, in the words *stored*, or that it was there already; with the way to it. */
-export function notifySaved({ outcome, unembedded, reason }, { stored, words }) {
+/**
+ * Say that a memory is saved, in the words *stored*, or that it was there already; with the way to it.  What it has ended is
+ * told too, and can be undone.
+ */
+export function notifySaved({ outcome, unembedded, reason, app }, { stored, words }) {
   const isNew = outcome.outcome === "stored";
   const withoutVector = unembedded > 0 ? ` ${words.unembedded} ${reason ?? ""}` : "";
+  const retired = outcome.retired ?? [];
+  const ended = retired.length ? ` ${words.retired.replace("{n}", retired.length)}` : "";
   notify({
     kind: isNew ? "done" : "info",
-    text: `${isNew ? stored : words.duplicate}${withoutVector}`.trim(),
+    text: `${isNew ? stored : words.duplicate}${ended}${withoutVector}`.trim(),
+    action: retired.length ? { label: words.undo, run: () => undo(outcome, { app, words }) } : undefined,
     link: { label: words.open, href: hrefTo(["memories", isNew ? outcome.id : outcome.of]) },
   });
+}
+
+/** Make current again what a new memory has ended, instead of the new one. */
+async function undo({ id, retired }, { app, words }) {
+  try {
+    for (const ended of retired) await restoreMemory(ended.id, id, { app });
+    notify({ text: words.undone });
+  } catch (problem) {
+    notify({ kind: "failed", text: problem.message || words.notUndone });
+  }
 }

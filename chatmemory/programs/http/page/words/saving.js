@@ -6,5 +6,9 @@ export const savingWords = {
   saving: ["Saving …", "正在保存…"],
   open: ["Open it", "查看"],
   duplicate: ["This is remembered already; nothing was added.", "已有相同的记忆，未重复保存。"],
+  retired: ["Older memories that it ends: {n}.", "由此失效的旧记忆：{n} 条。"],
+  undo: ["Undo", "撤销"],
+  undone: ["The older memory is current again; the new one no longer is.", "旧记忆已恢复，新记忆不再有效。"],
+  notUndone: ["This could not be undone.", "撤销失败。"],
   unembedded: ["It has no vector yet and is found by its words.", "暂无向量，可按词语检索。"],
 };
