@@ -67,6 +67,17 @@ class Api:
         found: Mapping[str, Any] = answer.json()
         return None if answer.status_code == 404 else found
 
+    def put_value(self, key: str, value: object, *, app: str = "") -> None:
+        """Set the value of *key*."""
+        where = f"?app={quote(app)}" if app else ""
+        self._done("PUT", f"/values/{quote(key, safe='')}{where}", {"value": value})
+
+    def values(self, **narrowed: str) -> Sequence[Mapping[str, Any]]:
+        """Return the memories that hold values."""
+        answer = self.client.get("/values", params={"limit": str(MOST), **narrowed}).raise_for_status()
+        found: Sequence[Mapping[str, Any]] = answer.json()["memories"]
+        return found
+
     def correct(self, memory_id: str, **changes: object) -> None:
         """Change a memory, as somebody else would."""
         self._done("PATCH", _memory(memory_id), changes)

@@ -64,8 +64,30 @@ def open_clear_dialog(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
+def open_forget_dialog(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("Forget many|批量忘记")).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def open_forget_question(page: Page) -> None:
+    open_forget_dialog(page)
+    page.get_by_role("combobox", name=re.compile("Which memories|哪些记忆")).select_option("all")
+    page.get_by_role("button", name=re.compile("Continue|继续")).click()
+    expect(page.get_by_role("heading", name=re.compile("for good|永久忘记"))).to_be_visible()
+
+
+def open_value_dialog(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("Change|修改")).first.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def open_delete_question(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("Delete|删除")).first.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
 def forget_one(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("Forget|忘记")).first.click()
+    page.get_by_role("button", name=re.compile("^(Forget|忘记)$")).first.click()
     expect(page.get_by_role("button", name=re.compile("Undo|撤销"))).to_be_visible()
 
 
@@ -84,6 +106,11 @@ VIEWS: Final[Mapping[str, tuple[str, Callable[[Page], None]]]] = {
     "one memory": ("memories/a", look),
     "the edit dialog": ("memories/a", open_edit_dialog),
     "the dialog for a new memory": ("memories", open_new_dialog),
+    "the dialog to forget many": ("memories", open_forget_dialog),
+    "the question before forgetting many": ("memories", open_forget_question),
+    "values": ("values", look),
+    "the dialog for a value": ("values", open_value_dialog),
+    "the question before deleting a value": ("values", open_delete_question),
     "the timeline": ("timeline", look),
     "the timeline as a table": ("timeline", open_table),
     "settings": ("settings", look),

@@ -113,6 +113,7 @@ VIEWS: Final[Mapping[str, tuple[str, Callable[[Page], None]]]] = {
     "past-chats": ("past-chats", nothing),
     "past-chat": ("past-chats", conversation),
     "past-search": ("past-chats?q=timeout", nothing),
+    "values": ("values", nothing),
     "settings": ("settings", nothing),
     "undo": ("memories", forgotten),
 }

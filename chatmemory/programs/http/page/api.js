@@ -89,6 +89,26 @@ export const pinMemory = (id, pinned, { app, ...options } = {}) =>
 export const forgetMemory = (id, { app, ...options } = {}) =>
   send("DELETE", memory(id), { query: { app }, ...options });
 
+/** `origin`: `{sessionId}`, `{messageId}` or `{path}`, or several of them, all of which have to fit. */
+export const forgetWhere = (origin, { app, ...options } = {}) =>
+  send("POST", "/memories/forget", { query: { app }, body: origin, ...options });
+
+export const forgetAll = ({ app, ...options } = {}) =>
+  send("POST", "/memories/forget-all", { query: { app }, body: {}, ...options });
+
+// Values by key
+
+const valueOf = (key) => `/values/${segment(key)}`;
+
+export const listValues = ({ prefix, limit, after, app, ...options } = {}) =>
+  send("GET", "/values", { query: { prefix, limit, after, app }, ...options });
+
+export const putValue = (key, value, { app, ...options } = {}) =>
+  send("PUT", valueOf(key), { query: { app }, body: { value }, ...options });
+
+export const deleteValue = (key, { app, ...options } = {}) =>
+  send("DELETE", valueOf(key), { query: { app }, ...options });
+
 // Past chats
 
 export const pastChats = (options) => send("GET", "/past-chats", options);

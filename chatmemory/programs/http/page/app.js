@@ -17,12 +17,14 @@ import { applyPreferences, language, shownLanguage, theme, THEMES } from "./pref
 import { Settings } from "./settings/settings.js";
 import { Timeline } from "./timeline/timeline.js";
 import { Token } from "./token.js";
+import { Values } from "./values/values.js";
 import { useWords } from "./words.js";
 import { shellWords } from "./words/shell.js";
 
 const VIEWS = {
   conversations: Conversations,
   memories: Memories,
+  values: Values,
   timeline: Timeline,
   "past-chats": PastChats,
   settings: Settings,

@@ -13,6 +13,7 @@ import { HowFound } from "../pieces/search.js";
 import { useServer } from "../server.js";
 import { useWords } from "../words.js";
 import { memoryWords } from "../words/memories.js";
+import { ForgetMany } from "./forget_many.js";
 import { forgotten } from "./forgetting.js";
 import { MemoryCard } from "./memory_card.js";
 import { NewMemory } from "./memory_dialogs.js";
@@ -30,13 +31,18 @@ export function Memories({ path, query }) {
 function AllMemories({ query, canChange }) {
   const words = useWords(memoryWords);
   const [isWriting, setWriting] = useState(false);
+  const [isForgetting, setForgetting] = useState(false);
   const [written, setWritten] = useState(0);
   useTitle(words.title);
   const View = query.query ? Found : Newest;
   return html`<div class="page">
     <div class="page-head">
       <${Heading}>${words.title}<//>
-      ${canChange && html`<${IconButton} icon="edit" label=${words.newMemory} onClick=${() => setWriting(true)} />`}
+      ${canChange &&
+      html`<div class="page-actions">
+        <${IconButton} icon="trash" label=${words.forgetMany} onClick=${() => setForgetting(true)} />
+        <${IconButton} icon="edit" label=${words.newMemory} onClick=${() => setWriting(true)} />
+      </div>`}
     </div>
     <${MemoryFilters} query=${query} onChange=${(changes, how) => goTo(["memories"], { ...query, ...changes }, how)} />
     <${View} query=${query} canChange=${canChange} written=${written} />
@@ -45,6 +51,12 @@ function AllMemories({ query, canChange }) {
       app=${query.app}
       onSaved=${() => setWritten(written + 1)}
       onClose=${() => setWriting(false)}
+    />`}
+    ${isForgetting &&
+    html`<${ForgetMany}
+      app=${query.app}
+      onForgotten=${() => setWritten(written + 1)}
+      onClose=${() => setForgetting(false)}
     />`}
   </div>`;
 }

@@ -32,22 +32,11 @@ export function readValue({ valueText, valueIsJson }) {
   }
 }
 
-/**
- * Key, value, category and confidence, each with its label.
- *
- * *onChange* gets what the person has changed, `{key: "..."}` for example.  *needsCategory*: none is no choice.
- * *notes*: what to say below a field, by its name.
- */
-export function MemoryFields({ fields, onChange, needsCategory = false, notes = {} }) {
+/** The value alone, as text or as JSON; *onChange* gets what the person has changed. */
+export function ValueField({ fields, onChange }) {
   const words = useWords(fieldWords);
   const { problem } = readValue(fields);
-  const confidence = `${Math.round(fields.confidence * 100)}%`;
-  const change = (name) => (event) => onChange({ [name]: event.target.value });
   return html`
-    <${Field} label=${words.key}>
-      ${(own) => html`<input ...${own} type="text" maxlength="512" value=${fields.key} onInput=${change("key")} />`}
-    <//>
-    ${notes.key}
     <${Field} label=${words.value} problem=${problem && words.noJson(problem)}>
       ${(own) => html`<textarea
         ...${own}
@@ -55,7 +44,7 @@ export function MemoryFields({ fields, onChange, needsCategory = false, notes = 
         class=${fields.valueIsJson ? "code" : ""}
         spellcheck=${!fields.valueIsJson}
         value=${fields.valueText}
-        onInput=${change("valueText")}
+        onInput=${(event) => onChange({ valueText: event.target.value })}
       ></textarea>`}
     <//>
     <label class="choice">
@@ -66,6 +55,25 @@ export function MemoryFields({ fields, onChange, needsCategory = false, notes = 
       />
       <span>${words.asJson}</span>
     </label>
+  `;
+}
+
+/**
+ * Key, value, category and confidence, each with its label.
+ *
+ * *onChange* gets what the person has changed, `{key: "..."}` for example.  *needsCategory*: none is no choice.
+ * *notes*: what to say below a field, by its name.
+ */
+export function MemoryFields({ fields, onChange, needsCategory = false, notes = {} }) {
+  const words = useWords(fieldWords);
+  const confidence = `${Math.round(fields.confidence * 100)}%`;
+  const change = (name) => (event) => onChange({ [name]: event.target.value });
+  return html`
+    <${Field} label=${words.key}>
+      ${(own) => html`<input ...${own} type="text" maxlength="512" value=${fields.key} onInput=${change("key")} />`}
+    <//>
+    ${notes.key}
+    <${ValueField} fields=${fields} onChange=${onChange} />
     ${notes.value}
     <${Field} label=${words.category}>
       ${(own) => html`<${Select} ...${own} value=${fields.category} any=${needsCategory ? null : words.none}

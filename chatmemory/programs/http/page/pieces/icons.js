@@ -7,6 +7,7 @@ import { html } from "../vendor/preact-htm.js";
 const DRAWINGS = {
   conversations: "M4 5h16v11h-8l-5 4v-4H4z",
   memories: "M6 3h12v18l-6-4-6 4z",
+  values: "M8 8a4 4 0 1 0 0 8 4 4 0 1 0 0-8M12 12h9M18 12v4M15 12v3",
   timeline: "M4 19h16M6 15v-4M11 15V6M16 15v-7",
   "past-chats": "M12 7v5l3 2M4.5 9.5A8 8 0 1 1 4 12.5M4 5v4.5h4.5",
   settings: "M4 7h9M17 7h3M4 17h3M11 17h9M13 7a2 2 0 1 0 4 0 2 2 0 1 0-4 0M7 17a2 2 0 1 0 4 0 2 2 0 1 0-4 0",

@@ -65,6 +65,7 @@ export const memoryWords = {
   isPinned: ["Pinned: it does not lose weight with age.", "已置顶：权重不随时间降低。"],
   isUnpinned: ["No longer pinned.", "已取消置顶。"],
   forget: ["Forget", "忘记"],
+  forgetMany: ["Forget many", "批量忘记"],
   forgotten: [
     (memory) => `Forgotten: ${shortened(memory.content)}`,
     (memory) => `已忘记：${shortened(memory.content)}`,

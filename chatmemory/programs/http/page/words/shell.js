@@ -5,6 +5,7 @@ export const shellWords = {
   navigation: ["Main", "主导航"],
   conversations: ["Conversations", "会话"],
   memories: ["Memories", "记忆"],
+  values: ["Values", "键值"],
   timeline: ["Timeline", "时间线"],
   "past-chats": ["Past chats", "历史聊天"],
   settings: ["Settings", "设置"],

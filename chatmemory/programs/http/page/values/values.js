@@ -1,0 +1,122 @@
+/**
+ * The values view: what is kept under a key, newest first, to be changed and deleted.
+ *
+ * A value belongs to exactly one app, or to none; the memory page shows values among all else that is remembered.
+ */
+
+import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { deleteValue, listValues } from "../api.js";
+import { usePages } from "../asking.js";
+import { goTo, hrefTo } from "../hash.js";
+import { Confirmation } from "../pieces/dialog.js";
+import { notify } from "../pieces/notices.js";
+import { Badge, Empty, Field, Heading, IconButton, LongText, PagesEnd, useId, useTitle } from "../pieces/pieces.js";
+import { SearchForm } from "../pieces/search.js";
+import { Time } from "../pieces/time.js";
+import { useServer } from "../server.js";
+import { useWords } from "../words.js";
+import { valueWords } from "../words/values.js";
+import { ValueDialog } from "./value_dialog.js";
+
+const PAGE = 50;
+const SHOWN_CHARACTERS = 1000;
+
+export function Values({ query: { prefix, app } }) {
+  const words = useWords(valueWords);
+  const canChange = !useServer()?.readOnly; // as long as that is not known, the server has the say
+  const [round, setRound] = useState(0);
+  const [open, setOpen] = useState(null); // {memory} to change it, {} for a new one, {gone: memory} to delete it
+  const pages = usePages(
+    (after, { signal }) =>
+      listValues({ prefix, limit: PAGE, after, app, signal }).then(({ memories, next }) => ({ items: memories, next })),
+    [prefix, app, round],
+  );
+  useTitle(words.title);
+  const close = () => setOpen(null);
+  const done = (text) => {
+    close();
+    notify({ text });
+    setRound(round + 1);
+  };
+  return html`<div class="page">
+    <div class="page-head">
+      <${Heading}>${words.title}<//>
+      ${canChange && html`<${IconButton} icon="edit" label=${words.newValue} onClick=${() => setOpen({})} />`}
+    </div>
+    <p class="quiet">${words.what}</p>
+    <${ValueFilters} prefix=${prefix} app=${app} onChange=${(query) => goTo(["values"], query)} />
+    <section>
+      <h2 class="visually-hidden">${words.list}</h2>
+      ${pages.items.length > 0 &&
+      html`<ul class="memories">
+        ${pages.items.map(
+          (memory) => html`<li key=${memory.id}>
+            <${ValueCard} memory=${memory} canChange=${canChange} onOpen=${setOpen} />
+          </li>`,
+        )}
+      </ul>`}
+      ${pages.isEmpty && html`<${Empty} title=${prefix || app ? words.nothingFits : words.nothing} />`}
+      <${PagesEnd} pages=${pages} />
+    </section>
+    ${open && !open.gone &&
+    html`<${ValueDialog} memory=${open.memory} app=${app} onSaved=${() => done(words.saved)} onClose=${close} />`}
+    ${open?.gone &&
+    html`<${Confirmation}
+      title=${words.deleteTitle}
+      label=${words.delete}
+      act=${() => deleteValue(open.gone.key, { app: open.gone.namespace.app })}
+      onDone=${() => done(words.deleted(open.gone.key))}
+      onClose=${close}
+    >
+      <p>${words.deleteWhat(open.gone.key)}</p>
+    <//>`}
+  </div>`;
+}
+
+/** *onChange* gets the beginning of the keys and the app, as an address holds them. */
+function ValueFilters({ prefix, app = "", onChange }) {
+  const words = useWords(valueWords);
+  const isInOneApp = Boolean(useServer()?.namespace.app); // there is nothing to choose
+  const [typed, setTyped] = useState(app);
+  useEffect(() => setTyped(app), [app]);
+  return html`<${SearchForm}
+    label=${words.prefix}
+    value=${prefix}
+    onSearch=${(text) => onChange({ prefix: text, app: typed.trim() })}
+  >
+    ${!isInOneApp &&
+    html`<${Field} label=${words.app}>
+      ${(own) => html`<input
+        ...${own}
+        type="text"
+        maxlength="512"
+        placeholder=${words.noApp}
+        value=${typed}
+        onInput=${(event) => setTyped(event.target.value)}
+        onChange=${(event) => onChange({ prefix, app: event.target.value.trim() })}
+      />`}
+    <//>`}
+  <//>`;
+}
+
+function ValueCard({ memory, canChange, onOpen }) {
+  const words = useWords(valueWords);
+  const id = useId();
+  const { value } = memory;
+  const own = { "aria-describedby": id };
+  return html`<article class="card memory" aria-labelledby=${id}>
+    <h3 id=${id}>${memory.key}</h3>
+    <${LongText} text=${typeof value === "string" ? value : JSON.stringify(value, null, 2)} most=${SHOWN_CHARACTERS} />
+    <p class="badges">
+      ${memory.namespace.app && html`<${Badge}>${memory.namespace.app}<//>`}
+      <span class="whence">
+        <a class="when" href=${hrefTo(["memories", memory.id])}><${Time} at=${memory.createdAt} /></a>
+      </span>
+    </p>
+    ${canChange &&
+    html`<div class="actions">
+      <${IconButton} icon="edit" label=${words.change} onClick=${() => onOpen({ memory })} ...${own} />
+      <${IconButton} icon="trash" label=${words.delete} onClick=${() => onOpen({ gone: memory })} ...${own} />
+    </div>`}
+  </article>`;
+}
