@@ -129,6 +129,15 @@ class ChatMemoryBlock(BaseMemoryBlock[str]):
             gone += len(self.tokenizer_fn(lines.pop()))
         return "\n".join((opening, notice, *lines, closing)) if lines else None
 
+    async def aend_session(self, session_id: str) -> int:
+        """Remove the turns of a session that has ended, if ``memory.expiry.atSessionEnd`` is set, and return how many sides.
+
+        Call it where the session ends, which tells no block.  Sides of turns that were promoted or pinned stay.
+        """
+        self._turns.pop(session_id, None)
+        ending = LongTermMemoryService.use(lambda memory: memory.end_session(self.namespace, session_id))
+        return await to_its_end(RAISING.run(self.runtime, ending))
+
     async def _keep(self, said: Sequence[Said], session_id: str | None) -> None:
         turn = self._turns.get(session_id)
         fresh = [one for one in dict.fromkeys(said) if turn is None or one not in turn.kept]

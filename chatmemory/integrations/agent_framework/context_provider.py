@@ -91,6 +91,15 @@ class ChatMemoryContextProvider(ContextProvider):
             )
             await to_its_end(RAISING.run(self._runtime, saving))
 
+    async def end_session(self, session: AgentSession) -> int:
+        """Remove the short-term memories of a session that has ended, if ``memory.expiry.atSessionEnd`` is set, and return how many.
+
+        Call it where the session itself ends, which tells no provider.
+        """
+        namespace, session_id = self._namespace_of(session), session.session_id
+        ending = LongTermMemoryService.use(lambda memory: memory.end_session(namespace, session_id))
+        return await to_its_end(RAISING.run(self._runtime, ending))
+
     def _namespace_of(self, session: AgentSession) -> Namespace:
         return self.namespace if isinstance(self.namespace, Namespace) else self.namespace(session)
 

@@ -66,6 +66,17 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
                 break
         return request_context
 
+    async def end_session(self, conversation_id: str) -> int:
+        """Remove the short-term memories of a conversation that has ended, if ``memory.expiry.atSessionEnd`` is set.
+
+        Call it where the conversation ends, which tells no capability.
+
+        Returns:
+            how many memories were removed; 0 when the setting is off.
+        """
+        ending = LongTermMemoryService.use(lambda memory: memory.end_session(self.namespace, conversation_id))
+        return await to_its_end(RAISING.run(self.runtime, ending))
+
     async def _remembered(self, asked: str, ctx: RunContext[AgentDepsT]) -> str:
         text = clean_text(asked)
         recalling = recalled_text(

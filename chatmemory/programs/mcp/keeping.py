@@ -1,4 +1,4 @@
-"""``remember``, ``forget`` and ``store_turn``: what an agent changes in memory."""
+"""``remember``, ``forget``, ``store_turn`` and ``end_session``: what an agent changes in memory."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, final
@@ -9,7 +9,7 @@ from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
 from chatmemory.conversation.messages import AddReport
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Do, Effect
-from chatmemory.errors import AddError, MemoryChangeError, MemoryReadError, RememberError
+from chatmemory.errors import AddError, MemoryChangeError, MemoryReadError, RecallError, RememberError
 from chatmemory.input.json_value import Json
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.memories import (
@@ -96,6 +96,26 @@ class SaidTurn:
     conversation_id: str
     user_content: str
     assistant_content: str
+
+
+@final
+@frozen(kw_only=True)
+class EndedConversation:
+    """The conversation that has ended.
+
+    Attributes:
+        conversation_id: its id, as `store_turn` was told it.
+    """
+
+    conversation_id: str
+
+
+@final
+@frozen(kw_only=True)
+class EndReport:
+    """How many short-term memories of the conversation were removed."""
+
+    removed: int
 
 
 @final
@@ -194,6 +214,20 @@ def store_turn(
     return _stored_turn(asked)
 
 
+def end_session(
+    asked: Asked[EndedConversation],
+) -> Effect[Told[EndReport], RecallError, LongTermMemoryService]:
+    """Tell that a conversation has ended: its short-term memories are removed, if the configuration says so.
+
+    The messages of the conversation stay, and so does what is long-term or pinned.  Do not call this when the user may
+    come back to the conversation.
+    """
+    conversation_id = asked.arguments.conversation_id
+    return LongTermMemoryService.use(lambda memory: memory.end_session(asked.namespace, conversation_id)).map(
+        lambda removed: Told(f"{removed} short-term memories removed", EndReport(removed=removed))
+    )
+
+
 def _saved(report: RememberReport) -> str:
     told = "; ".join(map(_became, report.outcomes))
     return told if report.reason is None else f"{told}; found by its words alone: {report.reason}"
@@ -220,4 +254,5 @@ KEEPING: Final[Sequence[MemoryTool]] = (
     MemoryTool(handler=remember, title="Remember a fact", is_destructive=False),
     MemoryTool(handler=forget, title="Forget a memory", is_destructive=True, is_idempotent=True),
     MemoryTool(handler=store_turn, title="Store a turn of a conversation", is_idempotent=True),
+    MemoryTool(handler=end_session, title="End a conversation", is_destructive=True, is_idempotent=True),
 )

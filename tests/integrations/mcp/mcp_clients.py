@@ -18,7 +18,13 @@ from mcp.types import CallToolResult
 from chatmemory.effect import ManagedRuntime
 from chatmemory.programs.mcp.server import memory_server
 from chatmemory.programs.operations.grant import Grant
-from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
+from chatmemory.settings.memory_settings import (
+    ExpirySettings,
+    MemorySettings,
+    Settings,
+    SqliteSettings,
+    StoreSettings,
+)
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.mcp_stack import mcp_stack
 
@@ -55,11 +61,14 @@ async def over_stdio(
 
 
 @asynccontextmanager
-async def in_process(folder: Path, grant: Grant, *, folders: Sequence[str] = ()) -> AsyncGenerator[Client]:
+async def in_process(
+    folder: Path, grant: Grant, *, folders: Sequence[str] = (), expiry: ExpirySettings | None = None
+) -> AsyncGenerator[Client]:
     """Ask the server in this process, with the rights of *grant*, over the memory in *folder*."""
     store = StoreSettings(sqlite=SqliteSettings(path=str(folder / "memory.db")))
     past_chats = PastChatsSettings(path=str(folder / "pastchats.db"))
-    settings = Settings(memory=MemorySettings(store=store, past_chats=past_chats))
+    memory = MemorySettings(store=store, past_chats=past_chats, expiry=expiry or ExpirySettings())
+    settings = Settings(memory=memory)
     async with (
         ManagedRuntime(mcp_stack(settings, folders=folders)) as runtime,
         Client(memory_server(runtime, lambda _: grant)) as client,

@@ -33,6 +33,7 @@ ASKED: Final[dict[str, JsonObject]] = {
     "remember": {"content": "none", "replaces": "MEMORY"},
     "forget": {"memoryId": "MEMORY"},
     "store_turn": {"eventId": "2", "conversationId": "trip", "userContent": "a", "assistantContent": "b"},
+    "end_session": {"conversationId": "trip"},
     "get_context": {"conversationId": "trip", "userMessage": "tea?"},
     "index_paths": {"paths": ["/"]},
 }

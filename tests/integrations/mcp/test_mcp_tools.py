@@ -18,6 +18,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import READ, Granted
 from chatmemory.programs.mcp.conversations import MOST_LISTED
 from chatmemory.programs.operations.grant import Grant
+from chatmemory.settings.memory_settings import ExpirySettings
 from tests.integrations.mcp.mcp_clients import (
     called,
     in_process,
@@ -38,6 +39,7 @@ HINTS = {
     "remember": (False, False, False),
     "forget": (False, True, True),
     "store_turn": (False, False, True),
+    "end_session": (False, True, True),
     "get_context": (False, False, False),
     "index_paths": (False, False, True),
 }
@@ -130,6 +132,19 @@ async def test_a_turn_that_is_sent_twice_is_stored_once(tmp_path: Path) -> None:
     assert conflict["tag"] == "MessageConflictError"
     assert context["text"].count("我用 Python") == 1
     assert "我用什么" not in context["text"]
+
+
+@pytest.mark.parametrize(("at_session_end", "removed"), [(True, 2), (False, 0)])
+async def test_the_end_of_a_conversation_removes_what_the_configuration_says(
+    tmp_path: Path, *, at_session_end: bool, removed: int
+) -> None:
+    expiry = ExpirySettings(at_session_end=at_session_end)
+    async with in_process(tmp_path, OWNER, expiry=expiry) as client:
+        turn = {"eventId": "1", "userContent": "上线了吗？", "assistantContent": "上线了。"}
+        await told(client, "store_turn", **turn, conversationId="s")
+        await told(client, "remember", content="The site is online.", sessionId="s")
+        assert await told(client, "end_session", conversationId="s") == {"removed": removed}
+        assert len((await told(client, "search", query="online"))["memories"]) == 1
 
 
 async def test_a_context_holds_memories_and_what_was_said(tmp_path: Path) -> None:
