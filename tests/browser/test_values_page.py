@@ -40,6 +40,11 @@ def test_values_are_listed_newest_first(page: Page) -> None:
     expect(page.get_by_role("link", name="Values")).to_have_attribute("aria-current", "page")
 
 
+def test_a_key_without_a_value_shows_what_is_remembered_under_it(visit: Visits, api: Api) -> None:
+    api.remember({"content": "Drinks green tea", "key": "drink"})
+    expect(card(visit().go("values"), "drink")).to_contain_text("Drinks green tea")
+
+
 def test_values_are_narrowed_by_the_beginning_of_their_keys(page: Page) -> None:
     page.get_by_role("searchbox", name="Keys that begin with").fill("theme")
     page.keyboard.press("Enter")

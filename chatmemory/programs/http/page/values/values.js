@@ -102,7 +102,8 @@ function ValueFilters({ prefix, app = "", onChange }) {
 function ValueCard({ memory, canChange, onOpen }) {
   const words = useWords(valueWords);
   const id = useId();
-  const { value } = memory;
+  // A memory may have a key and say it all in its text.
+  const value = memory.value ?? memory.content;
   const own = { "aria-describedby": id };
   return html`<article class="card memory" aria-labelledby=${id}>
     <h3 id=${id}>${memory.key}</h3>
