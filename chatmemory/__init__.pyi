@@ -1,9 +1,3 @@
-from chatmemory.access.audit import (
-    AuditEntry as AuditEntry,
-    AuditQuery as AuditQuery,
-    AuditTrail as AuditTrail,
-    AuditTrailTag as AuditTrailTag,
-)
 from chatmemory.access.namespace import Namespace as Namespace
 from chatmemory.access.principal import (
     Granted as Granted,
@@ -101,6 +95,17 @@ from chatmemory.errors import (
     RepositoryError as RepositoryError,
     SkillExecutionError as SkillExecutionError,
     VersionConflictError as VersionConflictError,
+)
+from chatmemory.events.audit import (
+    AuditEntry as AuditEntry,
+    AuditTrail as AuditTrail,
+    AuditTrailTag as AuditTrailTag,
+)
+from chatmemory.events.event import Event as Event, EventAction as EventAction, EventKind as EventKind
+from chatmemory.events.event_log import (
+    AuditQuery as AuditQuery,
+    EventLog as EventLog,
+    EventLogTag as EventLogTag,
 )
 from chatmemory.items.item_condition import Condition as Condition
 from chatmemory.items.item_repository import (

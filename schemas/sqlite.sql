@@ -65,20 +65,6 @@ CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE supe
 
 CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id);
 
-CREATE TABLE audit_entry (
-    at_us INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
-    who TEXT NOT NULL,
-    who_user TEXT NOT NULL,
-    action TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    target_id TEXT NOT NULL,
-    target_user TEXT NOT NULL,
-    target_app TEXT NOT NULL,
-    PRIMARY KEY (at_us, seq)
-) WITHOUT ROWID
-;
-
 CREATE TABLE "chat_conversation" (
     conversation_key INTEGER PRIMARY KEY,
     conversation_id TEXT NOT NULL UNIQUE,
@@ -122,6 +108,27 @@ CREATE TABLE chatmemory_migration (
     checksum TEXT NOT NULL,
     applied_at_us INTEGER NOT NULL
 );
+
+CREATE TABLE event (
+    number INTEGER PRIMARY KEY,
+    stored_at_us INTEGER NOT NULL,
+    said_at_us INTEGER,
+    who TEXT NOT NULL,
+    who_user TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    action TEXT NOT NULL,
+    target_id TEXT NOT NULL,
+    owner_user TEXT NOT NULL,
+    owner_app TEXT NOT NULL,
+    version INTEGER,
+    reach INTEGER,
+    successor TEXT,
+    reason TEXT,
+    session_id TEXT,
+    evidence TEXT
+);
+
+CREATE INDEX event_target ON event (target_id, number) WHERE action <> 'added';
 
 CREATE TABLE history_work (
     conversation_key INTEGER PRIMARY KEY,

@@ -15,6 +15,7 @@ from chatmemory.access.principal import ANYBODY, Principal
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft, Summary, WorkThreshold
 from chatmemory.conversation.messages import OPEN_ROLES, ClearReport, Conversation
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.events.event import Change, EventAction
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import same_json, to_json
 
@@ -51,6 +52,27 @@ class ConversationState:
     def refuses_deletion_by(self, principal: Principal) -> AccessDeniedError | None:
         """Return the error that keeps *principal*, who sees the conversation, from deleting in it."""
         return principal.refusal("delete", self.owner, self.conversation.conversation_id)
+
+    def made_by(self, action: EventAction) -> Change:
+        """Return the change that has made this state of another, for the log."""
+        conversation = self.conversation
+        return Change(
+            action,
+            "conversation",
+            conversation.conversation_id,
+            self.owner,
+            conversation.version,
+            self.next_seq - 1,
+        )
+
+    def made_by_append(self, new: Sequence[MessageDraft]) -> Change:
+        """Return the change that has made this state by adding *new* messages, one or more."""
+        return self.made_by("added")._replace(said_at=new[-1].timestamp)
+
+    def made_by_summary(self, summary: Summary) -> Change:
+        """Return the change that has made this state by storing *summary*, which the service does by itself."""
+        change = self.made_by("summarized")
+        return change._replace(said_at=summary.ends_at, by=summary.draft.id, is_by_itself=True)
 
 
 def new_conversation(conversation_id: str, now: datetime) -> ConversationState:

@@ -11,8 +11,6 @@ from typing import Final, TypeVar, final
 
 from attrs import define, field
 
-from chatmemory.access.audit import AuditAction, Deed
-from chatmemory.access.kept_trail import KeptTrail
 from chatmemory.access.principal import principal
 from chatmemory.conversation.history import History
 from chatmemory.conversation.message_repository import (
@@ -33,6 +31,8 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.events.event import EventAction
+from chatmemory.events.kept_log import KeptLog
 
 A = TypeVar("A")
 
@@ -46,7 +46,7 @@ class Conversations:
     """Histories by the ids of their conversations; one that was cleared stays, without messages."""
 
     histories: dict[str, History] = field(factory=dict[str, History])
-    trail: KeptTrail = field(factory=KeptTrail)
+    log: KeptLog = field(factory=KeptLog)
 
     def history(self, conversation_id: str, now: datetime = BEFORE_ALL) -> History:
         """Return the history of the conversation, or what a write at *now* would begin with."""
@@ -65,7 +65,8 @@ class Conversations:
             case (history, appended):
                 if appended.stored:
                     self.histories[batch.conversation_id] = history
-                    self._note("added", history)
+                    new = [draft for draft in batch.drafts if draft.id in appended.stored]
+                    self.log.note([history.state.made_by_append(new)])
                 return Success(appended)
             case refusal:
                 return Failure(refusal)
@@ -116,6 +117,7 @@ class Conversations:
         if not isinstance(history, History):
             return Failure(history)
         self.histories[summary.conversation_id] = history
+        self.log.note([history.state.made_by_summary(summary)])
         return Success(history.state.conversation)
 
     def summarization(self, conversation_id: str, summary_message_id: str) -> SummarizationMetadata | None:
@@ -162,19 +164,16 @@ class Conversations:
         return stale
 
     def _deletion(
-        self, action: AuditAction, history: History, change: Callable[[History], tuple[History, A] | None]
+        self, action: EventAction, history: History, change: Callable[[History], tuple[History, A] | None]
     ) -> Outcome[A | None, AccessDeniedError]:
         if (changed := change(history)) is None:
             return Success(None)
         refusal = history.state.refuses_deletion_by(principal())
         if refusal is not None:
             return Failure(refusal)
-        self._note(action, history)
+        after, _ = changed
+        self.log.note([after.state.made_by(action)])
         return Success(self._change(history.state.conversation.conversation_id, changed))
-
-    def _note(self, action: AuditAction, history: History) -> None:
-        state = history.state
-        self.trail.note([Deed(action, "conversation", state.conversation.conversation_id, state.owner)])
 
     def _change(self, conversation_id: str, change: tuple[History, A] | None) -> A | None:
         if change is None:

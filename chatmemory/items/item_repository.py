@@ -14,9 +14,11 @@ from typing import Protocol, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
 
+from chatmemory.access.namespace import UNOWNED
 from chatmemory.effect import Effect, Tag
 from chatmemory.embedding.embedder import Vector
 from chatmemory.errors import RepositoryError
+from chatmemory.events.event import AGE, Change, EventAction
 from chatmemory.items.item_condition import Condition
 
 A = TypeVar("A")
@@ -57,6 +59,28 @@ class ItemPut:
     model: str = ""
     vectors: tuple[Vector, ...] = field(default=(), eq=False, repr=False)
     lifetime: timedelta | None = None
+
+
+def name_in_log(name: ItemName) -> str:
+    """Return the target of events of an item: its labels and its key, as a JSON array."""
+    return json.dumps([*name.namespace, name.key], ensure_ascii=False)
+
+
+def labels_in_log(target: str) -> Labels:
+    """Return the labels of the item that an event tells of."""
+    *labels, _ = json.loads(target)
+    return tuple(labels)
+
+
+def change_of_put(put: ItemPut) -> Change:
+    """Return what *put* does, for the log."""
+    action: EventAction = "removed" if put.value is None else "stored"
+    return Change(action, "item", name_in_log(put.name), UNOWNED)
+
+
+def change_of_sweep(name: ItemName) -> Change:
+    """Return that the lifetime of an item is over, for the log."""
+    return Change("expired", "item", name_in_log(name), UNOWNED, reason=AGE, is_by_itself=True)
 
 
 def last_of_each(puts: Sequence[ItemPut]) -> list[ItemPut]:

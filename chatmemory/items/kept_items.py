@@ -11,6 +11,7 @@ from typing import Final, TypeVar, final
 
 from attrs import define, evolve, field, frozen
 
+from chatmemory.events.kept_log import KeptLog
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
     ItemChange,
@@ -19,6 +20,8 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    change_of_put,
+    change_of_sweep,
     last_of_each,
 )
 
@@ -49,12 +52,17 @@ class KeptItems:
     """Items by their names, those whose lifetime is over included until they are swept."""
 
     rows: dict[ItemName, KeptItem] = field(factory=dict[ItemName, KeptItem])
+    log: KeptLog = field(factory=KeptLog)
     _places: Iterator[int] = field(factory=lambda: count(1), init=False, repr=False)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> None:
         """See ``ItemRepository.write``."""
-        for put in last_of_each(puts):
+        last = last_of_each(puts)
+        gone = [put for put in last if put.value is None and put.name in self.rows]
+        kept = [put for put in last if put.value is not None]
+        for put in last:
             self._put(put, now)
+        self.log.note(map(change_of_put, [*gone, *kept]))
 
     def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> A:
         """See ``ItemRepository.change``."""
@@ -109,6 +117,7 @@ class KeptItems:
         gone = [name for name, row in self.rows.items() if not row.is_there(now)]
         for name in gone:
             del self.rows[name]
+        self.log.note(map(change_of_sweep, gone))
         return len(gone)
 
     def _there(self, name: ItemName, now: datetime) -> KeptItem | None:

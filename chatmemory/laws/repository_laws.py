@@ -1,5 +1,8 @@
 """Everything that a repository has to obey, as one class of tests for messages, one for memories and one for items."""
 
+from chatmemory.laws.events.conversation_event_laws import ConversationEventLaws
+from chatmemory.laws.events.item_event_laws import ItemEventLaws
+from chatmemory.laws.events.memory_event_laws import MemoryEventLaws
 from chatmemory.laws.items.item_lifetime_laws import ItemLifetimeLaws
 from chatmemory.laws.items.item_machine import ItemMachine
 from chatmemory.laws.items.item_reading_laws import ItemReadingLaws
@@ -34,6 +37,7 @@ class MessageRepositoryLaws(
     SummaryLaws,
     WorkLaws,
     OwnerLaws,
+    ConversationEventLaws,
     EquivalenceLaw,
 ):
     """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""
@@ -50,6 +54,7 @@ class MemoryRepositoryLaws(
     MemoryUseLaws,
     MemoryForgetLaws,
     MemoryConcurrencyLaws,
+    MemoryEventLaws,
     EquivalenceLaw,
 ):
     """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""
@@ -57,7 +62,7 @@ class MemoryRepositoryLaws(
     machine = MemoryMachine
 
 
-class ItemRepositoryLaws(ItemWritingLaws, ItemReadingLaws, ItemLifetimeLaws, EquivalenceLaw):
+class ItemRepositoryLaws(ItemWritingLaws, ItemReadingLaws, ItemLifetimeLaws, ItemEventLaws, EquivalenceLaw):
     """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""
 
     machine = ItemMachine

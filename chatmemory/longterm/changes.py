@@ -6,17 +6,22 @@ whole batch.  Nothing here reads, writes or waits.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypeAlias, final
+from typing import Final, Protocol, TypeAlias, final
 
 from attrs import field, frozen
 
-from chatmemory.access.audit import AuditAction, Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
+from chatmemory.events.event import AGE, SESSION, Change, EventAction
 from chatmemory.input.json_value import same_json, to_json
 from chatmemory.longterm.extraction.attributes import is_single_valued
-from chatmemory.longterm.memories import Duplicate, MemoryType, Retired, Stored
+from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Retired, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
+
+KEY: Final = "key"
+"""The reason for which the value of a key ends when the key gets another one."""
+UNDO: Final = "undo"
+"""The reason for which a memory ends when what it replaced is true again."""
 
 MemoryName: TypeAlias = tuple[str, str]
 """What no two memories of a store share: user and id."""
@@ -87,12 +92,17 @@ class StandingMemory:
 @final
 @frozen
 class End:
-    """A memory of *namespace* ceases to be true at *at*; the memory *by* takes its place."""
+    """A memory of *namespace* ceases to be true at *at*; the memory *by* takes its place.
+
+    Attributes:
+        reason: the attribute about which something newer was said, or ``KEY``; None: the caller named the memory.
+    """
 
     memory_id: str
     namespace: Namespace
     at: datetime
     by: str
+    reason: str | None
 
 
 @final
@@ -118,14 +128,44 @@ class StoreDecision:
     answer: tuple[Stored | Duplicate, ...]
 
     @property
-    def deeds(self) -> Iterator[Deed]:
-        """What is done, for the audit trail."""
+    def changes(self) -> Iterator[Change]:
+        """What is done, for the log."""
         for step in self.steps:
+            draft = step.draft
+            evidence = draft.provenance.message_ids
             for end in step.ends:
-                yield Deed("superseded", "memory", end.memory_id, end.namespace)
-            yield Deed("stored", "memory", step.draft.id, step.draft.namespace)
+                yield Change(
+                    "superseded",
+                    "memory",
+                    end.memory_id,
+                    end.namespace,
+                    said_at=end.at,
+                    by=end.by,
+                    reason=end.reason,
+                    session_id=draft.session_id,
+                    evidence=evidence,
+                )
+            yield Change(
+                "stored",
+                "memory",
+                draft.id,
+                draft.namespace,
+                version=1,
+                said_at=draft.created_at,
+                session_id=draft.session_id,
+                evidence=evidence,
+            )
             if step.over is not None:
-                yield Deed("superseded", "memory", step.over.memory_id, step.over.namespace)
+                over = step.over
+                yield Change(
+                    "superseded",
+                    "memory",
+                    over.memory_id,
+                    over.namespace,
+                    said_at=over.at,
+                    by=over.by,
+                    reason=over.reason,
+                )
 
 
 def decide_store(
@@ -165,7 +205,13 @@ def decide_store(
             others = [old for old in _of_attribute(draft, true_now) if old not in replaced]
             retired = [old for old in others if _takes_the_place_of(draft, old, is_new=name_of(old) in new)]
             ends = [
-                End(old.id, old.namespace, max(draft.created_at, old.created_at), by=id_)
+                End(
+                    old.id,
+                    old.namespace,
+                    max(draft.created_at, old.created_at),
+                    by=id_,
+                    reason=_reason(draft, old, is_replaced=old in replaced),
+                )
                 for old in _newest_first([*replaced, *retired])
             ]
             for end in ends:
@@ -226,6 +272,13 @@ def _replaced(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Se
     ]
 
 
+def _reason(draft: MemoryDraft, old: Standing, *, is_replaced: bool) -> str | None:
+    """Return why *draft* ends *old*, where the caller has not named it: its key, or its attribute."""
+    if not is_replaced:
+        return draft.attribute
+    return None if old.id == draft.replaces else KEY
+
+
 def _newest_first(memories: Iterable[Standing]) -> Sequence[Standing]:
     return sorted(memories, key=lambda memory: (memory.created_at, memory.id), reverse=True)
 
@@ -258,26 +311,82 @@ def _end_of_the_late(draft: MemoryDraft, others: Iterable[Standing]) -> End | No
     if draft.pinned or not newer:
         return None
     first = min(newer, key=lambda old: (old.created_at, old.id))
-    return End(draft.id, draft.namespace, first.created_at, by=first.id)
+    return End(draft.id, draft.namespace, first.created_at, by=first.id, reason=draft.attribute)
 
 
-def deeds_of_restore(
-    restored: Iterable[tuple[str, Namespace]], ended: Iterable[tuple[str, Namespace]]
-) -> Iterator[Deed]:
-    """Return what ``MemoryRepository.restore`` does, for the audit trail: each memory by its id and its namespace."""
-    for memory_id, namespace in ended:
-        yield Deed("superseded", "memory", memory_id, namespace)
+def changes_of_restore(
+    restored: Iterable[tuple[str, Namespace]],
+    ended: Iterable[tuple[str, Namespace, datetime | None]],
+    *,
+    by: str,
+) -> Iterator[Change]:
+    """Return what ``MemoryRepository.restore`` does, for the log: what ends, and what is true again.
+
+    Args:
+        restored: each memory that is true again, by its id and its namespace.
+        ended: each that is no longer, by its id, its namespace and its end.
+        by: the id of the memory that takes the place of those that end.
+    """
+    for memory_id, namespace, at in ended:
+        yield Change("superseded", "memory", memory_id, namespace, said_at=at, by=by, reason=UNDO)
     for memory_id, namespace in restored:
-        yield Deed("restored", "memory", memory_id, namespace)
+        yield Change("restored", "memory", memory_id, namespace)
 
 
-def deeds_of_mark(
+def changes_of_mark(
     memory_id: str, namespace: Namespace, *, memory_type: MemoryType | None, pinned: bool | None
-) -> Iterator[Deed]:
-    """Return what ``MemoryRepository.mark`` does to a memory of *namespace*, for the audit trail."""
-    actions: list[AuditAction] = []
+) -> Iterator[Change]:
+    """Return what ``MemoryRepository.mark`` does to a memory of *namespace*, for the log."""
+    actions: list[EventAction] = []
     if memory_type is not None:
         actions.append("promoted" if memory_type == "long_term" else "demoted")
     if pinned is not None:
         actions.append("pinned" if pinned else "unpinned")
-    return (Deed(action, "memory", memory_id, namespace) for action in actions)
+    return (Change(action, "memory", memory_id, namespace) for action in actions)
+
+
+def changed_by(draft: MemoryDraft, changed: Memory) -> Change:
+    """Return that *draft* has become what a memory says, for the log."""
+    return Change(
+        "changed",
+        "memory",
+        changed.id,
+        changed.namespace,
+        version=changed.version,
+        session_id=changed.session_id,
+        evidence=draft.provenance.message_ids,
+    )
+
+
+def forgotten(
+    memory_id: str, namespace: Namespace, session_id: str | None, evidence: Sequence[str]
+) -> Change:
+    """Return that a memory was forgotten, for the log.
+
+    Args:
+        memory_id: the id of the memory.
+        namespace: whose it was.
+        session_id: the conversation that it came from.
+        evidence: the messages that it came from.
+    """
+    return Change(
+        "forgotten", "memory", memory_id, namespace, session_id=session_id, evidence=tuple(evidence)
+    )
+
+
+def change_of_expiry(
+    memory_id: str, namespace: Namespace, *, session_id: str | None, ended: str | None
+) -> Change:
+    """Return what becomes of a memory that expires, for the log.
+
+    Args:
+        memory_id: the id of the memory.
+        namespace: whose it is.
+        session_id: the conversation that it comes from.
+        ended: the session that is over; None: it goes by its age, whoever happens to act.
+    """
+    if ended is not None:
+        return Change("forgotten", "memory", memory_id, namespace, reason=SESSION, session_id=session_id)
+    return Change(
+        "expired", "memory", memory_id, namespace, reason=AGE, session_id=session_id, is_by_itself=True
+    )

@@ -12,20 +12,23 @@ from typing import TypeAlias, final
 
 from attrs import define, evolve, field
 
-from chatmemory.access.audit import AuditAction, Deed
-from chatmemory.access.kept_trail import KeptTrail
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryConflictError, MemoryNotFoundError
+from chatmemory.events.event import USE, Change
+from chatmemory.events.kept_log import KeptLog
 from chatmemory.input.rules import Place
 from chatmemory.longterm.candidates import candidates
 from chatmemory.longterm.changes import (
     MemoryName,
     StoreDecision,
+    change_of_expiry,
+    changed_by,
+    changes_of_mark,
+    changes_of_restore,
     decide_store,
-    deeds_of_mark,
-    deeds_of_restore,
+    forgotten,
     name_of,
 )
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
@@ -50,12 +53,12 @@ class KeptMemories:
     Attributes:
         rows: by user and id.
         by_dedup_key: the name of the memory that got the key last; whether it is true and has it still, its row says.
-        trail: where it is noted who did what.
+        log: where each change is noted.
     """
 
     rows: dict[MemoryName, KeptMemory] = field(factory=dict[MemoryName, KeptMemory])
     by_dedup_key: dict[DedupKey, MemoryName] = field(factory=dict[DedupKey, MemoryName])
-    trail: KeptTrail = field(factory=KeptTrail)
+    log: KeptLog = field(factory=KeptLog)
 
     def store(
         self, drafts: tuple[MemoryDraft, ...]
@@ -77,7 +80,7 @@ class KeptMemories:
                 row = row.superseded(step.over.at, by=step.over.by)
             self._put([row])
             self._hold(row)
-        self.trail.note(decision.deeds)
+        self.log.note(decision.changes)
         return Success(decision.answer)
 
     def seen(self, namespace: Namespace, memory_id: str) -> KeptMemory | None:
@@ -107,7 +110,10 @@ class KeptMemories:
         """See ``MemoryRepository.retire``."""
         retired = [row.superseded(now, by=None) for row in self.of_key(namespace, key)]
         self._put(retired)
-        self._note("retired", retired)
+        self.log.note(
+            Change("retired", "memory", row.id, row.memory.namespace, said_at=row.memory.superseded_at)
+            for row in retired
+        )
         return bool(retired)
 
     def restore(
@@ -129,9 +135,11 @@ class KeptMemories:
             row = one.restored(has_twin=self._holder(one.memory.namespace, one.dedup_key) is not None)
             self._put([row])
             self._hold(row)
-        self.trail.note(
-            deeds_of_restore(
-                *([(one.id, one.memory.namespace) for one in rows] for rows in (restored, ended))
+        self.log.note(
+            changes_of_restore(
+                [(one.id, one.memory.namespace) for one in restored],
+                [(one.id, one.memory.namespace, one.memory.superseded_at) for one in ended],
+                by=memory_id,
             )
         )
         return Success(row.handed_out())
@@ -159,7 +167,7 @@ class KeptMemories:
         rewritten = row.rewritten(draft, dedup_key=dedup_key, keep_vector=keep_vector)
         self._put([rewritten])
         self._hold(rewritten)
-        self._note("changed", [rewritten])
+        self.log.note([changed_by(draft, rewritten.memory)])
         return Success(rewritten.handed_out())
 
     def mark(
@@ -177,7 +185,7 @@ class KeptMemories:
         marked = row.marked(memory_type=memory_type, pinned=pinned)
         self._put([marked])
         owner = row.memory.namespace
-        self.trail.note(deeds_of_mark(memory_id, owner, memory_type=memory_type, pinned=pinned))
+        self.log.note(changes_of_mark(memory_id, owner, memory_type=memory_type, pinned=pinned))
         return marked.handed_out()
 
     def record_use(
@@ -202,6 +210,7 @@ class KeptMemories:
             if row.promotes_itself(promote_after):
                 row = row.marked(memory_type="long_term", pinned=None)
                 promoted.append(memory_id)
+                self.log.note([Change("promoted", "memory", memory_id, row.memory.namespace, reason=USE)])
             self._put([row])
         return UseReport(used, tuple(promoted))
 
@@ -215,7 +224,10 @@ class KeptMemories:
             for row in self.rows.values()
             if (chain is None or row.id in chain) and row.comes_from(forgetting)
         )
-        self._note("forgotten", gone)
+        self.log.note(
+            forgotten(row.id, row.memory.namespace, row.memory.session_id, row.memory.provenance.message_ids)
+            for row in gone
+        )
         return gone
 
     def expire(
@@ -235,8 +247,10 @@ class KeptMemories:
             and session_id in {None, row.memory.session_id}
             and (created_before is None or row.memory.created_at < created_before)
         )
-        if session_id is not None:  # by age they go by themselves, whoever happens to act
-            self._note("forgotten", expired)
+        self.log.note(
+            change_of_expiry(row.id, row.memory.namespace, session_id=row.memory.session_id, ended=session_id)
+            for row in expired
+        )
         return len(expired)
 
     def unembedded(
@@ -261,9 +275,6 @@ class KeptMemories:
         ]
         self._put(embedded)
         return len(embedded)
-
-    def _note(self, action: AuditAction, rows: Iterable[KeptMemory]) -> None:
-        self.trail.note(Deed(action, "memory", row.id, row.memory.namespace) for row in rows)
 
     def _put(self, rows: Iterable[KeptMemory]) -> None:
         for row in rows:

@@ -6,18 +6,20 @@ from typing import Any
 
 import pytest
 
-from chatmemory.access.audit import AuditAction, AuditEntry, AuditQuery, AuditTrail, AuditTrailTag
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import EVERY_RIGHT, Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
 from chatmemory.effect import Effect, Failure, ManagedRuntime
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError
+from chatmemory.events.audit import AuditEntry, AuditTrail, AuditTrailTag
+from chatmemory.events.event import EventAction
+from chatmemory.events.event_log import AuditQuery
 from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Attachment, Forgetting
-from chatmemory_layers.stacks.audit_trail import audit_trail
+from chatmemory_layers.stacks.event_log import audit_trail
 from tests.contract.conftest import Repositories
 
 MEI = Namespace("mei")
@@ -43,7 +45,7 @@ async def told(trail: AuditTrail, query: AuditQuery = EVERYTHING) -> Sequence[Au
     return (await trail.entries(query).or_raise())[::-1]
 
 
-async def deeds(trail: AuditTrail) -> list[tuple[str, AuditAction, str]]:
+async def deeds(trail: AuditTrail) -> list[tuple[str, EventAction, str]]:
     """Return who did what to which target, oldest first."""
     return [(entry.who, entry.action, entry.target) for entry in await told(trail)]
 
@@ -215,7 +217,7 @@ async def test_entries_are_read_newest_first_and_page_by_page(
         page = await trail.entries(AuditQuery(limit=3, after=after)).or_raise()
         assert len(page) == size
         found += [entry.target for entry in page]
-        after = (page[-1].at, page[-1].number) if page else None
+        after = (page[-1].at, page[-1].number, page[-1].target) if page else None
     assert found == names[::-1]
 
 
@@ -236,8 +238,8 @@ async def test_entries_are_found_by_who_by_target_and_since_when(
 async def test_old_entries_are_pruned(
     repository: MessageRepository, trail: AuditTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatmemory_layers.sqlite.audit.audit_trail.MOST_AT_ONCE", 2)  # in pieces
-    monkeypatch.setattr("chatmemory_layers.postgres.audit.audit_trail.MOST_AT_ONCE", 2)
+    monkeypatch.setattr("chatmemory_layers.sqlite.events.event_log.MOST_AT_ONCE", 2)  # in pieces
+    monkeypatch.setattr("chatmemory_layers.postgres.events.event_log.MOST_AT_ONCE", 2)
     for number in range(6):
         await begun_by(PHONE, repository, f"c{number}")
     last = (await told(trail))[-1]

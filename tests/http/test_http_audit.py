@@ -13,9 +13,10 @@ from typing import Any
 import httpx
 import pytest
 
-from chatmemory.access.audit import AuditQuery, AuditTrailTag
 from chatmemory.effect import ManagedRuntime
 from chatmemory.effect.services.clock import SystemClock, TestClock
+from chatmemory.events.audit import AuditTrailTag
+from chatmemory.events.event_log import AuditQuery
 from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks

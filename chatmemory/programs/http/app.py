@@ -12,11 +12,11 @@ with needs_extra("server"):
     from starlette.routing import Router
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-from chatmemory.access.audit import AuditTrailTag
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Runner
 from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.events.audit import AuditTrailTag
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsService

@@ -5,15 +5,14 @@ from typing import Final, final
 
 from attrs import field, frozen, validators
 
-from chatmemory.access.audit import AuditEntry, AuditQuery, AuditTrailTag
 from chatmemory.access.principal import ANYBODY, acting_as
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
+from chatmemory.events.audit import AuditEntry, AuditTrailTag
+from chatmemory.events.event_log import LONGEST_NUMBER, TARGET_IN_PLACE, AuditQuery
 from chatmemory.input.rules import cursor_of, id_problems, read_cursor, refuse
 
 MOST_ENTRIES: Final = 1000
-LONGEST_NUMBER: Final = 18
-"""Digits of the number of an entry."""
 
 
 @final
@@ -52,9 +51,11 @@ async def audit_page(
     place, problems = read_cursor(asked.after)
     after = None
     if place is not None:
-        at, number = place
-        if number.isascii() and number.isdecimal() and len(number) <= LONGEST_NUMBER:
-            after = at, int(number)
+        at, named = place
+        number, _, target = named.partition(" ")
+        digits = number.removeprefix("-")
+        if digits.isascii() and digits.isdecimal() and len(digits) <= LONGEST_NUMBER:
+            after = at, int(number), target
         else:
             problems = [Problem("$.after", "no cursor: give the next of another page")]
     refuse(
@@ -67,4 +68,8 @@ async def audit_page(
     with acting_as(ANYBODY):  # the trail is nobody's; who may read it, reads it all
         entries = await do(do.service(AuditTrailTag).entries(query).alt(GenericMemoryError))
     is_last = len(entries) < asked.limit
-    return AuditPage(entries, None if is_last else cursor_of((entries[-1].at, str(entries[-1].number))))
+    return AuditPage(entries, None if is_last else _cursor_behind(entries[-1]))
+
+
+def _cursor_behind(entry: AuditEntry) -> str:
+    return cursor_of((entry.at, f"{entry.number} {entry.target[:TARGET_IN_PLACE]}"))

@@ -12,11 +12,11 @@ from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, final
 
 from attrs import define, field
 
-from chatmemory.access.kept_trail import KeptTrail
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import RepositoryError
+from chatmemory.events.kept_log import KeptLog
 from chatmemory.longterm.kept_memories import KeptMemories
 
 A = TypeVar("A")
@@ -54,15 +54,15 @@ class Database:
     made in; one that is made without a loop serves any caller.
     """
 
-    trail: KeptTrail = field(factory=KeptTrail)
+    log: KeptLog = field(factory=KeptLog)
     conversations: Conversations = field(init=False)
     memories: KeptMemories = field(init=False)
     _loop: Final = field(factory=running_loop, init=False)
     _is_closed: bool = field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.conversations = Conversations(trail=self.trail)
-        self.memories = KeptMemories(trail=self.trail)
+        self.conversations = Conversations(log=self.log)
+        self.memories = KeptMemories(log=self.log)
 
     def run(self, operation: str, work: Callable[[], A]) -> Effect[A, RepositoryError]:
         """Succeed with what *work* returns, unless the store is closed or belongs to another loop."""
@@ -125,6 +125,6 @@ class DatabaseTag(Tag[Database]):
 
 database: Layer[DatabaseTag] = Layer.acquire_release(
     DatabaseTag,
-    Effect.service(ClockTag).map(lambda clock: Database(KeptTrail(clock=clock))),
+    Effect.service(ClockTag).map(lambda clock: Database(KeptLog(clock=clock))),
     lambda opened, _: Effect.sync(opened.close),
 )

@@ -12,6 +12,7 @@ from chatmemory.errors import RepositoryError
 from chatmemory.items.item_repository import ItemChange, ItemRepositoryTag
 from chatmemory.items.kept_items import KeptItems
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted
+from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 
 A = TypeVar("A")
 
@@ -22,7 +23,8 @@ class InMemoryItemRepository:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.kept = KeptItems()
+        self.log = InMemoryEventLog(database)
+        self.kept = KeptItems(log=database.log)
 
     write = lifted("store items", KeptItems.write)
     read = lifted("read items", KeptItems.read)

@@ -14,8 +14,8 @@ from chatmemory.longterm.kept_memory import KeptMemory
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting
-from chatmemory_layers.in_memory.audit_trail import InMemoryAuditTrail
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
+from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 
 
 @final
@@ -24,7 +24,7 @@ class InMemoryMemoryRepository:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.trail = InMemoryAuditTrail(database)
+        self.log = InMemoryEventLog(database)
         self.kept = database.memories
 
     store = lifted_outcome("store memories", KeptMemories.store)

@@ -9,8 +9,8 @@ from typing import final
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer
-from chatmemory_layers.in_memory.audit_trail import InMemoryAuditTrail
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
+from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 
 
 @final
@@ -19,7 +19,7 @@ class InMemoryMessageRepository:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.trail = InMemoryAuditTrail(database)
+        self.log = InMemoryEventLog(database)
         self.kept = database.conversations
 
     append = lifted_outcome("append messages", Conversations.append)

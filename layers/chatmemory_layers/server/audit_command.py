@@ -8,11 +8,11 @@ from typing import Final, cast
 import anyio
 import click
 
-from chatmemory.access.audit import AuditEntry
 from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome
 from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import DataValidationError, GenericMemoryError, RepositoryError, memory_error
+from chatmemory.events.audit import AuditEntry
 from chatmemory.input.structure import unstructure
 from chatmemory.programs.operations.audit import AuditList, AuditPage, audit_page
 from chatmemory.programs.pastchats.options import instant

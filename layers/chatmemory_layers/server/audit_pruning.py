@@ -9,9 +9,9 @@ from typing import Final, Never, final
 import anyio
 from attrs import frozen
 
-from chatmemory.access.audit import AuditTrail, AuditTrailTag
 from chatmemory.effect import Failure, Layer, Tag
 from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.events.audit import AuditTrail, AuditTrailTag
 
 SECONDS_BETWEEN: Final = 24 * 60 * 60.0
 

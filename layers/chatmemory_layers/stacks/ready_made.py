@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias, assert_never
 
 from typing_extensions import Unpack
 
-from chatmemory.access.audit import AuditTrailTag
 from chatmemory.context.chat_context_live import chat_context
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.chat_memory_live import chat_memory
@@ -24,6 +23,7 @@ from chatmemory.effect.services.ids import IdsTag, SequentialIds
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.embedding.timed_embedder import timed
+from chatmemory.events.audit import AuditTrailTag
 from chatmemory.extra import needed
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
@@ -55,7 +55,7 @@ from chatmemory_layers.sqlite.engine.database import database as sqlite_database
 from chatmemory_layers.sqlite.items.item_repository import item_repository as sqlite_items
 from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
-from chatmemory_layers.stacks.audit_trail import audit_trail
+from chatmemory_layers.stacks.event_log import audit_trail, event_log
 from chatmemory_layers.stacks.part_layer import check_names, layer_of
 from chatmemory_layers.stacks.parts import (
     Embedders,
@@ -159,7 +159,7 @@ def configured(settings: Settings, **parts: Unpack[Parts]) -> Stack:
         _repositories(memory.store, parts) | _skills(memory.skill, parts) | _embedder(memory.embedding, parts)
     )
     return (
-        built.feed_keep(_strategy(parts) | _extractor(parts) | _ranker(parts) | audit_trail)
+        built.feed_keep(_strategy(parts) | _extractor(parts) | _ranker(parts) | event_log | audit_trail)
         .feed_keep((chat_memory >> observed) | (long_term_memory >> observed_long_term))
         .feed_keep(chat_context)
     )

@@ -12,9 +12,9 @@ import pytest
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.settings.memory_settings import PostgresSettings
-from chatmemory_layers.postgres.audit import audit_trail
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.engine.row_security import acting
+from chatmemory_layers.postgres.events import event_log
 from chatmemory_layers.postgres.memories import (
     memory_reads,
     memory_removal,
@@ -27,7 +27,7 @@ from chatmemory_layers.postgres.messages import conversation_row, history_work, 
 from tests.guarded_store import guarded_store
 from tests.unit.sql_statements import statements_of
 
-MODULES = (audit_trail, conversation_row, message_reads, message_writes, history_work)
+MODULES = (event_log, conversation_row, message_reads, message_writes, history_work)
 MEMORY_MODULES = (
     memory_reads,
     memory_removal,
@@ -57,8 +57,12 @@ INSERT INTO atomic_memory (memory_key, memory_id, user_key, app_type, content, k
 INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
     SELECT user_key, memory_key, space_key, ARRAY[1, 0, 0] FROM atomic_memory;
 INSERT INTO memory_use (user_key, memory_key, session_id) SELECT user_key, memory_key, 's' FROM atomic_memory;
-INSERT INTO audit_entry (at_us, who, who_user, action, kind, target_id, target_user, target_app)
-    SELECT n, 'phone', 'u1', 'added', 'conversation', 'c' || n, 'u1', '' FROM generate_series(1, 30000) AS n;
+INSERT INTO conversation_event (conversation_id, number, stored_at_us, who, who_user, action, owner_user, owner_app)
+    SELECT 'c' || n, n, n, CASE WHEN n % 9 = 0 THEN 'phone' ELSE '' END, 'u1', 'added', 'u1', '' FROM generate_series(1, 30000) AS n;
+INSERT INTO memory_event (user_key, number, stored_at_us, who, who_user, action, memory_id, owner_user, owner_app)
+    SELECT md5('u1')::uuid, n, n, CASE WHEN n % 9 = 0 THEN 'phone' ELSE '' END, 'u1', 'stored', 'm' || n, 'u1', '' FROM generate_series(1, 30000) AS n;
+INSERT INTO item_event (root_key, number, stored_at_us, who, who_user, action, name)
+    SELECT md5('u1')::uuid, n, n, CASE WHEN n % 9 = 0 THEN 'phone' ELSE '' END, 'u1', 'stored', 'm' || n FROM generate_series(1, 30000) AS n;
 ANALYZE
 """
 
@@ -68,8 +72,14 @@ STATEMENTS = statements_of(*MODULES)
 del STATEMENTS["message_reads.SELECT_RECENT_CONVERSATIONS"]
 # What is granted is looked for among all that the owner has, and sorted where those are few.
 GRANTED = [STATEMENTS.pop(f"message_reads.SELECT_GRANTED_{order}") for order in ("BY_ID", "RECENT")]
+# Who did what is merged from three tables, of each what fits on a page.
+ACTED = STATEMENTS.pop("event_log.SELECT_ACTED")
+CHANGES = STATEMENTS.pop("event_log.SELECT_CHANGES")
+del STATEMENTS["event_log.SELECT_END"]  # which reads no table
 TABLES = (
-    "audit_entry",
+    "conversation_event",
+    "memory_event",
+    "item_event",
     "conversation",
     "chat_message",
     "summarization_metadata",
@@ -140,6 +150,18 @@ async def test_a_list_of_what_is_granted_reads_the_conversations_of_its_owners_a
         plan = await plan_of(filled, statement)
         assert "Index Scan on conversation_owner" in plan, plan
         assert "Seq Scan" not in plan, plan
+
+
+async def test_who_did_what_is_read_from_the_end_of_the_log(filled: Any) -> None:
+    plan = await plan_of(filled, ACTED)
+    for table in ("conversation_event", "memory_event", "item_event"):
+        assert f"Index Scan Backward using {table}_named" in plan, plan
+
+
+async def test_what_has_changed_is_read_from_where_the_page_before_ended(filled: Any) -> None:
+    plan = await plan_of(filled, CHANGES)
+    for table in ("conversation_event", "memory_event", "item_event"):
+        assert f"Index Scan using {table}_changes" in plan, plan
 
 
 async def test_no_statement_reads_the_memories_of_all_users(filled: Any) -> None:

@@ -13,16 +13,24 @@ from tests.unit.sql_statements import statements_of
 
 KEYS: Final = {
     **dict.fromkeys(
-        ("conversation", "chat_message", "summarization_metadata", "summary_coverage", "history_work"),
+        (
+            "conversation",
+            "chat_message",
+            "summarization_metadata",
+            "summary_coverage",
+            "history_work",
+            "conversation_event",
+        ),
         "conversation_id",
     ),
-    **dict.fromkeys(("memory_user", "atomic_memory", "memory_embedding", "memory_use"), "user_key"),
-    **dict.fromkeys(("stored_item", "item_passage"), "root_key"),
+    **dict.fromkeys(
+        ("memory_user", "atomic_memory", "memory_embedding", "memory_use", "memory_event"), "user_key"
+    ),
+    **dict.fromkeys(("stored_item", "item_passage", "item_event"), "root_key"),
 }
 WHOLE_TABLES: Final = {
     "chatmemory_migration": "it tells of the whole store, and is written when a step is taken",
     "memory_space": "a few rows that hardly change: each server may have all of them",
-    "audit_entry": "it is read by time whoever acted, and one log of events will take its place",
 }
 WHOLE_STATEMENTS: Final = {
     "history_work.SELECT_CANDIDATES": "a worker looks for what is due, whosever it is",
@@ -31,6 +39,12 @@ WHOLE_STATEMENTS: Final = {
     "message_reads.SELECT_GRANTED_BY_ID": "a list of what some owners have goes from id to id",
     "message_reads.SELECT_GRANTED_RECENT": "what changed last is looked for among all that some owners have",
     "item_repository.SWEEP": "whatever has expired goes",
+    "event_log.SELECT_ACTED": "who runs a server reads who did what, whosever it is",
+    "event_log.SELECT_CHANGES": "who follows the log follows all of it",
+    "event_log.UNNAME_TOMBSTONES": "whatever is old goes",
+    "event_log.DELETE_CONVERSATION_EVENTS": "whatever is old goes",
+    "event_log.DELETE_MEMORY_EVENTS": "whatever is old goes",
+    "event_log.DELETE_ITEM_EVENTS": "whatever is old goes",
 }
 
 MODULES: Final = [

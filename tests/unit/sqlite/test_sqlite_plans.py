@@ -10,9 +10,9 @@ import pytest
 from chatmemory.access.namespace import Namespace
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing
 from chatmemory_layers.sql.columns import EPOCH
-from chatmemory_layers.sqlite.audit import audit_trail
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.engine.migrations import migrate
+from chatmemory_layers.sqlite.events import event_log
 from chatmemory_layers.sqlite.legacy import legacy_rows
 from chatmemory_layers.sqlite.memories import (
     memory_reads,
@@ -28,7 +28,7 @@ from tests.unit.sql_statements import statements_of
 
 MING = Namespace("小明")
 MODULES = (
-    audit_trail,
+    event_log,
     message_summaries,
     history_work,
     legacy_rows,

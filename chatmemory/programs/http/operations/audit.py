@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from chatmemory.access.audit import AuditTrailTag
 from chatmemory.effect import Effect
 from chatmemory.errors import DataValidationError, GenericMemoryError
+from chatmemory.events.audit import AuditTrailTag
 from chatmemory.programs.http.operation import Call, Operation
 from chatmemory.programs.operations.audit import AuditList, AuditPage, audit_page
 from chatmemory.programs.operations.grant import NO_AUDIT

@@ -395,6 +395,98 @@ ALTER TABLE conversation
 UPDATE conversation SET kept_since_version = version, kept_since_us = updated_at_us;
 """,
     ),
+    # number: of a conversation the version, below 0 what was noted before versions were; else the time in microseconds, or
+    # one behind the last one of its place.  transaction_id: what is committed late stands where it began, see event_log.py.
+    # Who may use the tables may use those of their events, and sees nothing in them until the policies are up.
+    Migration(
+        10,
+        "log of events",
+        """\
+CREATE TABLE conversation_event (
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    number          BIGINT NOT NULL,
+    transaction_id  BIGINT NOT NULL DEFAULT (pg_current_xact_id()::text::bigint),
+    stored_at_us    BIGINT NOT NULL DEFAULT ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+    said_at_us      BIGINT,
+    who             TEXT COLLATE "C" NOT NULL,
+    who_user        TEXT COLLATE "C" NOT NULL,
+    action          TEXT NOT NULL,
+    owner_user      TEXT COLLATE "C" NOT NULL,
+    owner_app       TEXT COLLATE "C" NOT NULL,
+    reach           BIGINT,
+    successor       TEXT COLLATE "C",
+    reason          TEXT,
+    PRIMARY KEY (conversation_id, number)
+);
+CREATE INDEX conversation_event_changes ON conversation_event (transaction_id);
+CREATE INDEX conversation_event_named ON conversation_event (stored_at_us) WHERE who <> '';
+CREATE TABLE memory_event (
+    user_key       UUID NOT NULL,
+    number         BIGINT NOT NULL,
+    transaction_id BIGINT NOT NULL DEFAULT (pg_current_xact_id()::text::bigint),
+    stored_at_us   BIGINT NOT NULL,
+    said_at_us     BIGINT,
+    who            TEXT COLLATE "C" NOT NULL,
+    who_user       TEXT COLLATE "C" NOT NULL,
+    action         TEXT NOT NULL,
+    memory_id      TEXT COLLATE "C" NOT NULL,
+    owner_user     TEXT COLLATE "C" NOT NULL,
+    owner_app      TEXT COLLATE "C" NOT NULL,
+    version        BIGINT,
+    successor      TEXT COLLATE "C",
+    reason         TEXT,
+    session_id     TEXT COLLATE "C",
+    evidence       TEXT,
+    PRIMARY KEY (user_key, number)
+);
+CREATE INDEX memory_event_target ON memory_event (user_key, memory_id, number);
+CREATE INDEX memory_event_changes ON memory_event (transaction_id);
+CREATE INDEX memory_event_named ON memory_event (stored_at_us) WHERE who <> '';
+CREATE TABLE item_event (
+    root_key       UUID NOT NULL,
+    number         BIGINT NOT NULL,
+    transaction_id BIGINT NOT NULL DEFAULT (pg_current_xact_id()::text::bigint),
+    stored_at_us   BIGINT NOT NULL,
+    who            TEXT COLLATE "C" NOT NULL,
+    who_user       TEXT COLLATE "C" NOT NULL,
+    action         TEXT NOT NULL,
+    name           TEXT COLLATE "C" NOT NULL,
+    reason         TEXT,
+    PRIMARY KEY (root_key, number)
+);
+CREATE INDEX item_event_changes ON item_event (transaction_id);
+CREATE INDEX item_event_named ON item_event (stored_at_us) WHERE who <> '';
+INSERT INTO conversation_event (conversation_id, number, stored_at_us, who, who_user, action, owner_user, owner_app)
+SELECT target_id, row_number() OVER old - 1 - count(*) OVER (PARTITION BY target_id), at_us, who, who_user, action, target_user,
+    target_app
+FROM audit_entry WHERE kind = 'conversation' WINDOW old AS (PARTITION BY target_id ORDER BY at_us, seq);
+INSERT INTO memory_event (user_key, number, stored_at_us, who, who_user, action, memory_id, owner_user, owner_app)
+SELECT encode(substring(sha256(convert_to(target_user, 'UTF8')) FOR 16), 'hex')::uuid,
+    row_number() OVER (PARTITION BY target_user ORDER BY at_us, seq), at_us, who, who_user, action, target_id, target_user,
+    target_app
+FROM audit_entry WHERE kind = 'memory';
+DROP TABLE audit_entry;
+DO $$
+DECLARE
+    made RECORD;
+    held RECORD;
+BEGIN
+    FOR made IN SELECT * FROM (VALUES
+        ('conversation', 'conversation_event'), ('atomic_memory', 'memory_event'), ('stored_item', 'item_event')
+    ) AS pair (model, name) LOOP
+        FOR held IN SELECT grantee, privilege_type FROM pg_class CROSS JOIN aclexplode(relacl)
+            WHERE oid = made.model::regclass AND grantee <> relowner LOOP
+            EXECUTE format('GRANT %s ON %I TO %s', held.privilege_type, made.name,
+                CASE held.grantee WHEN 0 THEN 'PUBLIC' ELSE held.grantee::regrole::text END);
+        END LOOP;
+        IF (SELECT relrowsecurity FROM pg_class WHERE oid = made.model::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name);
+        END IF;
+    END LOOP;
+END
+$$;
+""",
+    ),
 )
 
 

@@ -18,17 +18,20 @@ from chatmemory.errors import RepositoryError
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.migrations import LOCK
 
+# ruff: noqa: S608  conditions are put into statements, never values
+
 OF_CONVERSATIONS: Final = ("chat_message", "summarization_metadata", "summary_coverage", "history_work")
 OF_MEMORIES: Final = ("memory_user", "atomic_memory", "memory_embedding", "memory_use")
 OF_THE_SERVICE: Final = ("stored_item", "item_passage")
 """Items belong to the program that stores them: their labels name no owner."""
+OF_THE_LOG: Final = ("conversation_event", "memory_event", "item_event")
 
 GUARDED: Final = (
     "conversation",
     *OF_CONVERSATIONS,
     *OF_MEMORIES,
     *OF_THE_SERVICE,
-    "audit_entry",
+    *OF_THE_LOG,
 )
 UNGUARDED: Final = ("chatmemory_migration", "memory_space")
 """Tables that hold nothing that anybody said."""
@@ -64,6 +67,8 @@ CREATE OR REPLACE FUNCTION chatmemory_principal() RETURNS json LANGUAGE sql STAB
 RETURN nullif(nullif(current_setting('chatmemory.principal', TRUE), '*'), '')::json;
 CREATE OR REPLACE FUNCTION chatmemory_writes_to(named text) RETURNS boolean LANGUAGE sql VOLATILE
 RETURN EXISTS (SELECT FROM conversation WHERE conversation_id = $1 AND {_WRITE});
+CREATE OR REPLACE FUNCTION chatmemory_changes(named text) RETURNS boolean LANGUAGE sql VOLATILE
+RETURN EXISTS (SELECT FROM conversation WHERE conversation_id = $1 AND {_CHANGE});
 """
 # A policy comes before the index of a condition that could leak what it is asked about: comparing texts cannot, hashing
 # them can, to the server.  So what is looked up by an indexed hash otherwise is looked up in these.
@@ -182,9 +187,14 @@ def _policies() -> Iterator[tuple[str, str, str, str]]:
         yield table, "chatmemory_remove", "DELETE", delete
     for table in OF_MEMORIES:
         yield table, "chatmemory_own", "ALL", _using(f"user_key = {_USER_KEY}")
-    yield "audit_entry", "chatmemory_note", "INSERT", _check("who_user = " + _USER)
-    yield "audit_entry", "chatmemory_read", "SELECT", _using("FALSE")
-    yield "audit_entry", "chatmemory_prune", "DELETE", _using("FALSE")
+    own = f"user_key = {_USER_KEY}"
+    seen = _WHERE_IT_IS.format(table="conversation_event", granted=_SEE)
+    yield "conversation_event", "chatmemory_see", "SELECT", _using(seen)
+    yield "conversation_event", "chatmemory_note", "INSERT", _check("chatmemory_changes(conversation_id)")
+    yield "memory_event", "chatmemory_see", "SELECT", _using(own)
+    yield "memory_event", "chatmemory_note", "INSERT", _check(own)
+    for table in OF_THE_LOG:  # which is never changed, but pruned by the service
+        yield table, "chatmemory_prune", "ALL", _using("FALSE")
     for table in OF_THE_SERVICE:
         yield table, "chatmemory_own", "ALL", _using("FALSE")
 

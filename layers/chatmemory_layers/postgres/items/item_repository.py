@@ -23,12 +23,16 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    change_of_put,
+    change_of_sweep,
     last_of_each,
 )
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes
 from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
+from chatmemory_layers.postgres.events.event_log import PostgresEventLog
+from chatmemory_layers.postgres.events.noted_events import note_items
 from chatmemory_layers.postgres.items.item_filters import NARROWED, narrowed
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.item_columns import (
@@ -62,7 +66,9 @@ ON CONFLICT (root_key, name_hash) DO UPDATE SET
 _NAMED = """root_key = ANY ($1::text[]::uuid[])
     AND name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted))
 """
-DELETE_ITEMS: Final = f"DELETE FROM stored_item WHERE {_NAMED}"
+DELETE_ITEMS: Final = f"""
+DELETE FROM stored_item WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
+"""
 DELETE_PASSAGES: Final = f"DELETE FROM item_passage WHERE {_NAMED}"
 INSERT_PASSAGES: Final = """
 INSERT INTO item_passage (root_key, name_hash, number, model, vector)
@@ -74,7 +80,7 @@ REFRESH_ITEM: Final = """
 UPDATE stored_item SET expires_at_us = $3::bigint + lifetime_us
 WHERE root_key = $1 AND name_hash = decode($2, 'hex') AND expires_at_us > $3
 """
-SWEEP: Final = "DELETE FROM stored_item WHERE expires_at_us <= $1 RETURNING item_key"
+SWEEP: Final = "DELETE FROM stored_item WHERE expires_at_us <= $1 RETURNING namespace, key"
 
 _COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us"
 # left(): the index holds no more of a name, for an index row has a limit.  $4: None below the empty prefix alone.
@@ -114,8 +120,10 @@ async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: date
     last = last_of_each(puts)
     removed = [put.name for put in last if put.value is None]
     stored = [put for put in last if put.value is not None]
+    gone: list[ItemPut] = []
     if removed:
-        await connection.execute(DELETE_ITEMS, *_keys(removed))
+        deleted = {row["name_hash"] for row in await connection.fetch(DELETE_ITEMS, *_keys(removed))}
+        gone = [put for put in last if put.value is None and _key(put.name)[1] in deleted]
     if stored:
         await connection.execute(
             PUT_ITEMS,
@@ -136,6 +144,7 @@ async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: date
     ]
     if passages:
         await connection.execute(INSERT_PASSAGES, *map(list, zip(*passages, strict=True)))
+    await note_items(connection, [change_of_put(put) for put in (*gone, *stored)])
     return Success(None)
 
 
@@ -162,7 +171,10 @@ async def _refresh(
 
 
 async def _sweep(connection: Connection, *, now: datetime) -> Outcome[int, Never]:
-    return Success(len(await connection.fetch(SWEEP, to_us(now))))
+    gone = await connection.fetch(SWEEP, to_us(now))
+    names = [ItemName(to_labels(row["namespace"]), row["key"]) for row in gone]
+    await note_items(connection, [change_of_sweep(name) for name in names])
+    return Success(len(gone))
 
 
 async def _read(
@@ -265,6 +277,11 @@ class PostgresItemRepository:
     """Items in the tables of *database*."""
 
     database: Database
+
+    @property
+    def log(self) -> PostgresEventLog:
+        """See ``KeepsLog``."""
+        return PostgresEventLog(self.database)
 
     write = writes("store items", _write, owner=_owner)
     search = reads("search items", _search, on_snapshot=True)

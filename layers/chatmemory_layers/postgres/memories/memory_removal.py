@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Never
 
-from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.effect import Outcome, Success
+from chatmemory.longterm.changes import change_of_expiry, forgotten
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
-from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.row_security import act_for_the_service
 from chatmemory_layers.postgres.engine.spread_keys import user_key
+from chatmemory_layers.postgres.events.noted_events import note
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
 from chatmemory_layers.postgres.messages.conversation_row import owner_of
 from chatmemory_layers.sql.columns import to_us
@@ -43,7 +43,7 @@ WITH RECURSIVE chain AS (
 {_FORGOTTEN.format(source="chain JOIN atomic_memory USING (memory_id)")}
 """
 SELECT_EXPIRED: Final = f"""
-SELECT memory_key, memory_id, app_type FROM atomic_memory
+SELECT memory_key, memory_id, app_type, session_id FROM atomic_memory
 WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned
     AND ($3::text IS NULL OR session_id = $3) AND ($4::bigint IS NULL OR created_at_us < $4)
 """
@@ -103,7 +103,16 @@ async def forget(connection: Connection, forgetting: Forgetting, /) -> Outcome[F
     else:
         gone = await connection.fetch(SELECT_FORGOTTEN_CHAIN, *source, forgetting.memory_id)
     embeddings = await _remove(connection, forgetting.namespace, gone)
-    await _note(connection, forgetting.namespace, gone)
+    changes = [
+        forgotten(
+            row["memory_id"],
+            Namespace(forgetting.namespace.user, row["app_type"]),
+            row["session_id"],
+            row["message_ids"],
+        )
+        for row in gone
+    ]
+    await note(connection, changes)
     return Success(ForgetReceipt(len(gone), embeddings, await _mark_stale(connection, gone)))
 
 
@@ -118,14 +127,17 @@ async def expire(
     before_us = None if created_before is None else to_us(created_before)
     gone = await connection.fetch(SELECT_EXPIRED, *seen_by(namespace), session_id, before_us)
     await _remove(connection, namespace, gone)
-    if session_id is not None:  # by age they go by themselves, whoever happens to act
-        await _note(connection, namespace, gone)
+    changes = [
+        change_of_expiry(
+            row["memory_id"],
+            Namespace(namespace.user, row["app_type"]),
+            session_id=row["session_id"],
+            ended=session_id,
+        )
+        for row in gone
+    ]
+    await note(connection, changes)
     return Success(len(gone))
-
-
-async def _note(connection: Connection, namespace: Namespace, gone: Sequence[Row]) -> None:
-    owners = [(row["memory_id"], Namespace(namespace.user, row["app_type"])) for row in gone]
-    await note(connection, (Deed("forgotten", "memory", memory_id, owner) for memory_id, owner in owners))
 
 
 async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[Row]) -> int:

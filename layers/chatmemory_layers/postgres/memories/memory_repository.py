@@ -19,9 +19,9 @@ from chatmemory.longterm.repository_values import (
     MemoryDraft,
     MemorySearch,
 )
-from chatmemory_layers.postgres.audit.audit_trail import PostgresAuditTrail
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes
+from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.memories import (
     memory_reads,
     memory_removal,
@@ -51,9 +51,9 @@ class PostgresMemoryRepository:
     database: Database
 
     @property
-    def trail(self) -> PostgresAuditTrail:
-        """See ``KeepsTrail``."""
-        return PostgresAuditTrail(self.database)
+    def log(self) -> PostgresEventLog:
+        """See ``KeepsLog``."""
+        return PostgresEventLog(self.database)
 
     get = reads("read memory", memory_reads.get)
     value = reads("read value", memory_reads.value)

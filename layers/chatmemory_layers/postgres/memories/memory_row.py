@@ -7,7 +7,7 @@ parameters have one place in every statement: ``$1`` the user's key, ``$2`` the 
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Self, final
 from uuid import UUID
@@ -17,12 +17,16 @@ from attrs import astuple, field, frozen
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.events.event import Change
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.memories import Memory, Provenance
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import new_key, user_key
+from chatmemory_layers.postgres.events.noted_events import columns_of, insert_memory_events
 from chatmemory_layers.sql.columns import from_us, to_us
+
+# ruff: noqa: S608  conditions and the names of columns are put into statements, never values
 
 # Without a join, so that lists come out of an index in their order.
 RECORD: Final = """(
@@ -51,9 +55,9 @@ INSERT INTO memory_space (model, dim, space_key) SELECT * FROM unnest($1::text[]
 ON CONFLICT DO NOTHING
 """
 
-# Rows and their vectors, of users who are there, in one round trip: arrays of one length, as text for the reason that
+# Rows, their vectors and their events, of users who are there, in one round trip: arrays of one length, as text for the reason that
 # STORE_MESSAGES gives.
-INSERT_MEMORIES: Final = """
+INSERT_MEMORIES: Final = f"""
 WITH draft AS MATERIALIZED (
     SELECT *
     FROM unnest($1::text[], $2::text[]::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
@@ -77,7 +81,7 @@ WITH draft AS MATERIALIZED (
         )
     FROM draft JOIN memory_user USING (user_key)
     WHERE memory_user.user_key = ANY ($2::text[]::uuid[])
-)
+), event AS ({insert_memory_events(26)})
 INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
 SELECT user_key, memory_key, space_key, vector::real[] FROM draft WHERE vector IS NOT NULL
 """
@@ -162,10 +166,13 @@ class MemoryRow:
         )
 
 
-async def insert_memories(connection: Connection, rows: Iterable[MemoryRow]) -> None:
-    """Write *rows*, at least one, and their vectors."""
+async def insert_memories(
+    connection: Connection, rows: Iterable[MemoryRow], changes: Sequence[Change]
+) -> None:
+    """Write *rows*, at least one, their vectors, and the events of the *changes* that they are."""
     texts = ((None if value is None else str(value) for value in astuple(row)) for row in rows)
-    await connection.execute(INSERT_MEMORIES, *(list(column) for column in zip(*texts, strict=True)))
+    columns = [list(column) for column in zip(*texts, strict=True)]
+    await connection.execute(INSERT_MEMORIES, *columns, *columns_of(changes))
 
 
 def vector_literal(vector: Vector) -> str:

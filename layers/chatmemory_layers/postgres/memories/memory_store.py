@@ -17,7 +17,6 @@ from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import End, MemoryName, StandingMemory, StoreDecision, decide_store, name_of
 from chatmemory.longterm.memories import Duplicate, Stored, is_stated
 from chatmemory.longterm.repository_values import MemoryDraft
-from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories, space_keys
@@ -93,13 +92,12 @@ async def store(
         await connection.execute(END_REPLACED, *map(list, zip(*ends, strict=True)))
     if new:
         try:
-            await insert_memories(connection, new.values())
+            await insert_memories(connection, new.values(), [*decision.changes])
         except asyncpg.UniqueViolationError as error:
             if getattr(error, "constraint_name", None) != ID_TAKEN:
                 raise
             # Just now, by a user that has no lock here, see PostgresMemoryRepository.store; the server does not say which id.
             return Failure(MemoryConflictError(tuple([memory_id for _, memory_id in new])))
-        await note(connection, decision.deeds)
     return Success(decision.answer)
 
 

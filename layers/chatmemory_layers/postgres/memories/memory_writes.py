@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Never
 
-from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryNotFoundError
+from chatmemory.events.event import USE, Change
 from chatmemory.input.json_value import to_json
-from chatmemory.longterm.changes import deeds_of_mark, deeds_of_restore
+from chatmemory.longterm.changes import changed_by, changes_of_mark, changes_of_restore
 from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
-from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import user_key
+from chatmemory_layers.postgres.events.noted_events import note
 from chatmemory_layers.postgres.memories.memory_row import (
     OWNED,
     RECORD,
@@ -29,20 +29,20 @@ from chatmemory_layers.postgres.memories.memory_row import (
     space_keys,
     vector_literal,
 )
-from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.columns import from_us, to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 END_KEY: Final = f"""
 UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $4)
 WHERE {OWNED} AND app_type = $2 AND key = $3 AND superseded_at_us IS NULL
-RETURNING memory_id
+RETURNING memory_id, superseded_at_us
 """
 
 END_OTHER: Final = f"""
 UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $3), superseded_by = $4
 WHERE {OWNED} AND memory_id = $2 AND superseded_at_us IS NULL
-RETURNING memory_id, app_type
+RETURNING memory_id, app_type, superseded_at_us
 """
 # Two that are true never have one dedup key: it says that they are the same.
 RESTORE: Final = f"""
@@ -113,7 +113,7 @@ WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[]) AND memory_type = 'short
     AND role = 'user' AND $3 <= (
         SELECT count(*) FROM memory_use WHERE {OWNED} AND memory_use.memory_key = atomic_memory.memory_key
     )
-RETURNING memory_id
+RETURNING memory_id, app_type
 """
 
 
@@ -122,7 +122,11 @@ async def retire(
 ) -> Outcome[bool, Never]:
     """See ``MemoryRepository.retire``."""
     ended = await connection.fetch(END_KEY, *seen_by(namespace), key, to_us(now))
-    await note(connection, [Deed("retired", "memory", row["memory_id"], namespace) for row in ended])
+    changes = [
+        Change("retired", "memory", row["memory_id"], namespace, said_at=from_us(row["superseded_at_us"]))
+        for row in ended
+    ]
+    await note(connection, changes)
     return Success(bool(ended))
 
 
@@ -143,13 +147,15 @@ async def restore(
     if instead_of is not None and instead_of != memory_id:
         ended = await connection.fetch(END_OTHER, user, instead_of, to_us(now), memory_id)
     found = await connection.fetch(RESTORE, user, memory_id)
-    deeds = deeds_of_restore(
-        *(
-            [(row["memory_id"], Namespace(namespace.user, row["app_type"])) for row in rows]
-            for rows in (found, ended)
-        )
+    changes = changes_of_restore(
+        [(row["memory_id"], Namespace(namespace.user, row["app_type"])) for row in found],
+        [
+            (row["memory_id"], Namespace(namespace.user, row["app_type"]), from_us(row["superseded_at_us"]))
+            for row in ended
+        ],
+        by=memory_id,
     )
-    await note(connection, deeds)
+    await note(connection, tuple(changes))
     restored = await _seen(connection, namespace, memory_id)
     return Failure(MemoryNotFoundError(memory_id)) if restored is None else Success(restored)
 
@@ -189,7 +195,7 @@ async def rewrite(
             await attach(connection, draft.namespace, draft.space, (attachment,))
     rewritten = await _seen(connection, draft.namespace, draft.id)
     if rewritten is not None:
-        await note(connection, [Deed("changed", "memory", rewritten.id, rewritten.namespace)])
+        await note(connection, [changed_by(draft, rewritten)])
     return Success(rewritten)
 
 
@@ -205,8 +211,8 @@ async def mark(
     await connection.execute(UPDATE_MARKS, *seen_by(namespace), memory_id, memory_type, pinned)
     marked = await _seen(connection, namespace, memory_id)
     if marked is not None:
-        deeds = deeds_of_mark(memory_id, marked.namespace, memory_type=memory_type, pinned=pinned)
-        await note(connection, deeds)
+        changes = changes_of_mark(memory_id, marked.namespace, memory_type=memory_type, pinned=pinned)
+        await note(connection, [*changes])
     return Success(marked)
 
 
@@ -225,16 +231,14 @@ async def record_use(
     user, keys = user_key(namespace.user), [str(row["memory_key"]) for row in counted]
     if session_id is not None:
         await connection.execute(INSERT_USES, user, keys, session_id)
-    promoted = set[str]()
+    promoted: dict[str, str] = {}
     if promote_after is not None:
         rows = await connection.fetch(PROMOTE_USED, user, keys, promote_after)
-        promoted = {row["memory_id"] for row in rows}
-    return Success(
-        UseReport(
-            len(keys),
-            tuple([memory_id for memory_id in dict.fromkeys(memory_ids) if memory_id in promoted]),
-        )
-    )
+        promoted = {row["memory_id"]: row["app_type"] for row in rows}
+    ids = [memory_id for memory_id in dict.fromkeys(memory_ids) if memory_id in promoted]
+    owners = [(memory_id, Namespace(namespace.user, promoted[memory_id])) for memory_id in ids]
+    await note(connection, [Change("promoted", "memory", *promotion, reason=USE) for promotion in owners])
+    return Success(UseReport(len(keys), tuple(ids)))
 
 
 async def attach(

@@ -12,8 +12,10 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.changes import ConversationState, InView, new_conversation
 from chatmemory.conversation.message_repository import MessageDraft
 from chatmemory.conversation.messages import Conversation
+from chatmemory.events.event import Change
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.events.noted_events import acting
 from chatmemory_layers.sql.columns import EPOCH, from_us, to_us
 
 SELECT_CONVERSATION: Final = """
@@ -24,7 +26,7 @@ FROM conversation
 WHERE conversation_id = $1
 """
 
-# One round trip for every change: messages ($16 to $23, arrays of one length) and the state that they lead to.
+# One round trip for every change: messages ($16 to $23, arrays of one length), the state that they lead to, and its event.
 # The state first: row-level security looks there whose the messages are.
 # Numbers travel as text: text[] is the one array of which asyncpg need not ask the server, thrice on each connection.
 STORE_MESSAGES: Final = """
@@ -47,6 +49,10 @@ WITH state AS (
         kept_since_version = excluded.kept_since_version,
         kept_since_us = excluded.kept_since_us
     RETURNING conversation_id
+), event AS (
+    INSERT INTO conversation_event (conversation_id, number, who, who_user, action, owner_user, owner_app, reach,
+        said_at_us, successor, reason)
+    SELECT conversation_id, $2, $24, $25, $26, $12, $13, $27, $28, $29, $30 FROM state
 )
 INSERT INTO chat_message (conversation_id, version, stored_at_us, seq, place, id, role, content, sent_at_us, metadata,
     tokens)
@@ -147,10 +153,15 @@ async def store_messages(
     connection: Connection,
     before: ConversationState,
     after: ConversationState,
+    change: Change,
     messages: Sequence[MessageRow] = (),
 ) -> None:
-    """Write *messages* and the state *after* them; queue history work, or take it out of the queue, whoever holds it."""
+    """Write *messages*, the state *after* them, and the *change* that has made it.
+
+    History work is queued, or taken out of the queue, whoever holds it.
+    """
     conversation = after.conversation
+    who, who_user = acting(change)
     columns = [list(column) for column in zip(*(message.texts() for message in messages), strict=True)]
     await connection.execute(
         STORE_MESSAGES,
@@ -170,6 +181,13 @@ async def store_messages(
         after.kept_since_version,
         None if after.kept_since is None else to_us(after.kept_since),
         *(columns or [[] for _ in fields(MessageRow)]),
+        who,
+        who_user,
+        change.action,
+        change.reach,
+        None if change.said_at is None else to_us(change.said_at),
+        change.by,
+        change.reason,
     )
     if after.has_work and not before.has_work:
         await connection.execute(INSERT_WORK, conversation.conversation_id, to_us(conversation.updated_at))

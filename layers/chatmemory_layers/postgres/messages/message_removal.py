@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from chatmemory.access.audit import Deed
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import decide_removal
 from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError
-from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import in_view, load_conversation, store_messages
 from chatmemory_layers.postgres.messages.message_reads import message_of
@@ -66,8 +64,7 @@ async def remove_newest(
         now=now,
         threshold=threshold,
     )
-    await store_messages(connection, state, after)
-    await note(connection, [Deed("removed", "conversation", key, state.owner)])
+    await store_messages(connection, state, after, after.made_by("removed"))
     return Success(message_of(removed[-1]))
 
 

@@ -18,9 +18,9 @@ from chatmemory.conversation.message_repository import (
 )
 from chatmemory.effect import Do, Effect, Layer, Outcome
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.postgres.audit.audit_trail import PostgresAuditTrail
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes
+from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.messages import history_work, message_reads, message_removal, message_writes
 
 
@@ -48,9 +48,9 @@ class PostgresMessageRepository:
     database: Database
 
     @property
-    def trail(self) -> PostgresAuditTrail:
-        """See ``KeepsTrail``."""
-        return PostgresAuditTrail(self.database)
+    def log(self) -> PostgresEventLog:
+        """See ``KeepsLog``."""
+        return PostgresEventLog(self.database)
 
     append = writes("append messages", message_writes.append, owner=_of_batch)
     page = reads("read messages", message_reads.page)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from chatmemory.access.audit import Deed
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import (
     AppendDecision,
@@ -21,7 +20,6 @@ from chatmemory.conversation.message_repository import Append, Appended, Summary
 from chatmemory.conversation.messages import ClearReport, Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory_layers.postgres.audit.audit_trail import note
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import (
     MessageRow,
@@ -96,7 +94,7 @@ DELETE FROM summary_coverage WHERE conversation_id = $1
 async def append(
     connection: Connection, batch: Append
 ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-    """See ``MessageRepository.append``: two round trips, one more for history work, and one for the audit trail."""
+    """See ``MessageRepository.append``: two round trips, and one more for history work."""
     key = batch.conversation_id
     found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
     state = state_of(key, found)
@@ -105,8 +103,8 @@ async def append(
         return Failure(decision)
     if decision.new:
         rows = [MessageRow.of(draft, seq=seq) for seq, draft in enumerate(decision.new, state.next_seq)]
-        await store_messages(connection, state, decision.state, rows)
-        await note(connection, [Deed("added", "conversation", key, decision.state.owner)])
+        change = decision.state.made_by_append(decision.new)
+        await store_messages(connection, state, decision.state, change, rows)
     return Success(decision.answer)
 
 
@@ -139,7 +137,8 @@ async def summarize(
     numbers, version = [str(message["seq"]) for message in covered], decision.state.conversation.version
     await _cover(connection, summary, numbers, version)
     row = MessageRow.of(summary.draft, seq=decision.seq, place=decision.place)
-    await store_messages(connection, state, decision.state, [row])
+    change = decision.state.made_by_summary(summary)
+    await store_messages(connection, state, decision.state, change, [row])
     return Success(decision.state.conversation)
 
 
@@ -177,6 +176,5 @@ async def clear(
     await connection.execute(CLEAR_SUMMARIZATIONS, conversation_id)
     await connection.execute(CLEAR_COVERAGE, conversation_id)
     decision = decide_clear(state, summaries=gone["summaries"], now=now)
-    await store_messages(connection, state, decision.state)
-    await note(connection, [Deed("cleared", "conversation", conversation_id, state.owner)])
+    await store_messages(connection, state, decision.state, decision.state.made_by("cleared"))
     return Success(decision.answer)

@@ -2,7 +2,7 @@
 
 A step is numbered, runs in a transaction of its own, only ever forward.  One whose text had to change after it was
 released says how a file of its former text goes on.  What the steps make is said in ``message_tables.py``,
-``memory_tables.py``, ``item_tables.py`` and ``audit_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
+``memory_tables.py``, ``item_tables.py`` and ``event_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
 """
 
 import sqlite3
@@ -16,7 +16,7 @@ from attrs import field, frozen
 
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.sqlite.audit.audit_tables import AUDIT
+from chatmemory_layers.sqlite.events.event_tables import AUDIT, EVENTS
 from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, ITEM_STATEMENTS
 from chatmemory_layers.sqlite.memories.memory_tables import (
     ATTRIBUTES,
@@ -76,6 +76,7 @@ MIGRATIONS: Final = (
     Migration(8, "ids of memories within their user", IDS_OF_USERS),
     Migration(9, "attributes of memories", ATTRIBUTES),
     Migration(10, "versions of messages", PAST),
+    Migration(11, "log of events", EVENTS),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

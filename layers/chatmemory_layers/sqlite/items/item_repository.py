@@ -24,6 +24,8 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    change_of_put,
+    change_of_sweep,
     last_of_each,
 )
 from chatmemory_layers.sql.columns import from_us, to_us
@@ -38,6 +40,7 @@ from chatmemory_layers.sql.item_columns import (
 )
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database, Transaction, reads, writes
+from chatmemory_layers.sqlite.events.event_log import SqliteEventLog, note
 from chatmemory_layers.sqlite.items.item_filters import Parameters, narrowed
 
 # ruff: noqa: S608  conditions are put into statements, never values
@@ -60,7 +63,7 @@ REFRESH_ITEM = """
 UPDATE stored_item SET expires_at_us = :now_us + lifetime_us
 WHERE namespace = :namespace AND key = :key AND expires_at_us > :now_us
 """
-SWEEP = "DELETE FROM stored_item WHERE expires_at_us <= :now_us"
+SWEEP = "DELETE FROM stored_item WHERE expires_at_us <= :now_us RETURNING namespace, key"
 
 _COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us"
 _ALIVE = "(expires_at_us IS NULL OR expires_at_us > :now_us)"
@@ -93,14 +96,16 @@ A = TypeVar("A")
 
 def _write(transaction: Transaction, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:
     now_us = to_us(now)
-    removed: list[Parameters] = []
+    removed: list[tuple[ItemPut, Parameters]] = []
     stored: list[Parameters] = []
     passages: list[Parameters] = []
+    kept: list[ItemPut] = []
     for put in last_of_each(puts):
         name: Parameters = {"namespace": to_text(put.name.namespace), "key": put.name.key}
         if put.value is None:
-            removed.append(name)
+            removed.append((put, name))
             continue
+        kept.append(put)
         lifetime = lifetime_us(put.lifetime)
         stored.append(
             {**name, "value": put.value, "terms": put.terms, "now_us": now_us, "lifetime_us": lifetime}
@@ -108,9 +113,11 @@ def _write(transaction: Transaction, puts: tuple[ItemPut, ...], *, now: datetime
         for number, vector in enumerate(put.vectors):
             column = vector_column(vector)
             passages.append({**name, "number": number, "model": put.model, "vector": column})
-    for statement, rows in ((DELETE_ITEM, removed), (PUT_ITEM, stored), (INSERT_PASSAGE, passages)):
+    gone = [put for put, name in removed if transaction.execute(DELETE_ITEM, name).rowcount]
+    for statement, rows in ((PUT_ITEM, stored), (INSERT_PASSAGE, passages)):
         if rows:
             transaction.executemany(statement, rows)
+    note(transaction, [change_of_put(put) for put in (*gone, *kept)])
     return Success(None)
 
 
@@ -136,7 +143,9 @@ def _refresh(transaction: Transaction, names: tuple[ItemName, ...], *, now: date
 
 
 def _sweep(transaction: Transaction, *, now: datetime) -> Outcome[int, Never]:
-    return Success(transaction.execute(SWEEP, {"now_us": to_us(now)}).rowcount)
+    gone = transaction.execute(SWEEP, {"now_us": to_us(now)}).fetchall()
+    note(transaction, [change_of_sweep(ItemName(to_labels(namespace), key)) for namespace, key in gone])
+    return Success(len(gone))
 
 
 def _read(
@@ -224,6 +233,11 @@ class SqliteItemRepository:
     """Items in the file of *database*."""
 
     database: Database
+
+    @property
+    def log(self) -> SqliteEventLog:
+        """See ``KeepsLog``."""
+        return SqliteEventLog(self.database)
 
     write = writes("store items", _write)
     read = reads("read items", _read)

@@ -12,15 +12,15 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, Never
 
-from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.effect import Outcome, Success
+from chatmemory.longterm.changes import change_of_expiry, forgotten
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
-from chatmemory_layers.sqlite.audit.audit_trail import note
 from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
 
@@ -46,7 +46,7 @@ WITH RECURSIVE chain (memory_id) AS (
 {_FORGOTTEN.format(source="chain CROSS JOIN atomic_memory USING (memory_id)")}
 """
 SELECT_EXPIRED = f"""
-SELECT id, memory_id, app_type FROM atomic_memory
+SELECT id, memory_id, app_type, session_id FROM atomic_memory
 WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned AND created_at_us < :before_us
     AND (:session_id IS NULL OR session_id = :session_id)
 """
@@ -107,7 +107,14 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
     (embeddings,) = transaction.execute(COUNT_EMBEDDINGS, {"keys": json.dumps(keys)}).fetchone()
     _remove(transaction, forgetting.namespace, keys)
     merge_words(transaction.execute, "memory_fts")
-    _note(transaction, forgetting.namespace, rows)
+    user = forgetting.namespace.user
+    note(
+        transaction,
+        [
+            forgotten(memory_id, Namespace(user, app), session_id, _evidence(provenance))
+            for _, memory_id, app, session_id, provenance in rows
+        ],
+    )
     return Success(ForgetReceipt(len(keys), embeddings, _mark_stale(transaction, rows)))
 
 
@@ -126,19 +133,22 @@ def expire(
     }
     rows = transaction.execute(SELECT_EXPIRED, parameters).fetchall()
     _remove(transaction, namespace, [key for key, *_ in rows])
-    if session_id is not None:  # by age they go by themselves, whoever happens to act
-        _note(transaction, namespace, rows)
+    note(
+        transaction,
+        [
+            change_of_expiry(
+                memory_id, Namespace(namespace.user, app), session_id=of_session, ended=session_id
+            )
+            for _, memory_id, app, of_session in rows
+        ],
+    )
     return Success(len(rows))
 
 
-def _note(transaction: Transaction, namespace: Namespace, rows: Iterable[tuple[Any, ...]]) -> None:
-    note(
-        transaction,
-        (
-            Deed("forgotten", "memory", memory_id, Namespace(namespace.user, app))
-            for _, memory_id, app, *_ in rows
-        ),
-    )
+def _evidence(provenance: str | None) -> list[str]:
+    """Return the messages that a memory came from."""
+    messages: list[str] = [] if provenance is None else json.loads(provenance)["message_ids"]
+    return messages
 
 
 def _remove(transaction: Transaction, namespace: Namespace, keys: list[int]) -> None:
@@ -154,8 +164,8 @@ def _mark_stale(transaction: Transaction, rows: Iterable[tuple[Any, ...]]) -> tu
     """
     sources = defaultdict[str, set[str]](set)
     for *_, session_id, provenance in rows:
-        if session_id is not None and provenance is not None:
-            sources[session_id].update(json.loads(provenance)["message_ids"])
+        if session_id is not None:
+            sources[session_id].update(_evidence(provenance))
     stale = set[str]()
     for conversation_id, message_ids in sources.items():
         conversation = transaction.execute(

@@ -13,9 +13,9 @@ from chatmemory.errors import RepositoryError
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Candidates, Forgetting, MemorySearch
-from chatmemory_layers.sqlite.audit.audit_trail import SqliteAuditTrail
 from chatmemory_layers.sqlite.engine.database import DatabaseTag, empty_log
 from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
 from chatmemory_layers.sqlite.memories import memory_reads, memory_removal, memory_store, memory_writes
 from chatmemory_layers.sqlite.memories.memory_search import MemorySearcher
 
@@ -28,9 +28,9 @@ class SqliteMemoryRepository:
     database: Database
 
     @property
-    def trail(self) -> SqliteAuditTrail:
-        """See ``KeepsTrail``."""
-        return SqliteAuditTrail(self.database)
+    def log(self) -> SqliteEventLog:
+        """See ``KeepsLog``."""
+        return SqliteEventLog(self.database)
 
     searcher: MemorySearcher = field(factory=MemorySearcher, init=False, eq=False, repr=False)
 

@@ -27,8 +27,8 @@ from chatmemory.longterm.changes import (
 from chatmemory.longterm.memories import Duplicate, Stored, is_stated
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
-from chatmemory_layers.sqlite.audit.audit_trail import note
 from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_row import said_columns, vector_blob
 
 SELECT_USER = "SELECT user_key, next_seq FROM memory_user WHERE user_id = :user_id"
@@ -137,7 +137,7 @@ def store(
         if not isinstance(decision, StoreDecision):
             return Failure(decision)
         _execute(transaction, decision.steps)
-    note(transaction, decision.deeds)
+    note(transaction, decision.changes)
     return Success(decision.answer)
 
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Never
 
-from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryNotFoundError
-from chatmemory.longterm.changes import deeds_of_mark, deeds_of_restore
+from chatmemory.events.event import USE, Change
+from chatmemory.longterm.changes import changed_by, changes_of_mark, changes_of_restore
 from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
-from chatmemory_layers.sql.columns import to_us
-from chatmemory_layers.sqlite.audit.audit_trail import note
+from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, memory_of, said_columns, seen_by, vector_blob
 from chatmemory_layers.sqlite.memories.memory_store import SELECT_TWIN, user_row
 
@@ -30,13 +30,13 @@ END_KEY = """
 UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us)
 WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND key = :key AND app_type = :app
     AND superseded_at_us IS NULL
-RETURNING memory_id
+RETURNING memory_id, superseded_at_us
 """
 
 END_OTHER = """
 UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us), superseded_by = :successor
 WHERE id = :memory_key AND superseded_at_us IS NULL
-RETURNING memory_id, app_type
+RETURNING memory_id, app_type, superseded_at_us
 """
 # Two that are true never have one dedup key: it says that they are the same.
 RESTORE = """
@@ -74,7 +74,7 @@ UPDATE_SPACE_KEY = "UPDATE atomic_memory SET space_key = :space_key WHERE id = :
 COUNT_USE = f"""
 UPDATE atomic_memory SET use_count = use_count + 1, last_used_at_us = :now_us, last_use_id = :use_id
 WHERE memory_id = :memory_id AND last_use_id IS NOT :use_id AND {SEEN}
-RETURNING id, memory_type = 'short_term' AND source = 'user_stated' AND role = 'user'
+RETURNING id, app_type, memory_type = 'short_term' AND source = 'user_stated' AND role = 'user'
 """
 INSERT_USE = """
 INSERT INTO memory_use (memory_key, session_id) VALUES (:memory_key, :session_id) ON CONFLICT DO NOTHING
@@ -88,7 +88,13 @@ def retire(
     """See ``MemoryRepository.retire``."""
     end = {**seen_by(namespace), "key": key, "at_us": to_us(now)}
     ended = transaction.execute(END_KEY, end).fetchall()
-    note(transaction, [Deed("retired", "memory", memory_id, namespace) for (memory_id,) in ended])
+    note(
+        transaction,
+        [
+            Change("retired", "memory", memory_id, namespace, said_at=from_us(at_us))
+            for memory_id, at_us in ended
+        ],
+    )
     return Success(bool(ended))
 
 
@@ -107,15 +113,17 @@ def restore(
         if row is None:
             return Failure(MemoryNotFoundError(each))
     (key, *_), *others = [row for row in rows if row is not None]
-    ended: list[tuple[str, str]] = []
+    ended: list[tuple[str, str, int]] = []
     for other, *_ in others:
         end = {"memory_key": other, "at_us": to_us(now), "successor": memory_id}
         ended = transaction.execute(END_OTHER, end).fetchall()
     restored: list[tuple[str, str]] = transaction.execute(RESTORE, {"memory_key": key}).fetchall()
     note(
         transaction,
-        deeds_of_restore(
-            *([(each, Namespace(namespace.user, app)) for each, app in found] for found in (restored, ended))
+        changes_of_restore(
+            [(each, Namespace(namespace.user, app)) for each, app in restored],
+            [(each, Namespace(namespace.user, app), from_us(at_us)) for each, app, at_us in ended],
+            by=memory_id,
         ),
     )
     return Success(_memory(transaction, namespace, key))
@@ -138,7 +146,7 @@ def rewrite(
     if not keep_vector:
         _set_vector(transaction, draft.namespace.user, key, memory_type, draft.space, draft.vector)
     rewritten = _memory(transaction, draft.namespace, key)
-    note(transaction, [Deed("changed", "memory", draft.id, rewritten.namespace)])
+    note(transaction, [changed_by(draft, rewritten)])
     return Success(rewritten)
 
 
@@ -157,7 +165,7 @@ def mark(
     key, *_ = row
     _set_marks(transaction, namespace.user, key, memory_type=memory_type, pinned=pinned)
     marked = _memory(transaction, namespace, key)
-    note(transaction, deeds_of_mark(memory_id, marked.namespace, memory_type=memory_type, pinned=pinned))
+    note(transaction, changes_of_mark(memory_id, marked.namespace, memory_type=memory_type, pinned=pinned))
     return Success(marked)
 
 
@@ -177,7 +185,7 @@ def record_use(
     parameters = {**seen_by(namespace), "use_id": use_id, "now_us": to_us(now)}
     for memory_id in memory_ids:
         # All rows are fetched: an UPDATE with RETURNING that is left half-read holds up the commit.
-        for key, can_be_promoted in transaction.execute(
+        for key, app, can_be_promoted in transaction.execute(
             COUNT_USE, {**parameters, "memory_id": memory_id}
         ).fetchall():
             used += 1
@@ -186,6 +194,8 @@ def record_use(
             if can_be_promoted and _is_due(transaction, key, promote_after):
                 _set_marks(transaction, namespace.user, key, memory_type="long_term")
                 promoted.append(memory_id)
+                owner = Namespace(namespace.user, app)
+                note(transaction, [Change("promoted", "memory", memory_id, owner, reason=USE)])
     return Success(UseReport(used, tuple(promoted)))
 
 

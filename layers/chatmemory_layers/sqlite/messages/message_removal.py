@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from chatmemory.access.audit import Deed
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import InView, decide_removal
 from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError
-from chatmemory_layers.sqlite.audit.audit_trail import note
 from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.message_reads import newest_in_view
 from chatmemory_layers.sqlite.messages.message_writes import conversation_row
 
@@ -60,7 +59,7 @@ def remove_newest(
             break
     state = decide_removal(row.state, removed, restored, freed=freed, now=now, threshold=threshold)
     row.become(transaction, state)
-    note(transaction, [Deed("removed", "conversation", conversation_id, state.owner)])
+    note(transaction, [state.made_by("removed")])
     return Success(newest)
 
 

@@ -10,9 +10,9 @@ from attrs import frozen
 
 from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer
-from chatmemory_layers.sqlite.audit.audit_trail import SqliteAuditTrail
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
 from chatmemory_layers.sqlite.messages import (
     history_work,
     message_reads,
@@ -30,9 +30,9 @@ class SqliteMessageRepository:
     database: Database
 
     @property
-    def trail(self) -> SqliteAuditTrail:
-        """See ``KeepsTrail``."""
-        return SqliteAuditTrail(self.database)
+    def log(self) -> SqliteEventLog:
+        """See ``KeepsLog``."""
+        return SqliteEventLog(self.database)
 
     append = writes("append messages", message_writes.append)
     page = reads("read messages", message_reads.page)

@@ -12,6 +12,7 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.message_writes import (
     SELECT_STORED,
     ConversationRow,
@@ -68,6 +69,7 @@ def summarize(
         transaction, row.key, decision.seq, summary.draft, version, to_us(summary.now), decision.place
     )
     row.become(transaction, decision.state)
+    note(transaction, [decision.state.made_by_summary(summary)])
     return Success(decision.state.conversation)
 
 

@@ -11,7 +11,6 @@ from typing import Final, final
 
 from attrs import define
 
-from chatmemory.access.audit import Deed
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import (
@@ -28,8 +27,8 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
-from chatmemory_layers.sqlite.audit.audit_trail import note
 from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.events.event_log import note
 
 SELECT_CONVERSATION = """
 SELECT conversation_key, summarized_seq, version, message_count, view_count, view_tokens, open_count, created_at_us,
@@ -217,8 +216,7 @@ def append(
         _store(transaction, row, decision)
     if decision.new:
         row.become(transaction, decision.state)
-        if who.name:  # or there is nothing to note, and an append makes no deed for it
-            note(transaction, [Deed("added", "conversation", batch.conversation_id, decision.state.owner)])
+        note(transaction, (decision.state.made_by_append(decision.new),))
     return Success(decision.answer)
 
 
@@ -300,5 +298,5 @@ def clear(
         transaction.execute(statement, key)
     decision = decide_clear(row.state, summaries=summaries, now=now)
     row.become(transaction, decision.state)
-    note(transaction, [Deed("cleared", "conversation", conversation_id, decision.state.owner)])
+    note(transaction, [decision.state.made_by("cleared")])
     return Success(decision.answer)

@@ -1,11 +1,11 @@
-"""An entry of the audit trail and the change that it tells of are one transaction."""
+"""An event and the change that it tells of are one transaction."""
 
 import asyncpg
 
-from chatmemory.access.audit import AuditQuery
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.effect import Failure
+from chatmemory.events.event_log import AuditQuery
 from chatmemory.laws.kit.samples import batch, said
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory_layers.postgres.engine.database import Database
@@ -16,11 +16,12 @@ MEI = Namespace("mei")
 PHONE = Principal(name="phone", namespace=MEI, granted=(Granted(MEI),))
 
 
-async def test_what_has_no_entry_is_not_stored(dsn: str, database: Database) -> None:
+async def test_what_has_no_event_is_not_stored(dsn: str, database: Database) -> None:
     messages, memories = PostgresMessageRepository(database), PostgresMemoryRepository(database)
     connection = await asyncpg.connect(dsn)
     try:
-        await connection.execute("ALTER TABLE audit_entry ADD CHECK (target_id <> 'lost')")
+        await connection.execute("ALTER TABLE conversation_event ADD CHECK (conversation_id <> 'lost')")
+        await connection.execute("ALTER TABLE memory_event ADD CHECK (memory_id <> 'lost')")
     finally:
         await connection.close()
     with acting_as(PHONE):
@@ -29,9 +30,9 @@ async def test_what_has_no_entry_is_not_stored(dsn: str, database: Database) -> 
             await memories.store((remembered("kept", namespace=MEI), remembered("lost", namespace=MEI))),
         ):
             assert isinstance(refused, Failure)
-            assert "audit_entry" in str(refused.failure())
+            assert "_event" in str(refused.failure())
         await messages.append(batch("found", said("m1"))).or_raise()
     assert await messages.conversation("lost").or_raise() is None
     assert await memories.get(MEI, "kept").or_raise() is None
-    (entry,) = await messages.trail.entries(AuditQuery()).or_raise()
+    (entry,) = await messages.log.acted(AuditQuery()).or_raise()
     assert entry.target == "found"

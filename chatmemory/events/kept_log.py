@@ -1,0 +1,92 @@
+"""``KeptLog``: the events of a store in a list; the plainest log that there can be."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import final
+
+from attrs import define, evolve, field
+
+from chatmemory.access.principal import principal
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.effect.services.clock import Clock, SystemClock
+from chatmemory.errors import DataValidationError
+from chatmemory.events.event import Change, Event
+from chatmemory.events.event_log import AuditQuery, ChangesPage, no_cursor, number_in
+
+
+@final
+@define(eq=False)
+class KeptLog:
+    """The events, in the order in which they were written."""
+
+    kept: list[Event] = field(factory=list[Event])
+    clock: Clock = field(factory=SystemClock)
+    _number: int = 0
+
+    def note(self, changes: Iterable[Change]) -> None:
+        """Keep an event for each of *changes*, by whoever acts."""
+        who, now = principal(), self.clock.now()
+        for change in changes:
+            self._number += 1
+            acting = ("", "") if change.is_by_itself else (who.name, who.namespace.user)
+            event = Event(
+                self._number,
+                now,
+                change.said_at,
+                *acting,
+                kind=change.kind,
+                action=change.action,
+                target=change.target,
+                owner=change.owner,
+                version=change.version,
+                reach=change.reach,
+                by=change.by,
+                reason=change.reason,
+                session_id=change.session_id,
+                evidence=tuple(change.evidence),
+                cursor=str(self._number),
+            )
+            self.kept.append(event)
+
+    def acted(self, query: AuditQuery, /) -> tuple[Event, ...]:
+        """See ``EventLog.acted``."""
+        who = principal()
+        found = [
+            event
+            for event in reversed(self.kept)
+            if query.admits(event)
+            and event.is_seen_by(who)
+            and (query.after is None or event.number < query.after[1])
+        ]
+        return tuple(found[: query.limit])
+
+    def changes_page(
+        self, since: str | None = None, *, limit: int
+    ) -> Outcome[ChangesPage, DataValidationError]:
+        """See ``EventLog.changes_page``."""
+        number = 0 if since is None else number_in(since)
+        if number is None:
+            return Failure(no_cursor())
+        who = principal()
+        behind = [event for event in self.kept if event.number > number]
+        looked_at = behind[:limit]
+        seen = tuple([event for event in looked_at if event.is_seen_by(who)])
+        cursor = looked_at[-1].cursor if looked_at else str(number)
+        return Success(ChangesPage(seen, cursor, len(behind) == len(looked_at)))
+
+    def end(self) -> str:
+        """See ``EventLog.end``."""
+        return str(self._number)
+
+    def prune(self, before: datetime, /) -> int:
+        """See ``EventLog.prune``."""
+        old = [
+            event for event in self.kept if event.stored_at < before and (event.who or not event.is_tombstone)
+        ]
+        gone = {event.number for event in old}
+        self.kept = [
+            evolve(event, who="", user="") if event.number in gone else event
+            for event in self.kept
+            if event.number not in gone or event.is_tombstone
+        ]
+        return len(old)

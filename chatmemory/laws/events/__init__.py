@@ -1,0 +1,1 @@
+"""The laws of the log: what each change leaves in it."""

@@ -1,0 +1,1 @@
+"""The log of events, in PostgreSQL."""

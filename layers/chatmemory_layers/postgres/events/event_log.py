@@ -1,0 +1,220 @@
+"""``PostgresEventLog``: the events in the store."""
+
+import json
+from datetime import datetime
+from typing import Final, Never, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import principal
+from chatmemory.effect import Do, Effect, Outcome, Success
+from chatmemory.errors import DataValidationError, RepositoryError
+from chatmemory.events.event import Event
+from chatmemory.events.event_log import (
+    TARGET_IN_PLACE,
+    AuditQuery,
+    ChangesPage,
+    EventPlace,
+    no_cursor,
+    number_in,
+)
+from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.database import Database
+from chatmemory_layers.postgres.engine.methods import reads, writes
+from chatmemory_layers.sql.columns import END_US, from_us, to_us
+
+# ruff: noqa: S608  columns and conditions are put into statements, never values
+
+_COLUMNS: Final = {
+    "conversation_event": """'conversation' AS kind, number, conversation_id AS target, transaction_id, stored_at_us,
+    said_at_us, who, who_user, action, owner_user, owner_app, nullif(greatest(number, 0), 0) AS version, reach, successor,
+    reason, NULL AS session_id, NULL AS evidence""",
+    "memory_event": """'memory' AS kind, number, memory_id AS target, transaction_id, stored_at_us,
+    said_at_us, who, who_user, action, owner_user, owner_app, version, NULL::bigint AS reach, successor,
+    reason, session_id, evidence""",
+    "item_event": """'item' AS kind, number, name AS target, transaction_id, stored_at_us,
+    NULL::bigint AS said_at_us, who, who_user, action, '' AS owner_user, '' AS owner_app, NULL::bigint AS version,
+    NULL::bigint AS reach, NULL AS successor, reason, NULL AS session_id, NULL AS evidence""",
+}
+_TARGETS: Final = {"conversation_event": "conversation_id", "memory_event": "memory_id", "item_event": "name"}
+_OF_EACH: Final = " UNION ALL ".join(
+    f"""(
+    SELECT {_COLUMNS[table]} FROM {table}
+    WHERE who <> '' AND stored_at_us >= $1 AND stored_at_us <= $2 AND (stored_at_us, number, left({target}, {TARGET_IN_PLACE})) < ($2, $3, $4)
+        AND ($5::text IS NULL OR who = $5) AND ($6::text IS NULL OR {target} = $6)
+    ORDER BY stored_at_us DESC, number DESC, left({target}, {TARGET_IN_PLACE}) DESC LIMIT $7
+)"""
+    for table, target in _TARGETS.items()
+)
+SELECT_ACTED: Final = f"""
+SELECT * FROM ({_OF_EACH}) AS event
+ORDER BY stored_at_us DESC, number DESC, left(target, {TARGET_IN_PLACE}) DESC LIMIT $7
+"""
+
+# A transaction that is open may still commit behind what others have committed: nothing of it, nor of those that began
+# later, is told before it has ended.  Those before have all ended, so the order of their numbers is settled.
+_CHANGES_OF_EACH: Final = " UNION ALL ".join(
+    f"""(
+    SELECT {_COLUMNS[table]} FROM {table}
+    WHERE transaction_id >= $1 AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+        AND (transaction_id, '{kind}', number, left({target}, {TARGET_IN_PLACE})) > ($1, $2::text, $3, $4)
+    ORDER BY transaction_id, number, left({target}, {TARGET_IN_PLACE}) LIMIT $5
+)"""
+    for kind, (table, target) in zip(("conversation", "memory", "item"), _TARGETS.items(), strict=True)
+)
+SELECT_CHANGES: Final = f"""
+SELECT * FROM ({_CHANGES_OF_EACH}) AS event
+ORDER BY transaction_id, kind, number, left(target, {TARGET_IN_PLACE}) LIMIT $5
+"""
+SELECT_END: Final = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS transaction_id"
+
+_TOMBSTONE: Final = "action = 'forgotten' AND reason IS NULL"
+# The oldest ones alone are looked at: none is old behind one that is not.
+_DELETE_OLD: Final = """
+DELETE FROM {table} WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM (
+        SELECT ctid, stored_at_us FROM {table} WHERE {pruned} ORDER BY transaction_id LIMIT $2
+    ) AS oldest WHERE stored_at_us < $1
+))
+RETURNING number
+"""
+DELETE_CONVERSATION_EVENTS: Final = _DELETE_OLD.format(table="conversation_event", pruned="TRUE")
+DELETE_MEMORY_EVENTS: Final = _DELETE_OLD.format(table="memory_event", pruned=f"({_TOMBSTONE}) IS NOT TRUE")
+DELETE_ITEM_EVENTS: Final = _DELETE_OLD.format(table="item_event", pruned="TRUE")
+UNNAME_TOMBSTONES: Final = f"""
+UPDATE memory_event SET who = '', who_user = '' WHERE stored_at_us < $1 AND {_TOMBSTONE} AND who <> '' RETURNING number
+"""
+
+MOST_AT_ONCE: Final = 10_000
+"""Events that one transaction removes."""
+
+
+async def _acted(connection: Connection, query: AuditQuery, /) -> tuple[Event, ...]:
+    who = principal()
+    after = query.after
+    found: list[Event] = []
+    while len(found) < query.limit:
+        at, number, target = after or (None, 0, "")
+        rows = await connection.fetch(
+            SELECT_ACTED,
+            -END_US if query.since is None else to_us(query.since),
+            END_US if at is None else to_us(at),
+            number,
+            target,
+            query.who,
+            query.target,
+            query.limit,
+        )
+        events = [event_of(row) for row in rows]
+        found += [event for event in events if event.is_seen_by(who)]
+        if len(events) < query.limit:
+            break
+        after = place_of(events[-1])
+    return tuple(found[: query.limit])
+
+
+_Cursor: TypeAlias = tuple[int, str, int, str]
+"""Transaction, kind, number and the beginning of the target."""
+
+
+def _read(cursor: str | None) -> _Cursor | None:
+    """Return the place that *cursor* names: nothing behind a transaction's number is before all of its events."""
+    transaction, _, place = (cursor or "0").partition(".")
+    kind, _, named = place.partition(".")
+    number, _, target = named.partition(".")
+    first = number_in(transaction)
+    second = number_in(number.removeprefix("-") or "0")
+    if first is None or second is None or "\0" in target:
+        return None
+    return first, kind, -second if number.startswith("-") else second, target
+
+
+async def _changes(connection: Connection, after: _Cursor, limit: int, /) -> ChangesPage:
+    rows = await connection.fetch(SELECT_CHANGES, *after, limit)
+    events, who = [event_of(row) for row in rows], principal()
+    seen = tuple([event for event in events if event.is_seen_by(who)])
+    return ChangesPage(seen, events[-1].cursor if events else _written(after), len(events) < limit)
+
+
+def _written(place: _Cursor) -> str:
+    return ".".join(map(str, place))
+
+
+async def _end(connection: Connection) -> str:
+    (now,) = await connection.fetch(SELECT_END)
+    return str(now["transaction_id"])
+
+
+def place_of(event: Event) -> EventPlace:
+    """Return what orders events by time."""
+    return event.stored_at, event.number, event.target[:TARGET_IN_PLACE]
+
+
+def event_of(row: Row) -> Event:
+    """Read an event."""
+    said_at_us, evidence = row["said_at_us"], row["evidence"]
+    return Event(
+        row["number"],
+        from_us(row["stored_at_us"]),
+        None if said_at_us is None else from_us(said_at_us),
+        row["who"],
+        row["who_user"],
+        row["kind"],
+        row["action"],
+        row["target"],
+        Namespace(row["owner_user"], row["owner_app"]),
+        row["version"],
+        row["reach"],
+        row["successor"],
+        row["reason"],
+        row["session_id"],
+        () if evidence is None else tuple(json.loads(evidence)),
+        _written((row["transaction_id"], row["kind"], row["number"], row["target"][:TARGET_IN_PLACE])),
+    )
+
+
+async def _prune_some(connection: Connection, before: datetime) -> Outcome[tuple[int, bool], Never]:
+    """Prune some of the log; return how many events went, and whether that was all."""
+    pruned = len(await connection.fetch(UNNAME_TOMBSTONES, to_us(before)))
+    most = 0
+    for statement in (DELETE_CONVERSATION_EVENTS, DELETE_MEMORY_EVENTS, DELETE_ITEM_EVENTS):
+        gone = len(await connection.fetch(statement, to_us(before), MOST_AT_ONCE))
+        pruned += gone
+        most = max(most, gone)
+    return Success((pruned, most < MOST_AT_ONCE))
+
+
+def _owner(_: datetime) -> str:
+    return "the log"
+
+
+@final
+@frozen
+class PostgresEventLog:
+    """The events in the store of *database*."""
+
+    database: Database
+
+    acted = reads("read the log", _acted, on_snapshot=True)
+    end = reads("read the log", _end)
+    _changes = reads("read the log", _changes)
+    _prune_some = writes("prune the log", _prune_some, owner=_owner)
+
+    @Effect.gen
+    async def changes_page(
+        self, do: Do[DataValidationError | RepositoryError], since: str | None = None, *, limit: int
+    ) -> ChangesPage:
+        """See ``EventLog.changes_page``."""
+        after = _read(since)
+        return await do(Effect.fail(no_cursor()) if after is None else self._changes(after, limit))
+
+    @Effect.gen
+    async def prune(self, do: Do[RepositoryError], before: datetime, /) -> int:
+        """See ``EventLog.prune``."""
+        pruned = 0
+        while True:
+            some, is_all = await do(self._prune_some(before))
+            pruned += some
+            if is_all:
+                return pruned

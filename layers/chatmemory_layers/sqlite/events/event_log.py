@@ -1,0 +1,222 @@
+"""``SqliteEventLog``: the events in the file of the store; and ``note``, by which a write says what it changes."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final, Never, final
+
+from attrs import define, field, frozen
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import principal
+from chatmemory.effect import Do, Effect, Outcome, Success
+from chatmemory.errors import DataValidationError, RepositoryError
+from chatmemory.events.event import Change, Event
+from chatmemory.events.event_log import AuditQuery, ChangesPage, no_cursor, number_in
+from chatmemory_layers.sql.columns import END_US, from_us, to_us
+from chatmemory_layers.sqlite.engine.jobs import Database, Transaction, reads, writes
+
+# ruff: noqa: S608  columns and conditions are put into statements, never values
+
+# Positional, because a dictionary per event costs an append more than the event does.
+INSERT_EVENT = """
+INSERT INTO event (stored_at_us, who, who_user, action, kind, target_id, owner_user, owner_app, version, reach, said_at_us,
+    successor, reason, session_id, evidence)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_COLUMNS = """
+number, stored_at_us, said_at_us, who, who_user, kind, action, target_id, owner_user, owner_app, version, reach, successor,
+    reason, session_id, evidence
+"""
+# The first number that may be new enough: found from the end, without an index of times.
+SELECT_FIRST = """
+SELECT coalesce(max(number), 0) FROM event WHERE number > 0 AND stored_at_us < :since_us
+"""
+SELECT_ACTED = f"""
+SELECT {_COLUMNS} FROM event
+WHERE number > :first AND number < :after AND who <> '' AND stored_at_us >= :since_us
+    AND (:who IS NULL OR who = :who) AND (:target IS NULL OR target_id = :target)
+ORDER BY number DESC LIMIT :limit
+"""
+SELECT_CHANGES = f"SELECT {_COLUMNS} FROM event WHERE number > :after ORDER BY number LIMIT :limit"
+SELECT_END = "SELECT coalesce(max(number), 0) FROM event WHERE number > 0"
+SELECT_END_OF_PIECE = """
+SELECT number, stored_at_us FROM event WHERE number > :after ORDER BY number LIMIT 1 OFFSET :limit
+"""
+# Tombstones stay, and so does the newest event, from whose number on events are counted.
+_KEPT = """
+((kind = 'memory' AND action = 'forgotten' AND reason IS NULL) OR number = (SELECT max(number) FROM event))
+"""
+_OLD = "number > :after AND number <= :last AND stored_at_us < :before_us"
+UNNAME_EVENTS = f"UPDATE event SET who = '', who_user = '' WHERE {_OLD} AND who <> '' AND {_KEPT}"
+DELETE_EVENTS = f"DELETE FROM event WHERE {_OLD} AND NOT {_KEPT}"
+
+MOST_AT_ONCE: Final = 10_000
+"""Events that one transaction removes, in 20 ms: nobody who writes waits for longer."""
+NS_PER_US: Final = 1000
+CLOCK_SLACK_US: Final = 24 * 60 * 60 * 1_000_000
+"""How far a clock may have been set back without hiding from a query what was stored before that."""
+
+
+@final
+@define(eq=False)
+class NotedRows:
+    """The events of a transaction, whichever of its writes they come from; they are written together."""
+
+    rows: list[tuple[object, ...]] = field(factory=list[tuple[object, ...]])
+
+    def save(self, transaction: Transaction) -> None:
+        """Write them."""
+        transaction.executemany(INSERT_EVENT, self.rows)
+
+
+def note(transaction: Transaction, changes: Iterable[Change]) -> None:
+    """Write an event for each of *changes* in *transaction*, by whoever acts."""
+    noted = transaction.held.get((NotedRows, ""))
+    if not isinstance(noted, NotedRows):
+        noted = transaction.held[NotedRows, ""] = NotedRows()
+    who = principal()
+    at_us = time.time_ns() // NS_PER_US
+    acting = (at_us, who.name, who.namespace.user)
+    by_itself = (at_us, "", "")
+    noted.rows += [(*(by_itself if change.is_by_itself else acting), *_said(change)) for change in changes]
+
+
+def _said(change: Change) -> tuple[object, ...]:
+    action, kind, target, owner, version, reach, said_at, by, reason, session_id, evidence, _ = change
+    return (
+        action,
+        kind,
+        target,
+        owner.user,
+        owner.app,
+        version,
+        reach,
+        None if said_at is None else to_us(said_at),
+        by,
+        reason,
+        session_id,
+        json.dumps(evidence, ensure_ascii=False) if evidence else None,
+    )
+
+
+def _acted(connection: sqlite3.Connection, query: AuditQuery, /) -> tuple[Event, ...]:
+    asked = {
+        "who": query.who,
+        "target": query.target,
+        "since_us": -END_US if query.since is None else to_us(query.since),
+        "first": 0,
+        "after": END_US if query.after is None else query.after[1],
+        "limit": query.limit,
+    }
+    if query.since is not None:
+        early = {"since_us": to_us(query.since) - CLOCK_SLACK_US}
+        (asked["first"],) = connection.execute(SELECT_FIRST, early).fetchone()
+    who = principal()
+    found: list[Event] = []
+    while len(found) < query.limit:
+        events = [event_of(row) for row in connection.execute(SELECT_ACTED, asked).fetchall()]
+        found += [event for event in events if event.is_seen_by(who)]
+        if len(events) < query.limit:
+            break
+        asked["after"] = events[-1].number
+    return tuple(found[: query.limit])
+
+
+def _changes(connection: sqlite3.Connection, number: int, *, limit: int) -> ChangesPage:
+    rows = connection.execute(SELECT_CHANGES, {"after": number, "limit": limit}).fetchall()
+    events, who = [event_of(row) for row in rows], principal()
+    seen = tuple([event for event in events if event.is_seen_by(who)])
+    return ChangesPage(seen, events[-1].cursor if events else str(number), len(events) < limit)
+
+
+def _end(connection: sqlite3.Connection) -> str:
+    (number,) = connection.execute(SELECT_END).fetchone()
+    return str(number)
+
+
+def event_of(row: tuple[Any, ...]) -> Event:
+    """Read an event."""
+    (
+        number,
+        stored_at_us,
+        said_at_us,
+        who,
+        who_user,
+        kind,
+        action,
+        target,
+        owner_user,
+        owner_app,
+        version,
+        reach,
+        successor,
+        reason,
+        session_id,
+        evidence,
+    ) = row
+    return Event(
+        number,
+        from_us(stored_at_us),
+        None if said_at_us is None else from_us(said_at_us),
+        who,
+        who_user,
+        kind,
+        action,
+        target,
+        Namespace(owner_user, owner_app),
+        version,
+        reach,
+        successor,
+        reason,
+        session_id,
+        () if evidence is None else tuple(json.loads(evidence)),
+        str(number),
+    )
+
+
+def _prune_some(
+    transaction: Transaction, before: datetime, after: int
+) -> Outcome[tuple[int, int | None], Never]:
+    """Prune a piece of the log behind *after*; return how many events went, and where the next piece begins."""
+    piece = {"after": after, "limit": MOST_AT_ONCE - 1}
+    last, stored_at_us = transaction.execute(SELECT_END_OF_PIECE, piece).fetchone() or (END_US, END_US)
+    before_us = to_us(before)
+    old = {"after": after, "last": last, "before_us": before_us}
+    pruned = transaction.execute(UNNAME_EVENTS, old).rowcount
+    pruned += transaction.execute(DELETE_EVENTS, old).rowcount
+    return Success((pruned, last if stored_at_us < before_us else None))
+
+
+@final
+@frozen
+class SqliteEventLog:
+    """The events in the file of *database*."""
+
+    database: Database
+
+    acted = reads("read the log", _acted)
+    end = reads("read the log", _end)
+    _changes = reads("read the log", _changes)
+    _prune_some = writes("prune the log", _prune_some)
+
+    @Effect.gen
+    async def changes_page(
+        self, do: Do[DataValidationError | RepositoryError], since: str | None = None, *, limit: int
+    ) -> ChangesPage:
+        """See ``EventLog.changes_page``."""
+        number = 0 if since is None else number_in(since)
+        return await do(Effect.fail(no_cursor()) if number is None else self._changes(number, limit=limit))
+
+    @Effect.gen
+    async def prune(self, do: Do[RepositoryError], before: datetime, /) -> int:
+        """See ``EventLog.prune``."""
+        pruned, after = 0, 0
+        while True:
+            some, end = await do(self._prune_some(before, after))
+            pruned += some
+            if end is None:
+                return pruned
+            after = end

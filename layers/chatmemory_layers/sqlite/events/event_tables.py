@@ -1,0 +1,52 @@
+"""The table of the log, and that of the audit trail, whose place it takes."""
+
+from typing import Final
+
+# In the order of time, and without an index besides: what somebody did, or what was done to one target, is sought among
+# what is new enough, and each entry touches one page.  seq tells entries of one instant apart.
+CREATE_ENTRY = """
+CREATE TABLE audit_entry (
+    at_us INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    who_user TEXT NOT NULL,
+    action TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    target_id TEXT NOT NULL,
+    target_user TEXT NOT NULL,
+    target_app TEXT NOT NULL,
+    PRIMARY KEY (at_us, seq)
+) WITHOUT ROWID
+"""
+
+AUDIT: Final = (CREATE_ENTRY,)
+
+# One writer: the number is the order of the commits.  An append writes to the end of this one tree; one more that it
+# touched would cost it 40 %, so the indexes leave out what is added.
+CREATE_EVENT = """
+CREATE TABLE event (
+    number INTEGER PRIMARY KEY,
+    stored_at_us INTEGER NOT NULL,
+    said_at_us INTEGER,
+    who TEXT NOT NULL,
+    who_user TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    action TEXT NOT NULL,
+    target_id TEXT NOT NULL,
+    owner_user TEXT NOT NULL,
+    owner_app TEXT NOT NULL,
+    version INTEGER,
+    reach INTEGER,
+    successor TEXT,
+    reason TEXT,
+    session_id TEXT,
+    evidence TEXT
+)
+"""
+CREATE_TARGET = "CREATE INDEX event_target ON event (target_id, number) WHERE action <> 'added'"
+CARRY_OVER = """
+INSERT INTO event (stored_at_us, who, who_user, kind, action, target_id, owner_user, owner_app)
+SELECT at_us, who, who_user, kind, action, target_id, target_user, target_app FROM audit_entry ORDER BY at_us, seq
+"""
+
+EVENTS: Final = (CREATE_EVENT, CREATE_TARGET, CARRY_OVER, "DROP TABLE audit_entry")

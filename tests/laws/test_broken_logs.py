@@ -1,0 +1,176 @@
+"""The laws catch what they are there for: each broken log by the law that it breaks."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from chatmemory.access.principal import ANYBODY, acting_as
+from chatmemory.conversation.message_repository import Append, Appended, MessageRepositoryTag, Summary
+from chatmemory.conversation.messages import Conversation
+from chatmemory.effect import Do, Effect, Failure, Layer
+from chatmemory.errors import AppendError
+from chatmemory.events.event import Change
+from chatmemory.events.event_log import ChangesPage
+from chatmemory.items.item_repository import ItemRepositoryTag
+from chatmemory.laws import ItemRepositoryLaws, LawBrokenError, MemoryRepositoryLaws, MessageRepositoryLaws
+from chatmemory.longterm.memories import ForgetReceipt
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.longterm.repository_values import Forgetting
+from chatmemory_layers.in_memory.database import Database
+from chatmemory_layers.in_memory.event_log import InMemoryEventLog
+from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository
+from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
+from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
+from tests.laws.broken import Broken
+from tests.laws.broken_items import BrokenItems
+from tests.laws.broken_memories import BrokenMemory
+
+pytestmark = pytest.mark.filterwarnings("ignore:this effect never ran")
+
+
+class LogsNoSummaries(Broken):
+    @Effect.gen
+    async def summarize(self, do: Do[Any], summary: Summary) -> Conversation:
+        conversation = await do(self.inner.summarize(summary))
+        self.inner.database.log.kept.pop()
+        return conversation
+
+
+class LogsWhatItRefuses(Broken):
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        outcome = await self.inner.append(batch)
+        if isinstance(outcome, Failure):
+            state = self.history(batch.conversation_id).state
+            self.inner.database.log.note([state.made_by("added")])
+        return await do(Effect.from_result(outcome))
+
+
+class LogsEachMessage(Broken):
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        appended = await do(self.inner.append(batch))
+        state = self.history(batch.conversation_id).state
+        self.inner.database.log.note([state.made_by("added")] * (len(appended.stored) - 1))
+        return appended
+
+
+class TellsWhatWasSaid(Broken):
+    @Effect.gen
+    async def append(self, do: Do[AppendError], batch: Append) -> Appended:
+        appended = await do(self.inner.append(batch))
+        kept = self.inner.database.log.kept
+        kept[-1] = evolve(kept[-1], evidence=(batch.drafts[0].content,))
+        return appended
+
+
+class OtherLog:
+    def __init__(self, inner: InMemoryEventLog) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+class PassingByLog(OtherLog):
+    """A page ends one event too late for its cursor, as where one was committed late."""
+
+    def changes_page(self, since: str | None = None, *, limit: int) -> Effect[ChangesPage, Any]:
+        def pass_by(page: ChangesPage) -> ChangesPage:
+            return page if page.is_last else evolve(page, cursor=str(int(page.cursor) + 1))
+
+        return self.inner.changes_page(since, limit=limit).map(pass_by)
+
+
+class TellingAllLog(OtherLog):
+    @Effect.gen
+    async def changes_page(self, do: Do[Any], since: str | None = None, *, limit: int) -> ChangesPage:
+        with acting_as(ANYBODY):
+            return await do(self.inner.changes_page(since, limit=limit))
+
+
+class PassesEventsBy(Broken):
+    @property
+    def log(self) -> PassingByLog:
+        return PassingByLog(self.inner.log)
+
+
+class TellsEverybody(Broken):
+    @property
+    def log(self) -> TellingAllLog:
+        return TellingAllLog(self.inner.log)
+
+
+class ForgetsWithoutATrace(BrokenMemory):
+    @Effect.gen
+    async def forget(self, do: Do[Any], forgetting: Forgetting) -> ForgetReceipt:
+        before = len(self.inner.database.log.kept)
+        receipt = await do(self.inner.forget(forgetting))
+        del self.inner.database.log.kept[before:]
+        return receipt
+
+
+class LogsUses(BrokenMemory):
+    @Effect.gen
+    async def record_use(self, do: Do[Any], namespace: Any, memory_ids: Any, **use: Any) -> Any:
+        report = await do(self.inner.record_use(namespace, memory_ids, **use))
+        self.inner.database.log.note(
+            Change("changed", "memory", memory_id, namespace) for memory_id in memory_ids
+        )
+        return report
+
+
+class TellsOtherUsers(BrokenMemory):
+    @property
+    def log(self) -> TellingAllLog:
+        return TellingAllLog(self.inner.log)
+
+
+class SweepsWithoutATrace(BrokenItems):
+    @Effect.gen
+    async def sweep(self, do: Do[Any], *, now: datetime) -> int:
+        swept = await do(self.inner.sweep(now=now))
+        del self.inner.database.log.kept[-swept:]
+        return swept
+
+
+CAUGHT = [
+    (LogsNoSummaries, "test_n1_event", "N1 event"),
+    (LogsEachMessage, "test_n1_event", "N1 event"),
+    (TellsWhatWasSaid, "test_n1_event", "N1 event"),
+    (LogsWhatItRefuses, "test_n2_no_event", "N2 no event"),
+    (PassesEventsBy, "test_n3_changes", "N3 changes"),
+    (TellsEverybody, "test_n4_seen", "N4 seen"),
+    (ForgetsWithoutATrace, "test_n1_event", "N1 event"),
+    (LogsUses, "test_n2_no_event", "N2 no event"),
+    (TellsOtherUsers, "test_n4_seen", "N4 seen"),
+    (SweepsWithoutATrace, "test_n1_event", "N1 event"),
+]
+
+
+def laws_of(kind: type) -> MessageRepositoryLaws | MemoryRepositoryLaws | ItemRepositoryLaws:
+    """Return the laws of a broken repository over dictionaries."""
+    database = Database()
+    laws: MessageRepositoryLaws | MemoryRepositoryLaws | ItemRepositoryLaws
+    if issubclass(kind, BrokenMemory):
+        memories = kind(InMemoryMemoryRepository(database))
+        laws = MemoryRepositoryLaws()
+        laws.keeps_conversations = False
+        laws.repository = Layer.succeed(MemoryRepositoryTag, memories)
+    elif issubclass(kind, BrokenItems):
+        laws = ItemRepositoryLaws()
+        laws.repository = Layer.succeed(ItemRepositoryTag, kind(InMemoryItemRepository(database)))
+    else:
+        laws = MessageRepositoryLaws()
+        laws.repository = Layer.succeed(MessageRepositoryTag, kind(InMemoryMessageRepository(database)))
+    laws.patience_seconds = 0.2
+    return laws
+
+
+@pytest.mark.parametrize(("kind", "case", "law"), CAUGHT)
+def test_a_broken_log_is_caught_by_the_law_that_it_breaks(kind: type, case: str, law: str) -> None:
+    with pytest.raises(LawBrokenError) as broken:
+        getattr(laws_of(kind), case)()
+    assert str(broken.value).startswith(f"{law}: ")
