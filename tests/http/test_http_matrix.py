@@ -75,6 +75,7 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "promote_memory": ("yes", "no", "no", "token"),
     "pin_memory": ("yes", "no", "no", "token"),
     "list_audit_entries": ("no", "no", "no", "token"),  # which is for the token of the server
+    "list_changes": ("yes", "own", "yes", "token"),
     "build_context": ("yes", "own", "yes", "token"),
     "count_past_chats": ("yes", "no", "no", "token"),
     "list_past_conversations": ("yes", "no", "no", "token"),

@@ -17,6 +17,7 @@ from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Runner
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.events.audit import AuditTrailTag
+from chatmemory.events.event_log import EventLogTag
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsService
@@ -29,6 +30,7 @@ from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places,
 from chatmemory.programs.http.openapi import OPENAPI, openapi_document
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.http.operations.audit import AUDIT
+from chatmemory.programs.http.operations.changes import CHANGES
 from chatmemory.programs.http.operations.context import CONTEXT
 from chatmemory.programs.http.operations.conversations import CONVERSATIONS
 from chatmemory.programs.http.operations.describing import SETTINGS
@@ -51,6 +53,7 @@ Services: TypeAlias = (
     | PastChatsService
     | ItemRepositoryTag
     | AuditTrailTag
+    | EventLogTag
     | ServerFactsTag
 )
 """What the operations ask for."""
@@ -63,6 +66,7 @@ OPERATIONS: Final[Sequence[Operation]] = (
     *CONTEXT,
     *PAST_CHATS,
     *AUDIT,
+    *CHANGES,
     *SETTINGS,
     *HEALTH,
     *OPENAPI,

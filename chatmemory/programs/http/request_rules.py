@@ -11,6 +11,7 @@ from chatmemory.programs.http.operations.memories import ForgetWhere, MemoryList
 from chatmemory.programs.http.operations.past_chats import PastConversationList
 from chatmemory.programs.http.operations.values import NewValue, ValueAt, ValueList
 from chatmemory.programs.operations.audit import AuditList
+from chatmemory.programs.operations.changes import ChangesList
 from chatmemory.programs.operations.context import ContextRequest
 from chatmemory.programs.schemas.json_schema import AN_ID, RULES, TAGS, TOGETHER
 
@@ -30,6 +31,7 @@ RULES_OF_REQUESTS: Final = {
     (MemoryList, "tag"): AN_ID,
     (MemoryList, "containing"): {"minLength": 1, "maxLength": MAX_CONTAINED_CHARACTERS},
     (AuditList, "after"): {"format": "audit-cursor"},
+    (ChangesList, "since"): {"format": "changes-cursor"},
     (AuditList, "who"): AN_ID,
     (AuditList, "target"): AN_ID,
     (ForgetWhere, "session_id"): AN_ID,

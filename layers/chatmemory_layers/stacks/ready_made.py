@@ -24,6 +24,7 @@ from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.embedding.timed_embedder import timed
 from chatmemory.events.audit import AuditTrailTag
+from chatmemory.events.event_log import EventLogTag
 from chatmemory.extra import needed
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
@@ -92,6 +93,7 @@ MemoryTags: TypeAlias = (
     | RecallRankerTag
     | TokenCounterTag
     | AuditTrailTag
+    | EventLogTag
 )
 Stack: TypeAlias = Layer[MemoryTags, StackError]
 

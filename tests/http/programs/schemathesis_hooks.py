@@ -14,6 +14,7 @@ PAST_CURSORS = ["2025-03-14T12:00:00.000000Z|claude_code:x", "|markdown:/home/me
 
 schemathesis.openapi.format("cursor", strategies.sampled_from(CURSORS))
 schemathesis.openapi.format("past-cursor", strategies.sampled_from(PAST_CURSORS))
+schemathesis.openapi.format("changes-cursor", strategies.sampled_from(["0", "1", "99"]))
 schemathesis.openapi.format("audit-cursor", strategies.sampled_from(AUDIT_CURSORS))
 
 
