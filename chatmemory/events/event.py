@@ -22,11 +22,11 @@ EventAction: TypeAlias = Literal[
     "changed",  # from here on: a memory
     "superseded",  # by another memory
     "retired",  # without another in its place
-    "restored",  # true again after it was superseded or retired
     "promoted",
     "demoted",
     "pinned",
     "unpinned",
+    "restored",  # true again
     "forgotten",
     "expired",  # a memory or an item, by its age
 ]
@@ -82,8 +82,8 @@ class Event:
         version: of the conversation or the memory after the change; None: the change makes no version.
         reach: the number of the last message that a conversation had been given by then.
         by: the id of what took its place: the successor of a memory, the summary.
-        reason: why, where the action does not say it: ``age``, ``session``, ``use``, ``key``, ``undo``, or the attribute about
-            which something newer was said.
+        reason: why, where the action does not say it: ``age``, ``session``, ``use``, ``key``, or the attribute about which
+            something newer was said.
         session_id: the conversation that *evidence* is of.
         evidence: the ids of the messages that a memory came from.
         cursor: where ``EventLog.changes`` goes on behind this event.

@@ -20,8 +20,6 @@ from chatmemory.longterm.repository_values import MemoryDraft
 
 KEY: Final = "key"
 """The reason for which the value of a key ends when the key gets another one."""
-UNDO: Final = "undo"
-"""The reason for which a memory ends when what it replaced is true again."""
 
 MemoryName: TypeAlias = tuple[str, str]
 """What no two memories of a store share: user and id."""
@@ -92,17 +90,13 @@ class StandingMemory:
 @final
 @frozen
 class End:
-    """A memory of *namespace* ceases to be true at *at*; the memory *by* takes its place.
-
-    Attributes:
-        reason: the attribute about which something newer was said, or ``KEY``; None: the caller named the memory.
-    """
+    """A memory of *namespace* ceases to be true at *at*; the memory *by* takes its place, for a *reason* of the log."""
 
     memory_id: str
     namespace: Namespace
     at: datetime
     by: str
-    reason: str | None
+    reason: str | None = None
 
 
 @final
@@ -132,19 +126,8 @@ class StoreDecision:
         """What is done, for the log."""
         for step in self.steps:
             draft = step.draft
-            evidence = draft.provenance.message_ids
             for end in step.ends:
-                yield Change(
-                    "superseded",
-                    "memory",
-                    end.memory_id,
-                    end.namespace,
-                    said_at=end.at,
-                    by=end.by,
-                    reason=end.reason,
-                    session_id=draft.session_id,
-                    evidence=evidence,
-                )
+                yield _superseded(end, draft)
             yield Change(
                 "stored",
                 "memory",
@@ -153,19 +136,25 @@ class StoreDecision:
                 version=1,
                 said_at=draft.created_at,
                 session_id=draft.session_id,
-                evidence=evidence,
+                evidence=draft.provenance.message_ids,
             )
             if step.over is not None:
-                over = step.over
-                yield Change(
-                    "superseded",
-                    "memory",
-                    over.memory_id,
-                    over.namespace,
-                    said_at=over.at,
-                    by=over.by,
-                    reason=over.reason,
-                )
+                yield _superseded(step.over, draft)
+
+
+def _superseded(end: End, draft: MemoryDraft) -> Change:
+    """Return that *end* has come by what *draft* says, for the log."""
+    return Change(
+        "superseded",
+        "memory",
+        end.memory_id,
+        end.namespace,
+        said_at=end.at,
+        by=end.by,
+        reason=end.reason,
+        session_id=draft.session_id,
+        evidence=draft.provenance.message_ids,
+    )
 
 
 def decide_store(
@@ -210,7 +199,7 @@ def decide_store(
                     old.namespace,
                     max(draft.created_at, old.created_at),
                     by=id_,
-                    reason=_reason(draft, old, is_replaced=old in replaced),
+                    reason=draft.attribute if old in retired else None if old.id == draft.replaces else KEY,
                 )
                 for old in _newest_first([*replaced, *retired])
             ]
@@ -272,13 +261,6 @@ def _replaced(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Se
     ]
 
 
-def _reason(draft: MemoryDraft, old: Standing, *, is_replaced: bool) -> str | None:
-    """Return why *draft* ends *old*, where the caller has not named it: its key, or its attribute."""
-    if not is_replaced:
-        return draft.attribute
-    return None if old.id == draft.replaces else KEY
-
-
 def _newest_first(memories: Iterable[Standing]) -> Sequence[Standing]:
     return sorted(memories, key=lambda memory: (memory.created_at, memory.id), reverse=True)
 
@@ -316,19 +298,21 @@ def _end_of_the_late(draft: MemoryDraft, others: Iterable[Standing]) -> End | No
 
 def changes_of_restore(
     restored: Iterable[tuple[str, Namespace]],
-    ended: Iterable[tuple[str, Namespace, datetime | None]],
+    ended: Iterable[tuple[str, Namespace]],
     *,
     by: str,
+    now: datetime,
 ) -> Iterator[Change]:
-    """Return what ``MemoryRepository.restore`` does, for the log: what ends, and what is true again.
+    """Return what ``MemoryRepository.restore`` does, for the log.
 
     Args:
-        restored: each memory that is true again, by its id and its namespace.
-        ended: each that is no longer, by its id, its namespace and its end.
-        by: the id of the memory that takes the place of those that end.
+        restored: what is true again, by id and namespace.
+        ended: what is true no longer.
+        by: the id of the memory that is to be true.
+        now: the instant at which the others end.
     """
-    for memory_id, namespace, at in ended:
-        yield Change("superseded", "memory", memory_id, namespace, said_at=at, by=by, reason=UNDO)
+    for memory_id, namespace in ended:
+        yield Change("superseded", "memory", memory_id, namespace, said_at=now, by=by)
     for memory_id, namespace in restored:
         yield Change("restored", "memory", memory_id, namespace)
 

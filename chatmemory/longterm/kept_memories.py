@@ -135,13 +135,8 @@ class KeptMemories:
             row = one.restored(has_twin=self._holder(one.memory.namespace, one.dedup_key) is not None)
             self._put([row])
             self._hold(row)
-        self.log.note(
-            changes_of_restore(
-                [(one.id, one.memory.namespace) for one in restored],
-                [(one.id, one.memory.namespace, one.memory.superseded_at) for one in ended],
-                by=memory_id,
-            )
-        )
+        names = ([(one.id, one.memory.namespace) for one in rows] for rows in (restored, ended))
+        self.log.note(changes_of_restore(*names, by=memory_id, now=now))
         return Success(row.handed_out())
 
     def listed(self, listing: MemoryListing, /) -> tuple[Memory, ...]:

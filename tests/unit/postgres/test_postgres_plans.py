@@ -95,11 +95,11 @@ U1 = UUID(bytes=hashlib.md5(b"u1", usedforsecurity=False).digest())
 LISTS = (
     (
         memory_reads.SELECT_LISTED,
-        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, NULL, 20",
+        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, NULL, FALSE, 20",
     ),
     (
         memory_reads.SELECT_LISTED,
-        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, 'words', 20",
+        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, 'words', FALSE, 20",
     ),
     (memory_reads.SELECT_UNEMBEDDED, f"'{U1}', '', 'm1', 3, 9000, '', 20"),
 )

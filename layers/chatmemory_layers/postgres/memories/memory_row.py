@@ -81,7 +81,7 @@ WITH draft AS MATERIALIZED (
         )
     FROM draft JOIN memory_user USING (user_key)
     WHERE memory_user.user_key = ANY ($2::text[]::uuid[])
-), event AS ({insert_memory_events(26)})
+), event AS ({insert_memory_events(27)})
 INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
 SELECT user_key, memory_key, space_key, vector::real[] FROM draft WHERE vector IS NOT NULL
 """

@@ -42,7 +42,7 @@ RETURNING memory_id, superseded_at_us
 END_OTHER: Final = f"""
 UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $3), superseded_by = $4
 WHERE {OWNED} AND memory_id = $2 AND superseded_at_us IS NULL
-RETURNING memory_id, app_type, superseded_at_us
+RETURNING memory_id, app_type
 """
 # Two that are true never have one dedup key: it says that they are the same.
 RESTORE: Final = f"""
@@ -147,15 +147,11 @@ async def restore(
     if instead_of is not None and instead_of != memory_id:
         ended = await connection.fetch(END_OTHER, user, instead_of, to_us(now), memory_id)
     found = await connection.fetch(RESTORE, user, memory_id)
-    changes = changes_of_restore(
-        [(row["memory_id"], Namespace(namespace.user, row["app_type"])) for row in found],
-        [
-            (row["memory_id"], Namespace(namespace.user, row["app_type"]), from_us(row["superseded_at_us"]))
-            for row in ended
-        ],
-        by=memory_id,
+    names = (
+        [(row["memory_id"], Namespace(namespace.user, row["app_type"])) for row in rows]
+        for rows in (found, ended)
     )
-    await note(connection, tuple(changes))
+    await note(connection, [*changes_of_restore(*names, by=memory_id, now=now)])
     restored = await _seen(connection, namespace, memory_id)
     return Failure(MemoryNotFoundError(memory_id)) if restored is None else Success(restored)
 

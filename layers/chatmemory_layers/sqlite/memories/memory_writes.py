@@ -36,7 +36,7 @@ RETURNING memory_id, superseded_at_us
 END_OTHER = """
 UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us), superseded_by = :successor
 WHERE id = :memory_key AND superseded_at_us IS NULL
-RETURNING memory_id, app_type, superseded_at_us
+RETURNING memory_id, app_type
 """
 # Two that are true never have one dedup key: it says that they are the same.
 RESTORE = """
@@ -113,19 +113,13 @@ def restore(
         if row is None:
             return Failure(MemoryNotFoundError(each))
     (key, *_), *others = [row for row in rows if row is not None]
-    ended: list[tuple[str, str, int]] = []
+    ended: list[tuple[str, str]] = []
     for other, *_ in others:
         end = {"memory_key": other, "at_us": to_us(now), "successor": memory_id}
         ended = transaction.execute(END_OTHER, end).fetchall()
     restored: list[tuple[str, str]] = transaction.execute(RESTORE, {"memory_key": key}).fetchall()
-    note(
-        transaction,
-        changes_of_restore(
-            [(each, Namespace(namespace.user, app)) for each, app in restored],
-            [(each, Namespace(namespace.user, app), from_us(at_us)) for each, app, at_us in ended],
-            by=memory_id,
-        ),
-    )
+    names = ([(each, Namespace(namespace.user, app)) for each, app in found] for found in (restored, ended))
+    note(transaction, changes_of_restore(*names, by=memory_id, now=now))
     return Success(_memory(transaction, namespace, key))
 
 
