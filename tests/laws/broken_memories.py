@@ -537,6 +537,26 @@ class LosesConcurrentUses(BrokenMemory):
         return await do(self.inner.record_use(namespace, memory_ids, **use))
 
 
+class PromotesInSilence(BrokenMemory):
+    @Effect.gen
+    async def record_use(
+        self, do: Do[Any], namespace: Namespace, memory_ids: tuple[str, ...], **use: Any
+    ) -> UseReport:
+        report = await do(self.inner.record_use(namespace, memory_ids, **use))
+        return evolve(report, promoted=())
+
+
+class ListsEveryType(BrokenMemory):
+    def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
+        return self.inner.list(evolve(listing, memory_type=None))
+
+
+class ListsNoSessions(BrokenMemory):
+    def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
+        listed = self.inner.list(listing)
+        return listed.map(lambda memories: tuple(evolve(memory, session_id=None) for memory in memories))
+
+
 class PromotesWhatAnybodySaid(BrokenMemory):
     @Effect.gen
     async def record_use(

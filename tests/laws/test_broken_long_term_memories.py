@@ -23,9 +23,12 @@ from tests.laws.broken_memories import (
     CountsRepeatedUses,
     FindsShortTermMemories,
     IgnoresTheApp,
+    ListsEveryType,
+    ListsNoSessions,
+    PromotesInSilence,
     ServesTheForgottenFromACache,
 )
-from tests.laws.test_long_term_memories import SETTINGS
+from tests.laws.test_long_term_memories import PROMOTING
 
 # A law that is broken half-way has made questions that it no longer asks.
 pytestmark = pytest.mark.filterwarnings("ignore:this effect never ran")
@@ -104,6 +107,9 @@ CAUGHT_REPOSITORIES = [
     (IgnoresTheApp, "test_l16_filter", "L16 filter"),
     (CountsFindingAsUse, "test_l17_access", "L17 access"),
     (CountsRepeatedUses, "test_l17_access", "L17 access"),
+    (PromotesInSilence, "test_l17_hits", "L17 hits"),
+    (ListsEveryType, "test_l17_hits", "L17 hits"),
+    (ListsNoSessions, "test_l17_hits", "L17 hits"),
     (ServesTheForgottenFromACache, "test_l23_forget", "L23 forget"),
 ]
 
@@ -121,7 +127,7 @@ def laws_of(
     memories = Layer.sync(MemoryRepositoryTag, lambda: repository(InMemoryMemoryRepository(Database())))
     parts = memories | rule_extractor | broken_ranker
     laws = LongTermMemoryLaws()
-    laws.memory = SETTINGS.feed_keep(parts | guarded if is_guarded else parts) >> long_term_memory
+    laws.memory = PROMOTING.feed_keep(parts | guarded if is_guarded else parts) >> long_term_memory
     return laws
 
 

@@ -32,18 +32,24 @@ from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.memories import memory_repository as sqlite
 
-SETTINGS = (
+_OTHER_SETTINGS = (
     Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings())
     | Layer.succeed(ExtractionSettingsTag, ExtractionSettings())
-    | Layer.succeed(PromotionSettingsTag, PromotionSettings())
     | Layer.succeed(ExpirySettingsTag, ExpirySettings())
 )
-PARTS = SETTINGS.feed_keep(guarded | rule_extractor | recall_ranker)
+SETTINGS = _OTHER_SETTINGS | Layer.succeed(PromotionSettingsTag, PromotionSettings())
+PROMOTING = _OTHER_SETTINGS | Layer.succeed(PromotionSettingsTag, PromotionSettings(after_sessions=2))
+_MORE = guarded | rule_extractor | recall_ranker
+PARTS = PROMOTING.feed_keep(_MORE)
 
 
 class TestInMemory(LongTermMemoryLaws):
     memory = (PARTS | in_memory.memory_repository) >> long_term_memory
     is_durable = False
+
+
+class TestInMemoryWithoutPromotion(TestInMemory):
+    memory = (SETTINGS.feed_keep(_MORE) | in_memory.memory_repository) >> long_term_memory
 
 
 class TestInMemoryOnTrio(TestInMemory):

@@ -185,6 +185,38 @@ class LongTermMemoryLaws(UnderTest):
             expect(ids_of(again), ids_of(recalled), "what is recalled after it")
 
     @law
+    async def test_l17_hits(self) -> None:
+        """L17 hits: a context's message uses what the user stated in other sessions, which is shown once it is promoted."""
+        async with self.open() as witness:
+            stated, answered, known, home = map(witness.named, ("stated", "answered", "known", "home"))
+            said: Any = {"session_id": home, "memory_type": "short_term"}
+            await witness.remember(
+                [
+                    NewMemory("下雨天喝普洱", stated, **said),
+                    NewMemory("普洱很好", answered, source="inferred", role="assistant", **said),
+                    NewMemory("普洱要慢慢喝", known, memory_type="long_term"),
+                ]
+            )
+            sessions = [home, None, *[witness.named(f"s{number}") for number in (1, 1, 2, 3, 4)]]
+            for number, session in enumerate(sessions):
+                (before,) = await witness.read([stated])
+                use = witness.memory.record_use(
+                    witness.user(), (), use_id=f"{number}", session_id=session, query="普洱"
+                )
+                report = await witness.get(use)
+                (after,) = await witness.read([stated])
+                counted = after.access_count - before.access_count
+                expect(report.used, counted, f"uses told of, in session {session}")
+                if session in {home, None}:
+                    expect(counted, 0, "uses in its own session, or in none")
+                became = (stated,) if after.memory_type != before.memory_type else ()
+                expect(report.promoted, became, f"what a use in session {session} promoted")
+                is_shown = stated in ids_of(await witness.recall("普洱"))
+                expect(is_shown, after.memory_type == "long_term", "whether a recall shows it")
+            others = await witness.read([answered, known])
+            expect([memory.access_count for memory in others], [0, 0], "uses of what no context has used")
+
+    @law
     async def test_l18_degrade(self) -> None:
         """L18 degrade: when an embedder fails, only the vectors are missing, and it is not called for half an hour."""
         async with self.open() as witness:
