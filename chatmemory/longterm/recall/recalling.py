@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
@@ -110,7 +111,8 @@ class Recalling(MemoryParts):
         if self.promotion.after_sessions and session_id is not None and query:
             short_term = MemoryListing(namespace, LOOKED_AT, memory_type="short_term")
             newest = await do(self.repository.list(short_term).alt(GenericMemoryError))
-            hits = short_term_uses(query, newest, session_id=session_id, limit=self.retrieval.limit)
+            find = partial(short_term_uses, query, newest, session_id=session_id, limit=self.retrieval.limit)
+            hits = await do(beside_the_loop(find))  # nobody knows how much text there is to read
             used |= dict.fromkeys(memory.id for memory in hits)
         if not used:
             return UseReport(0)
