@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from chatmemory import LongTermMemory, LongTermMemoryService, ManagedRuntime, Namespace
+from chatmemory import LongTermMemory, LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
 from chatmemory.settings.memory_settings import (
     ExpirySettings,
     MemorySettings,
@@ -104,3 +104,16 @@ async def test_a_session_that_ends_takes_its_short_term_memories_along(
     assert await end("s0") == 2
     assert {one.session_id for one in (await memory.list(MEI).or_raise()).memories} == {"s1"}
     assert await end("s0") == 0
+
+
+async def test_what_adk_searches_for_counts_as_used(runtime: Runtime, memory: LongTermMemory) -> None:
+    pytest.importorskip("google.adk.memory")
+    from chatmemory.integrations.google_adk import ChatMemoryMemoryService
+
+    (memory_id,) = (await memory.remember(Namespace("mei", "shop"), [NewMemory(SAID)]).or_raise()).stored
+    for count in (1, 2):
+        found = await ChatMemoryMemoryService(runtime).search_memory(
+            app_name="shop", user_id="mei", query=QUESTION
+        )
+        assert len(found.memories) == 1
+        assert (await memory.get(MEI, memory_id).or_raise()).access_count == count
