@@ -75,7 +75,8 @@ def assert_few(where: str, kept: list[TrueText]) -> None:
 
 
 def longest_word(secret: str) -> str:
-    return max(re.findall(r"[A-Za-z0-9]+", secret), key=len)
+    words: list[str] = re.findall(r"[A-Za-z0-9]+", secret)
+    return max(words, key=len)
 
 
 def has_word(past: Indexed, word: str) -> bool:

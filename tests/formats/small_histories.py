@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tests.formats.agent_histories import AGENTS
+
 
 def _lines(*records: Mapping[str, Any]) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
@@ -183,6 +185,7 @@ Good. Keep the order: what changes most often comes last.
 """
 
 SMALL: Final[Mapping[str, Mapping[str, bytes | str]]] = {
+    **AGENTS,
     "claude_prompts": {".claude/history.jsonl": CLAUDE_PROMPTS},
     "copilot_cli": {".copilot/session-state/0b1e/events.jsonl": COPILOT_CLI},
     "locomo": {"locomo.json": LOCOMO},

@@ -107,3 +107,23 @@ def test_other_files_of_the_export_are_no_transcripts() -> None:
 def test_what_was_spoken_is_read() -> None:
     spoken = message("1", "human", content=[{"type": "voice_note", "title": "t", "text": "你好"}])
     assert said(parsed(claude_ai, [conversation(spoken)])) == [("user", "你好")]
+
+
+def test_what_the_export_writes_for_what_it_cannot_show_is_no_turn() -> None:
+    unshown = "```\nViewing artifacts created via the Analysis Tool web feature preview isn’t yet supported on mobile.\n```"
+    other = "```\nThis block is not supported on your current device yet.\n```"
+    found = parsed(
+        claude_ai,
+        [
+            conversation(
+                message("1", "human", "画一张图"),
+                message("2", "assistant", f"{unshown}\n"),
+                message("3", "human", "再来"),
+                message("4", "assistant", f"Here it is:\n{unshown}\n\nand a script:\n{other}\nDone."),
+            )
+        ],
+    )
+    assert said(found)[0] == ("user", "画一张图")
+    assert said(found)[1] == ("user", "再来")
+    assert said(found)[2] == ("assistant", "Here it is:\n\nand a script:\n\nDone.")
+    assert len(turns(found)) == 3

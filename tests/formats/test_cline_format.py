@@ -194,3 +194,24 @@ def test_lists_of_tasks_are_no_transcripts_and_other_lists_are_not_its_own() -> 
     assert not claimed.is_transcript
     assert claim(cline, [{"role": "user", "content": "hi"}]) is None
     assert claim(cline, [{"ts": 1, "type": "message", "text": "slack"}]) is None
+
+
+def test_a_part_of_a_text_is_no_turn_once_the_whole_has_come() -> None:
+    window = [
+        shown(0, "say", "text", "Why is it slow?"),
+        shown(1, "say", "text", "Let me look ", partial=True),
+        shown(2, "say", "api_req_started", "{}"),
+        shown(3, "say", "text", "Let me look at main.py.", partial=False),
+        shown(4, "say", "text", "It waits", partial=True),
+        shown(5, "say", "text", "It waits for the log.", partial=True),
+        shown(6, "say", "text", "It waits for the log.", partial=False),
+        shown(7, "say", "text", "And the reader was stopp", partial=True),
+        shown(8, "say", "user_feedback", "never mind"),
+    ]
+    assert said(parsed(cline, window, DISPLAY)) == [
+        ("user", "Why is it slow?"),
+        ("assistant", "Let me look at main.py."),
+        ("assistant", "It waits for the log."),
+        ("assistant", "And the reader was stopp"),
+        ("user", "never mind"),
+    ]

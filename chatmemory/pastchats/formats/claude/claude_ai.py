@@ -5,6 +5,7 @@ latest message, is read, and branches that were edited away are not.  Older ones
 Memory holds the ids of one conversation, not its text.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -23,6 +24,12 @@ from chatmemory.pastchats.formats.reading.json_values import (
 from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in
 from chatmemory.pastchats.formats.shapes.message_tree import parent_of
 from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+
+# What the export writes in the place of what it cannot show.
+_UNSHOWN: Final = re.compile(
+    r"\s*```\s*\n(?:Viewing artifacts created via the Analysis Tool web feature preview isn.t yet supported on mobile\."
+    r"|This block is not supported on your current device yet\.)\s*\n```\s*"
+)
 
 _ROLES: Final[Mapping[str, Role]] = {"human": "user", "user": "user", "assistant": "assistant"}
 
@@ -70,6 +77,7 @@ def _content(message: JsonObject) -> Content:
     content = content_of(message.get("content"))
     if not content.text:
         content.texts.append(json_text(message.get("text")))
+    content.texts = [_UNSHOWN.sub("\n\n", text) for text in content.texts]
     for attached in json_objects(message.get("attachments")):
         content.attachments.append(
             without_blanks({"name": attached.get("file_name"), "type": attached.get("file_type")})
@@ -83,6 +91,7 @@ def _content(message: JsonObject) -> Content:
 
 claude_ai: Final = TreeFormat(
     name="claude_ai",
+    version=2,
     claim=_claim,
     messages=(("chat_messages",),),
     identify=lambda _key, message: json_text(message.get("uuid")),

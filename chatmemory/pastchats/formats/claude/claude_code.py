@@ -35,6 +35,11 @@ class ClaudeCode:
         KnownRoot("$CLAUDE_CONFIG_DIR/projects", ("**/*.jsonl",)),
         KnownRoot("~/.claude/projects", ("**/*.jsonl",)),
         KnownRoot("~/.config/claude/projects", ("**/*.jsonl",)),
+        # Cowork, which works in folders of its own within the data of the desktop application
+        *(
+            KnownRoot(f"{data}/Claude/local-agent-mode-sessions", ("**/.claude/projects/**/*.jsonl",))
+            for data in ("~/Library/Application Support", "$APPDATA", "~/.config")
+        ),
     )
 
     def claim(self, head: Head, /) -> Claim | None:
@@ -74,7 +79,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
         for sign in ("sessionId", "leafUuid", "parentUuid", "messageId", "snapshot"):
             if sign in record:
                 return Claim(92, f"a record of type {kind} with {sign}")
-        if "session_id" in record:
+        if "session_id" in record and "toolName" not in record and "finalText" not in record:
             return Claim(80, f"a record of type {kind} with session_id")
     return None
 

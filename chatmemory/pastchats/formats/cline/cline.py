@@ -63,7 +63,7 @@ class Cline:
     """Reads tasks of Cline and its kin."""
 
     name = "cline"
-    version = 1
+    version = 2
     has_global_ids = False
     known_roots: Sequence[KnownRoot] = (
         *(KnownRoot(f"{user}/globalStorage/{one}", _FILES) for user in USER_FOLDERS for one in _EXTENSIONS),

@@ -101,22 +101,30 @@ _SILENT: Final = frozenset(
 )
 """What the window shows of its own work."""
 
+_MOST_BETWEEN: Final = 8  # messages between a part of a text and the whole of it
+
 _ENDS_BEHIND: Final = re.compile(r"HAS_CHANGES\Z")  # a flag behind the text of a completion
 
 
 def display_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parsed]:
     """Yield the turns of the task whose window *reader* is."""
     turns = _Display(conversation_id, _folder(reader))
-    held: JsonObject | None = None
+    held: list[JsonObject] = []  # a message that may go on, and what came after it
     for found in object_members(reader):
         if isinstance(found, HistoryIssue):
             yield found
             continue
-        if held is not None and not _continues(found, held):
-            yield from turns.meet(held)
-        held = found
-    if held is not None:
-        yield from turns.meet(held)
+        if held and _continues(found, held[0]):
+            del held[0]
+        elif held and (not held[0].get("partial") or len(held) > _MOST_BETWEEN):
+            yield from turns.meet(held.pop(0))
+        if not (held and held[0].get("partial")):
+            for message in held:
+                yield from turns.meet(message)
+            held.clear()
+        held.append(found)
+    for message in held:
+        yield from turns.meet(message)
     yield from turns.end()
 
 
@@ -130,8 +138,8 @@ def _continues(message: JsonObject, held: JsonObject) -> bool:
         return False
     if message.get("ts") == held.get("ts"):
         return True
-    begun = json_text(held.get("text"))
-    return bool(held.get("partial")) and json_text(message.get("text")).startswith(begun)
+    begun = json_text(held.get("text")).strip()
+    return bool(held.get("partial")) and json_text(message.get("text")).strip().startswith(begun)
 
 
 def _folder(reader: HistoryReader) -> str:

@@ -61,6 +61,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
         "created_at" in record
         and not {"role", "message", "function"}.isdisjoint(record)
         and "uuid" not in record
+        and "object" not in record  # of the interface of assistants, as Jan keeps it
     ):
         return Claim(70, "a flat record with created_at")
     return None

@@ -24,6 +24,7 @@ _LISTS: Final = (
     *("chat_history", "items", "data", "log", "transcript", "entries", "sessions", "threads"),
     *("responses", "chunks", "contents"),
 )
+_PLAIN_TEXTS: Final = ('"content"', '"text"', '"parts"')
 _ID_FIELDS: Final = ("id", "message_id", "messageId", "uuid", "msg_id")
 
 
@@ -47,7 +48,8 @@ class RoleList:
         roles = {role_of(name) for name in seen}
         if "user" in roles and "assistant" in roles:
             return Claim(55, f"messages of {', '.join(seen)}")
-        if roles & {"user", "assistant"} and '"role"' in head.text and '"content"' in head.text:
+        has_text = any(name in head.text for name in _PLAIN_TEXTS)
+        if roles & {"user", "assistant"} and '"role"' in head.text and has_text:
             return Claim(50, f"messages of {', '.join(seen)} alone")
         return None
 

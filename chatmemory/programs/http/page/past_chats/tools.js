@@ -4,6 +4,7 @@
 
 const TOOLS = new Map([
   ["aider", "Aider"],
+  ["antigravity", "Antigravity"],
   ["chatgpt", "ChatGPT"],
   ["claude_ai", "Claude.ai"],
   ["claude_code", "Claude Code"],
@@ -14,7 +15,10 @@ const TOOLS = new Map([
   ["copilot_chat", "Copilot Chat"],
   ["copilot_cli", "Copilot CLI"],
   ["cursor", "Cursor"],
+  ["factory_droid", "Factory Droid"],
   ["gemini_cli", "Gemini CLI"],
+  ["jan", "Jan"],
+  ["kimi_cli", "Kimi CLI"],
   ["langchain", "LangChain"],
   ["librechat", "LibreChat"],
   ["locomo", "LoCoMo"],
@@ -22,6 +26,8 @@ const TOOLS = new Map([
   ["openai_chat", "OpenAI JSONL"],
   ["opencode", "opencode"],
   ["openwebui", "Open WebUI"],
+  ["pi", "Pi"],
+  ["qwen_code", "Qwen Code"],
   ["role_list", "JSON"],
   ["sharegpt", "ShareGPT"],
   ["specstory", "SpecStory"],

@@ -1,0 +1,82 @@
+"""``antigravity``: Google's Antigravity, ``~/.gemini/antigravity*/brain/<id>/.system_generated/logs/transcript.jsonl``.
+
+Steps of ``{step_index, source, type, status, created_at, content}``.  A person's words stand in ``<USER_REQUEST>`` beside
+what the tool adds.  Built from a transcript and from adapters that are public; the step types of tools are many, and those
+that hold words are told by their source.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from chatmemory.input.json_value import JsonObject
+from chatmemory.pastchats.formats.histories import UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_values import first_text, json_objects, json_text
+from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
+
+_BRAIN: Final = re.compile(r"[/\\]brain[/\\]([^/\\]+)[/\\]")
+_REQUEST: Final = re.compile(r"<USER_REQUEST>\s*([\s\S]*?)\s*(?:</USER_REQUEST>|\Z)")
+_ANSWERS: Final = frozenset({"PLANNER_RESPONSE", "MODEL_RESPONSE", "AGENT_RESPONSE", "NOTIFY_USER"})
+_SILENT: Final = frozenset({"CHECKPOINT", "CONVERSATION_HISTORY", "EPHEMERAL_MESSAGE", "TASK_BOUNDARY"})
+
+
+def _claim(record: JsonObject, _path: str) -> Claim | None:
+    if {"step_index", "source", "type"} <= record.keys() and isinstance(record.get("step_index"), int):
+        return Claim(95, "a step with step_index, source and type")
+    return None
+
+
+def _read(record: JsonObject, _session: Session) -> Read:
+    kind, source = json_text(record.get("type")), json_text(record.get("source"))
+    text = plain_text(record.get("content"))
+    content = Content(thinking=[first_text(record, "thinking", "thought")])
+    for call in json_objects(record.get("tool_calls")):
+        content.called(call.get("name"), call.get("id"))
+    at = instant_of(record.get("created_at"))
+    native_id = str(record.get("step_index", ""))
+    if kind == "USER_INPUT":
+        content.texts, content.attached = _request(text)
+        is_typed = source in {"USER_EXPLICIT", "USER", ""}
+        return Line(role="user", kind="typed" if is_typed else "harness", content=content,
+                    native_id=native_id, at=at)  # fmt: skip
+    if kind in _ANSWERS:
+        content.texts.append(text)
+        return Line(role="assistant", content=content, native_id=native_id, at=at)
+    if kind in _SILENT:
+        return None
+    if source == "MODEL" or record.get("tool_calls"):
+        content.results.append(text)  # a step of the model that is no answer is what a tool did for it
+        return Line(role="tool", content=content, native_id=native_id, at=at)
+    if source == "SYSTEM":
+        content.texts.append(text)
+        return Line(role="system", kind="harness", content=content, native_id=native_id, at=at)
+    return UnknownRecord(f"{kind or '(none)'} of {source or '(none)'}")
+
+
+def _request(text: str) -> tuple[list[str], list[str]]:
+    """Return what a person wrote, and what the tool put beside it."""
+    words: Sequence[str] = _REQUEST.findall(text)
+    if not words:
+        return [text], []
+    return list(words), [_REQUEST.sub("", text).strip()]
+
+
+def _session_of(path: str) -> str:
+    found = _BRAIN.search(path)
+    return found[1] if found is not None else ""
+
+
+antigravity: Final = LineFormat(
+    name="antigravity",
+    claim_of=_claim,
+    read=_read,
+    session_of=_session_of,
+    known_roots=tuple(
+        KnownRoot(f"~/.gemini/{folder}/brain", ("*/.system_generated/logs/transcript.jsonl",))
+        for folder in ("antigravity-cli", "antigravity", "antigravity-ide")
+    ),
+)
+"""The reader."""

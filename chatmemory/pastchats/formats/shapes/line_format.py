@@ -1,0 +1,159 @@
+"""``LineFormat``: a format of one JSON record per line, said as a table.
+
+A tool adds how its records are recognized and what a record says; damaged lines, the records of an abandoned branch and
+how many turns a message makes are the same for all.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TypeAlias, final
+
+from attrs import define, evolve, field, frozen
+
+from chatmemory.input.choices import Role
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
+from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_values import json_object, without_blanks
+from chatmemory.pastchats.prompt import TurnKind
+
+
+@final
+@define
+class Session:
+    """What the records so far say of the whole file.
+
+    Attributes:
+        native_id: the tool's id of the conversation; "" until a record names one, or for good.
+    """
+
+    native_id: str = ""
+    project: str = ""
+    facts: dict[str, Json] = field(factory=dict[str, Json])
+
+
+@final
+@frozen(kw_only=True)
+class Line:
+    """What a record says, who says it, and when."""
+
+    role: Role
+    content: Content
+    kind: TurnKind = "typed"
+    native_id: str = ""
+    at: datetime | None = None
+    facts: JsonObject = field(factory=dict[str, Json])
+
+
+Read: TypeAlias = Line | UnknownRecord | None
+Link: TypeAlias = tuple[str, str | None]
+"""The id of a record, and that of the one before it."""
+
+
+@final
+@frozen(kw_only=True)
+class LineFormat:
+    """A ``HistoryFormat`` of lines.
+
+    Attributes:
+        claim_of: returns how sure it is of a record, given the path; the surest of a head counts.
+        read: returns what a record says, and notes in the session what it says of the whole; None for no words.
+        session_of: returns the id of the conversation where no record names it, given the path; "" for the path itself.
+        link: returns where a record stands in a tree, None for nowhere; a branch that was left is left out.  None: the
+            records of this format are a list.
+    """
+
+    name: str
+    claim_of: Callable[[JsonObject, str], Claim | None]
+    read: Callable[[JsonObject, Session], Read]
+    session_of: Callable[[str], str] = lambda _path: ""
+    link: Callable[[JsonObject], Link | None] | None = None
+    version: int = 1
+    has_global_ids: bool = False
+    known_roots: Sequence[KnownRoot] = ()
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Return the surest claim to a record of the head."""
+        if head.shape != "json_lines":
+            return None
+        claims = filter(None, (self.claim_of(json_object(value), head.path) for value in head.records))
+        return max(claims, key=lambda claim: claim.confidence, default=None)
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the file in their order, and what could not be read."""
+        left = frozenset[str]() if self.link is None else _left_branches(reader, self.link)
+        session = Session()
+        fallback = self.session_of(reader.path) or reader.path
+        calls: list[JsonObject] = []
+        for found in json_lines(reader):
+            if isinstance(found, HistoryIssue):
+                yield found
+                continue
+            record = found.value
+            if not isinstance(record, Mapping):
+                detail = f"a record is an object, this is {type(record).__name__}"
+                yield HistoryIssue("malformed_record", reader.path, detail, found.line, found.offset)
+                continue
+            place = self.link(record) if self.link is not None else None
+            if place is not None and place[0] in left:
+                continue
+            read = self.read(record, session)
+            if isinstance(read, UnknownRecord):
+                yield read
+            elif read is not None:
+                yield from _turns(read, session, f"{self.name}:{session.native_id or fallback}", calls)
+
+
+def _turns(read: Line, session: Session, conversation_id: str, calls: list[JsonObject]) -> Iterator[Parsed]:
+    content = read.content
+    if not content.turn_count:
+        calls += content.tool_calls  # a call that is a record of its own is told with what follows
+        return
+    if calls and read.role == "assistant":
+        content = evolve(content, tool_calls=[*calls, *content.tool_calls])
+    calls.clear()
+    yield from content_turns(
+        content,
+        conversation_id=conversation_id,
+        role=read.role,
+        kind=read.kind,
+        native_id=read.native_id or None,
+        timestamp=read.at,
+        project=session.project,
+        metadata=without_blanks({**session.facts, **read.facts}),
+    )
+
+
+def _left_branches(reader: HistoryReader, link: Callable[[JsonObject], Link | None]) -> frozenset[str]:
+    """Return the records that stand on a branch other than the one that the last record ends.
+
+    A record whose line to the others is broken, by damage, is on no branch that was left.
+    """
+    parents: dict[str, str | None] = {}
+    last = ""
+    for found in json_lines(reader):
+        if isinstance(found, HistoryIssue) or not isinstance(found.value, Mapping):
+            continue
+        place = link(found.value)
+        if place is not None:
+            last, parents[place[0]] = place
+    path: dict[str | None, None] = {}
+    at: str | None = last
+    while at in parents and at not in path:
+        path[at] = None
+        at = parents[at]
+    path[at] = None  # where the path begins: None, or a record that is missing
+    left: set[str] = set()
+    kept: set[str | None] = set()
+    for start in parents:
+        chain: list[str] = []
+        node: str | None = start
+        while node in parents and node not in path and node not in left and node not in kept:
+            chain.append(node)
+            node = parents[node]
+            if len(chain) > len(parents):
+                break  # a circle
+        (left if node in path or node in left else kept).update(chain)
+    return frozenset(left)
