@@ -9,6 +9,7 @@ from typing import Final, final
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory.pastchats.formats.reading.byte_lines import without_mark
 from chatmemory_layers.files.paths import Confinement, real_path, shown_path
+from chatmemory_layers.files.zstd_blocks import COMPRESSED, decompressed, is_compressed
 
 BLOCK_BYTES: Final = 1 << 18
 ABSENT: Final = (-1, -1)
@@ -33,8 +34,9 @@ class FileReader:
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
-        return os.path.basename(self.path)
+        """The last part of the path, without the ending that says how it is compressed."""
+        name = os.path.basename(self.path)
+        return name[: -len(COMPRESSED)] if is_compressed(name) else name
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the bytes of the file, without a byte order mark.
@@ -42,7 +44,8 @@ class FileReader:
         Raises:
             UnreadableHistoryError: it cannot be read, or was replaced or cut off since it was first opened.
         """
-        return without_mark(self._blocks())
+        blocks = self._blocks()
+        return without_mark(decompressed(blocks) if is_compressed(self.path) else blocks)
 
     def _blocks(self) -> Iterator[bytes]:
         try:

@@ -1,5 +1,7 @@
 """Codex CLI: ``~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl``, of all its versions.
 
+A rollout that was idle for a week is compressed, ``.jsonl.zst``, and reads as it did before.
+
 Lines of ``{timestamp, type, payload}``.  What is said stands there up to three times, for the model (``response_item``)
 and for the screen (``event_msg``, as messages and as items): of each side the first of them counts that holds words of
 it.  The oldest rollouts are flat lines, or one JSON document.
@@ -26,7 +28,7 @@ class CodexCli:
     version: int = 1
     has_global_ids: bool = True
     known_roots: tuple[KnownRoot, ...] = tuple(
-        KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json"))
+        KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json", "**/rollout-*.jsonl.zst"))
         for home in ("$CODEX_HOME", "~/.codex")
         for folder in ("sessions", "archived_sessions")
     )

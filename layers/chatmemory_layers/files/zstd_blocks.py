@@ -1,0 +1,74 @@
+"""Files that their tool compressed with zstd, as Codex does with rollouts that were idle for a week: ``.jsonl.zst``."""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import Final, Protocol, cast
+
+from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
+from chatmemory_layers.files.zip_archive import BOMB_BYTES, MAX_RATIO
+
+COMPRESSED: Final = ".zst"
+
+_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+
+
+class _Decompressor(Protocol):
+    """What the libraries for zstd have in common: it reads one frame."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def is_compressed(path: str) -> bool:
+    """Tell whether *path* is called a file that zstd compressed."""
+    return path.lower().endswith(COMPRESSED)
+
+
+def decompressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what *blocks* hold, one frame after the other.
+
+    Raises:
+        UnreadableHistoryError: it is damaged, cut off or out of all proportion, or no library for zstd is installed.
+    """
+    frame: _Decompressor | None = None
+    is_first = True
+    given = taken = 0
+    for block in blocks:
+        if is_first and not block.startswith(_MAGIC):
+            raise UnreadableHistoryError("it is not compressed with zstd, although its name says so")
+        is_first = False
+        taken += len(block)
+        rest = block
+        while rest:
+            frame = frame or _decompressor()
+            try:
+                whole = frame.decompress(rest)
+            except Exception as reason:  # each library has errors of its own
+                raise UnreadableHistoryError(f"it is damaged: {reason}") from reason
+            rest = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+            given += len(whole)
+            if given > BOMB_BYTES and given > MAX_RATIO * taken:
+                raise UnreadableHistoryError(f"{given:,} bytes and more out of {taken:,}")
+            if whole:
+                yield whole
+    if frame is not None:
+        raise UnreadableHistoryError("it is compressed, and cut off")
+
+
+def _decompressor() -> _Decompressor:
+    for module, make in (("compression.zstd", "ZstdDecompressor"), ("zstandard", "")):
+        try:
+            found = importlib.import_module(module)
+        except ImportError:
+            continue
+        made = getattr(found, make)() if make else found.ZstdDecompressor().decompressobj()
+        return cast("_Decompressor", made)
+    raise UnreadableHistoryError(
+        "it is compressed with zstd: pip install 'chatmemory-effect[zstd]', or Python 3.14"
+    )
