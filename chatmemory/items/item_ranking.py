@@ -45,7 +45,7 @@ def ranked(search: ItemSearch, items: Sequence[Rankable]) -> list[tuple[int, flo
 
 
 def _lexical(search: ItemSearch, items: Sequence[Rankable]) -> list[float]:
-    """Return what the words of each say, 0 to 1: 1 for the best of them."""
+    """Return what the words of each say, 0 to 1."""
     if not search.terms:
         return [0.0] * len(items)
     least = 0.0 if search.vector is None else LEAST_SHARE

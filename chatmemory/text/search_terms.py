@@ -143,13 +143,17 @@ def lexical_scores(query: Sequence[str], texts: Sequence[str], *, least_share: f
         least_share: the share of the weight of the query's words that a text has to have; one with less gets 0.
 
     Returns:
-        shape ``(count,)``: the BM25 scores, divided by the best of them.  The statistics of words are those of *texts*,
-        not of a store: the same on every backend, without a query of their own, and silent about what other users say.
+        shape ``(count,)``: the BM25 scores, divided by the best of them, and multiplied by the share of the weight of the
+        query's words that the text has: the best of texts that share one character each with a sentence is no match.
+        The statistics of words are those of *texts*, not of a store: the same on every backend, without a query of their
+        own, and silent about what other users say.
     """
     matches = bm25(query, [text.split() for text in texts])
     scores = [match.score if match.share >= least_share else 0.0 for match in matches]
     best = max(scores, default=0.0)
-    return [score / best for score in scores] if best else scores
+    if not best:
+        return scores
+    return [score / best * match.share for score, match in zip(scores, matches, strict=True)]
 
 
 class Match(NamedTuple):

@@ -21,7 +21,8 @@ class Signals:
     Attributes:
         similarity: the raw cosine of query and memory, -1 to 1; None when one of them has no vector of the same space.
         lexical: the bm25 score of the words that the memory shares with the query, divided by that of the best
-            candidate, 0 to 1.  When no memory shares a word with the query, it is 1 for a memory that contains its text.
+            candidate and multiplied by the share of the query's words that the memory has, 0 to 1.  When no memory
+            shares a word with the query, it is 1 for a memory that contains its text.
         age_days: days since the memory was created; 0 when that is in the future.
         decay: the weight that remains at this age, above 0 and up to 1; 1 for a pinned memory.
     """

@@ -5,7 +5,7 @@ from math import log
 import pytest
 from hypothesis import given, strategies as st
 
-from chatmemory.text.search_terms import bm25
+from chatmemory.text.search_terms import bm25, lexical_scores
 
 
 def bm25_scores(query: list[str], texts: list[list[str]]) -> list[float]:
@@ -70,3 +70,11 @@ def test_a_rare_word_is_a_larger_share() -> None:
     common, rare, *_ = bm25(["tea", "茶"], [["tea"], ["茶"], ["tea"], ["tea"]])
     assert common.share + rare.share == pytest.approx(1)
     assert rare.share > common.share
+
+
+def test_words_count_as_far_as_they_cover_the_query() -> None:
+    one, all_, none = lexical_scores(["green", "tea", "cup"], ["tea", "cup green tea", "cat"])
+    assert (all_, none) == (1.0, 0.0)
+    assert 0 < one < 1 / 3
+    (alone,) = lexical_scores(["green", "tea", "cup"], ["tea"])
+    assert 0 < alone < 1 / 3
