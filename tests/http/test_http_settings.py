@@ -101,7 +101,7 @@ class Mute:
 async def test_the_default_runs_offline_and_needs_no_warning(settings: Settings) -> None:
     description = await told(settings)
     assert description["store"] == {"backend": "sqlite", "place": settings.memory.store.sqlite.path}
-    assert description["embedder"] == {"model": "chatmemory-static-1", "dim": 768, "runs": True}
+    assert description["embedder"] == {"model": "chatmemory-static-2", "dim": 1024, "runs": True}
     assert description["skills"] == {"runner": "extractive", "runs": True}
     assert (description["extractor"], description["strategy"]) == ("rules", "none")
     assert description["namespace"] == {"user": "default", "app": ""}

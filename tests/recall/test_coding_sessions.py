@@ -78,7 +78,7 @@ def test_there_are_enough_sessions_and_each_is_asked_about(language: str) -> Non
     assert all(session.worked or session.failed for session in every)
 
 
-# Measured 0.63 and 0.27; whatever is nearest would be four times as many.
+# Measured 0.48 and 0.28; whatever is nearest would be four times as many.
 @pytest.mark.parametrize(("language", "others_each"), [("en", 0.7), ("zh", 0.3)])
 def test_a_recall_tells_the_session_that_is_asked_about_and_little_else(
     past: SqlitePromptRepository, language: str, others_each: float

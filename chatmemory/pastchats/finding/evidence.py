@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEAST_SIMILARITY: Final = 0.3
 """Cosine of the best hit, where it shares no word with the query; contracts.USUAL_THRESHOLD."""
 
-ALIKE: Final = 0.4
+ALIKE: Final = 0.45
 """Cosine of a hit that is about the query whatever its words are."""
 
 SHARE_OF_WORDS: Final = 0.4

@@ -1,23 +1,76 @@
-"""The bundled rows as files: their name, where they lie, and the words that they stand for.
+"""The bundled rows and glosses as files: the name of the model, where they lie, and how they are mapped into memory.
 
 How the rows were made is said in ``benchmarks/make_static_rows.py``, where they come from in
-``static_minilm_l6_v2/NOTICE``; ``composite.py`` and ``plain_rows.py`` read them, with numpy and without.
+``static_minilm_l6_v2/NOTICE``; ``composite.py`` and ``plain_rows.py`` read them, with numpy and without.  Of the glosses
+of Chinese words the same is said in ``benchmarks/make_chinese_glosses.py`` and ``cc_cedict/NOTICE``;
+``chinese_glosses.py`` reads them.
 """
 
-import os
-from typing import Final
+from __future__ import annotations
 
-MODEL: Final = "chatmemory-static-1"
+import mmap
+import os
+import struct
+from typing import Final, NamedTuple
+
+MODEL: Final = "chatmemory-static-2"
 """Vectors of other rows, features or shares get another number."""
 
 # Paths as text: pathlib takes 4 ms to import.
-_FOLDER: Final = os.path.join(os.path.dirname(__file__), "static_minilm_l6_v2")
+_HERE: Final = os.path.dirname(__file__)
+_FOLDER: Final = os.path.join(_HERE, "static_minilm_l6_v2")
 ROWS: Final = os.path.join(_FOLDER, "rows.npy")
 SCALES: Final = os.path.join(_FOLDER, "scales.npy")
 VOCABULARY: Final = os.path.join(_FOLDER, "vocabulary.txt")
+
+
+class GlossFiles(NamedTuple):
+    """Where the glosses of Chinese words lie.
+
+    Attributes:
+        words: UTF-8, sorted; a line holds those that begin with the same character, with a space between them.
+        lines: uint32, shape ``(lines + 1, 2)``: at which byte a line begins, and the number of its first word.
+        starts: uint32, shape ``(words + 1,)``: the pieces of word i are ``starts[i]`` to ``starts[i + 1]``.
+        pieces: uint16: places in the vocabulary.
+        weights: uint8: what the row of each piece is multiplied by, ``WEIGHT_ONE`` being 1.
+    """
+
+    words: str
+    lines: str
+    starts: str
+    pieces: str
+    weights: str
+
+
+_GLOSSES: Final = os.path.join(_HERE, "cc_cedict")
+GLOSSES: Final = GlossFiles(
+    os.path.join(_GLOSSES, "words.txt"),
+    os.path.join(_GLOSSES, "lines.npy"),
+    os.path.join(_GLOSSES, "starts.npy"),
+    os.path.join(_GLOSSES, "pieces.npy"),
+    os.path.join(_GLOSSES, "weights.npy"),
+)
+WEIGHT_ONE: Final = 64
+
+_HEADER: Final = struct.Struct(
+    "<6sBBH"
+)  # of a .npy file, version 1: magic, version, length of the description
 
 
 def vocabulary() -> list[str]:
     """Return the pieces, in the order of the rows, which is that of their code points."""
     with open(VOCABULARY, encoding="utf-8") as file:
         return file.read().split("\n")
+
+
+def mapped(path: str) -> memoryview[int]:
+    """Return the bytes of a file, mapped: only what is used is read."""
+    with open(path, "rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def mapped_numbers(path: str) -> memoryview[int]:
+    """Return the bytes after the header of a .npy file, mapped."""
+    whole = mapped(path)
+    *_, length = _HEADER.unpack_from(whole)
+    return whole[_HEADER.size + length :]

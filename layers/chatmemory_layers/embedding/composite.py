@@ -1,4 +1,4 @@
-"""Vectors of two halves: static rows, which know what English words mean, beside hashed features, which know any script.
+"""Vectors of two halves: static rows, which know what words mean, beside hashed features, which know any script.
 
 The rows come from a sentence embedding model, so that words of like meaning have like rows; the bundled ones are named
 in ``bundled.py``.  What is read of a text, and which half knows how much of it, is said in ``text_features.py``.
@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.embedding.unit_vectors import unit_rows
 from chatmemory_layers.embedding.bundled import ROWS, SCALES, vocabulary
+from chatmemory_layers.embedding.static_pieces import static_pieces
 from chatmemory_layers.embedding.text_features import (
     DIM,
     IS_LIGHT,
     LIGHT,
     LONGEST_READ,
+    PLACES,
     WordPiece,
     hashed_share,
-    static_part,
     text_features,
 )
 
@@ -54,9 +55,14 @@ class StaticRows:
         """Return a row of length 1 for each text, shape ``(count, dim)``; all zero for one without known pieces."""
         sums = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in zip(sums, texts, strict=True):
-            places = self.pieces.places(text)
+            places, weights = static_pieces(self.pieces, text)
             if places:
-                row[:] = self.scales[places] @ self.rows[places].astype(np.float32)
+                taken = np.array(places, np.intp)
+                scales = self.scales.take(taken)
+                if weights is not None:
+                    scales *= np.array(weights, np.float32)
+                # take is twice as quick as an index of a list.
+                row[:] = scales @ self.rows.take(taken, axis=0).astype(np.float32)
         return unit_rows(sums)
 
 
@@ -84,7 +90,7 @@ def _sums(features: Sequence[Sequence[int]]) -> Matrix:
     owners = np.repeat(np.arange(len(features)), [len(of_text) for of_text in features])
     codes = np.array([feature for of_text in features for feature in of_text], dtype=np.int64)
     codes, times = np.unique(owners << _OWNER_BITS | codes, return_counts=True)
-    places = (codes >> _OWNER_BITS) * DIM + (codes >> 1) % DIM
+    places = (codes >> _OWNER_BITS) * DIM + ((codes >> 1) & PLACES)
     weights = _WEIGHTS[(codes & IS_LIGHT != 0) * 2 + (codes & 1)] * (1 + np.log(times))
     return np.bincount(places, weights, len(features) * DIM).reshape(-1, DIM).astype(np.float32)
 
@@ -93,5 +99,5 @@ def composite_rows(texts: Sequence[str]) -> Matrix:
     """Return a row of length 1 for each text; all zero for one that neither half knows anything of."""
     read = [text[:LONGEST_READ] for text in texts]
     hashed = np.array([hashed_share(text) for text in read], dtype=np.float32).reshape(-1, 1)
-    static = bundled_rows().of([static_part(text) for text in read])
+    static = bundled_rows().of(read)
     return unit_rows(np.hstack([np.sqrt(1 - hashed) * static, np.sqrt(hashed) * hashed_rows(read)]))

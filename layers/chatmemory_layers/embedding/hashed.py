@@ -6,7 +6,7 @@ from chatmemory.effect import Layer
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 
-MODEL: Final = "chatmemory-hashed-1"
+MODEL: Final = "chatmemory-hashed-2"
 """Vectors of other features get another number."""
 
 

@@ -6,38 +6,34 @@ numpy takes some 60 ms to import, this some 5 ms for a question; for many texts,
 
 from __future__ import annotations
 
-import mmap
-import struct
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache
+from itertools import repeat
 from math import log, sqrt
 from typing import Final, final
 
 from chatmemory.effect import Effect, Layer
 from chatmemory.embedding.query_embedder import QueryEmbedderTag
-from chatmemory_layers.embedding.bundled import MODEL, ROWS, SCALES, vocabulary
+from chatmemory_layers.embedding.bundled import MODEL, ROWS, SCALES, mapped_numbers, vocabulary
+from chatmemory_layers.embedding.static_pieces import static_pieces
 from chatmemory_layers.embedding.text_features import (
     DIM,
     IS_LIGHT,
     LIGHT,
     LONGEST_READ,
+    PLACES,
     WordPiece,
     hashed_share,
-    static_part,
     text_features,
 )
-
-_HEADER: Final = struct.Struct(
-    "<6sBBH"
-)  # of a .npy file, version 1: magic, version, length of the description
 
 
 def plain_vector(text: str) -> list[float] | None:
     """Return the vector of *text*, of length 1; None when neither half of the model knows any part of it."""
     read = text[:LONGEST_READ]
     hashed = hashed_share(read)
-    static = _of_length(_bundled().sum_of(static_part(read)), sqrt(1 - hashed))
+    static = _of_length(_bundled().sum_of(read), sqrt(1 - hashed))
     features = _of_length(_sum_of_features(read), sqrt(hashed))
     vector = _of_length([*static, *features], 1.0)
     return vector if any(vector) else None
@@ -48,7 +44,7 @@ def _sum_of_features(text: str) -> list[float]:
     total = [0.0] * DIM
     for code, times in Counter(text_features(text)).items():
         weight = (LIGHT if code & IS_LIGHT else 1.0) * (1 + log(times))
-        total[(code >> 1) % DIM] += weight if code & 1 else -weight
+        total[(code >> 1) & PLACES] += weight if code & 1 else -weight
     return total
 
 
@@ -69,9 +65,13 @@ class _PlainRows:
         self._dim = len(rows) // len(scales)
 
     def sum_of(self, text: str) -> list[float]:
-        """Add up the rows of the pieces of *text*."""
+        """Add up the rows of the pieces of *text*, each with its weight."""
         total = [0.0] * self._dim
-        for place, times in Counter(self._pieces.places(text)).items():
+        places, weights = static_pieces(self._pieces, text)
+        weighed: defaultdict[int, float] = defaultdict(float)
+        for place, weight in zip(places, weights or repeat(1.0)):  # noqa: B905  repeat never ends
+            weighed[place] += weight
+        for place, times in weighed.items():
             scale = self._scales[place] * times
             row = self._rows[place * self._dim : (place + 1) * self._dim]
             total = [sum_ + scale * number for sum_, number in zip(total, row, strict=True)]
@@ -80,15 +80,9 @@ class _PlainRows:
 
 @cache
 def _bundled() -> _PlainRows:
-    return _PlainRows(WordPiece(vocabulary()), _numbers(ROWS).cast("b"), _numbers(SCALES).cast("f"))
-
-
-def _numbers(path: str) -> memoryview[int]:
-    """Return the bytes after the header of a .npy file, mapped: only what is used is read."""
-    with open(path, "rb") as file:  # noqa: PTH123  see bundled.py
-        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    *_, length = _HEADER.unpack_from(mapped)
-    return mapped[_HEADER.size + length :]
+    return _PlainRows(
+        WordPiece(vocabulary()), mapped_numbers(ROWS).cast("b"), mapped_numbers(SCALES).cast("f")
+    )
 
 
 @final

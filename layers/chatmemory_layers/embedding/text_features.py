@@ -2,13 +2,13 @@
 
 Texts that share words, beginnings, endings or typing slips share hashed features; meaning is not known.  Chinese, Japanese
 and Korean text is taken by characters, pairs and triples, since nothing there parts the words.  A piece (``WordPiece``)
-has a static row, which knows what it means.  How vectors are made of both is said in ``composite.py`` and
-``plain_rows.py``, with numpy and without.
+has a static row, which knows what it means; for Chinese words stand the pieces of their English glosses
+(``static_pieces.py``).  How vectors are made of both is said in ``composite.py`` and ``plain_rows.py``, with numpy and
+without.
 
 ``hashed_share`` says how much of a vector the features have; static rows have the rest, as far as they know the script:
-in Chinese, Japanese, Korean and whatever else is not written in Latin letters the English rows are silent.  Measured on
-labelled conversations: rows alone lose two thirds of what is found in Chinese, features alone a fifth of what is found
-in English.
+in Japanese kana, Korean and whatever else is written neither in Latin letters nor in Han characters they are silent.
+Measured on labelled conversations: features alone lose a fifth of what is found in English.
 
 The patterns are compiled by their first use: the one of CJK takes 2 ms, and English does without it.
 """
@@ -20,9 +20,15 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, final
 
-from chatmemory.text.search_terms import CJK_RUN
+from chatmemory.text.search_terms import CJK_RUN, HAN
 
-DIM: Final = 512  # a power of two: the bits above a hash do not change its place
+# Powers of two: the bits above a hash do not change its place.
+WORD_DIM: Final = 512
+GRAM_DIM: Final = 256
+DIM: Final = WORD_DIM + GRAM_DIM
+"""Words and grams of CJK have places of their own, so that an English and a Chinese text, which share no features, are
+compared by their rows alone: in the same places, chance would lose 1 to 3 of 100 answers."""
+
 # Characters from the beginning of a text; a mean over more says nothing in particular.
 LONGEST_READ: Final = 8_192
 LONGEST_HASHED_WORD: Final = 32  # characters of a word: base64 and the like are known by their beginning
@@ -34,16 +40,22 @@ LIGHT: Final = 0.35
 _IS_HIRAGANA: Final = "[\u3041-\u309f]+"
 _WORD: Final = r"[^\W_]+(?:'[^\W_]+)*"
 
-# A feature is a number: its hash in 32 bits, above them whether it weighs less, above that whose text's it is.
+# A feature is a number: its hash in 32 bits, above them whether it weighs less, above that whose text's it is.  The lowest
+# bit is its sign, and those above it are its place: below WORD_DIM for words and their parts, above for grams of CJK.
+PLACES: Final = 1023
+_UPPER: Final = WORD_DIM << 1
 IS_LIGHT: Final = 1 << 32
 
 HASHED_SHARE: Final = 0.3
-"""Of the cosine of two English texts; the rest is the rows'.  Measured: recall is flat from 0.2 to 0.5."""
+"""Of the cosine of two English or two Chinese texts; the rest is the rows'.  Measured: English recall is flat from 0.2 to
+0.5; in Chinese 0.5 finds a tenth less of what is asked in other words (``benchmarks/paraphrases.py``)."""
 
 # Compiled by their first use: English does without them.
 _LETTERS: Final = r"[^\W_]+"
 # With accents, up to Latin Extended-B; the signs of multiplication and division among them are no letters.
 _LATIN: Final = "[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+"
+
+_HAN_RUN: Final = f"[{HAN}]+"
 
 LONGEST_WORD: Final = 100  # characters; BertTokenizer knows no longer word
 _MEMO: Final = 1 << 14  # words; 2,760 turns of chat between friends have 3,749
@@ -96,12 +108,13 @@ def _parts(text: str) -> list[str]:
 def _word_features(word: str) -> tuple[int, ...]:
     marked = f"<{word}>"
     parts = [marked[start : start + size] for size in WORD_GRAMS for start in range(len(marked) - size + 1)]
-    return _hash(f"={word}"), *(_hash(part) | IS_LIGHT for part in parts)
+    return _hash(f"={word}") & ~_UPPER, *(_hash(part) & ~_UPPER | IS_LIGHT for part in parts)
 
 
 @lru_cache(maxsize=1 << 15)
 def _gram_feature(gram: str) -> int:
-    return _hash(gram) | (IS_LIGHT if re.fullmatch(_IS_HIRAGANA, gram) else 0)
+    upper = _hash(gram) & ~(GRAM_DIM << 1) | _UPPER
+    return upper | IS_LIGHT if re.fullmatch(_IS_HIRAGANA, gram) else upper
 
 
 def _hash(feature: str) -> int:
@@ -114,12 +127,15 @@ def static_part(text: str) -> str:
 
 
 def hashed_share(text: str) -> float:
-    """Return how much of the cosine the features have: ``HASHED_SHARE`` for Latin letters, all for other scripts."""
+    """Return how much of the cosine the features have: ``HASHED_SHARE`` in Latin and Chinese, all in other scripts."""
     if text.isascii():
         return HASHED_SHARE
     letters = sum(map(len, re.findall(_LETTERS, text)))
+    if not letters:
+        return HASHED_SHARE
     latin = sum(map(len, re.findall(_LATIN, text)))
-    return 1 - (1 - HASHED_SHARE) * latin / letters if letters else HASHED_SHARE
+    han = sum(map(len, re.findall(_HAN_RUN, text)))
+    return 1 - (1 - HASHED_SHARE) * (latin + han) / letters
 
 
 @final

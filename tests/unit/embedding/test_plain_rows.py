@@ -20,7 +20,21 @@ from chatmemory_layers.embedding.static import static
 from tests.thorough import rounds
 
 WORDS = st.sampled_from(
-    ["webhook", "重试", "don’t", "naïve", "ﬁle", "テスト", "한국어", "İ", "🎉", "snake_case", "x" * 200]
+    [
+        "webhook",
+        "重试",
+        "对花生过敏",
+        "資料庫被鎖",
+        "don’t",
+        "naïve",
+        "ﬁle",
+        "テスト",
+        "한국어",
+        "İ",
+        "🎉",
+        "snake_case",
+        "x" * 200,
+    ]
 )
 TEXTS = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=12).map(" ".join))
 

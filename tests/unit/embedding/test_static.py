@@ -34,6 +34,10 @@ def cosine(one: str, other: str) -> float:
         ("コンピューター", "コンピュータ", "チョコレート"),
         ("Он живёт в Москве", "поездка в Москву", "рецепт пирога"),
         ("我用 Python 写代码", "Python 代码怎么写", "周末去爬山"),
+        ("对花生过敏", "哪些坚果不能吃", "会议改到周五"),
+        ("對花生過敏", "对花生过敏", "会议改到周五"),
+        ("对花生过敏", "allergic to peanuts", "the meeting was moved to Friday"),
+        ("the database is locked", "数据库被锁住了", "周末去爬山"),
     ],
 )
 def test_what_belongs_together_is_nearer_than_what_does_not(text: str, near: str, far: str) -> None:
@@ -45,17 +49,24 @@ def test_what_belongs_together_is_nearer_than_what_does_not(text: str, near: str
     [
         ("plain English", 0.3),
         ("café in Zürich", 0.3),
-        ("纯中文", 1.0),
+        ("纯中文", 0.3),
         ("한국어", 1.0),
         ("ひらがな", 1.0),
         ("русский", 1.0),
-        ("ab中文", 0.65),
+        ("ab中文", 0.3),
+        ("ひら中文", 0.65),
         ("6×7÷2", 0.3),
     ],
 )
 def test_each_half_takes_part_as_far_as_it_knows_the_script(text: str, share: float) -> None:
     (row,) = composite_rows([text])
     assert float(row[256:] @ row[256:]) == pytest.approx(share, abs=1e-5)
+
+
+def test_texts_in_two_languages_are_compared_by_their_rows_alone() -> None:
+    english, chinese = composite_rows(["She is allergic to peanuts", "用户对花生过敏"])
+    assert not (english * chinese)[256:].any()
+    assert english[:256] @ chinese[:256] > 0.4
 
 
 @pytest.mark.parametrize("text", ["", " \n", "😀🎉", "\0\ud800", "…"])
@@ -93,8 +104,8 @@ def test_a_word_without_end_is_known_by_its_beginning() -> None:
 def test_vectors_of_this_name_stay_what_they_are() -> None:
     """Red: stored vectors no longer fit; give the model another number."""
     rows = composite_rows(["I like to write code in Python.", "我喜欢用 Python 写代码"])
-    assert (MODEL, rows.shape) == ("chatmemory-static-1", (2, 768))
-    assert rows @ np.cos(np.arange(768)) == pytest.approx([0.9018661, 0.5993184], abs=1e-5)
+    assert (MODEL, rows.shape) == ("chatmemory-static-2", (2, 1024))
+    assert rows @ np.cos(np.arange(1024)) == pytest.approx([0.9018661, 0.0529140], abs=1e-5)
 
 
 # --- Loading, and where it runs ---
@@ -104,6 +115,20 @@ def test_numpy_is_loaded_with_the_first_text_and_not_before() -> None:
     script = "import sys, chatmemory_layers.embedding.from_settings; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_glosses_are_mapped_with_the_first_chinese_text_and_not_before() -> None:
+    script = """if True:
+        import sys
+        from chatmemory_layers.embedding.composite import composite_rows
+        name = "chatmemory_layers.embedding.chinese_glosses"
+        composite_rows(["English alone"])
+        print(name in sys.modules)
+        composite_rows(["中文"])
+        print(name in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
 
 
 async def test_two_runtimes_share_one_embedder_and_its_rows() -> None:

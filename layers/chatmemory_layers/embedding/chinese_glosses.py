@@ -1,0 +1,90 @@
+"""Chinese words as weighted rows of English ones: those of their glosses, what a dictionary says that they mean.
+
+A run of characters is cut greedily, the longest word first; a character that begins no word is passed over.  Words of
+grammar and words that ask are known and weigh nothing.  Which rows have which weights was settled when the files were
+made: ``benchmarks/make_chinese_glosses.py``.  Simplified and traditional words are known; of Japanese, the kanji that
+Chinese has too.
+
+The files are mapped when the first Chinese text comes.  Words are looked up by their first character: the line of
+``GLOSSES.words`` that holds them is read once and remembered, so that little of the file is ever touched.
+"""
+
+import re
+from bisect import bisect_left
+from functools import cache, lru_cache
+from typing import Final, TypeAlias, final
+
+from chatmemory.text.search_terms import HAN
+from chatmemory_layers.embedding.bundled import GLOSSES, WEIGHT_ONE, mapped, mapped_numbers
+
+_HAN_RUN: Final = f"[{HAN}]+"
+_LINES: Final = 1 << 12  # characters that begin words; a newspaper uses some 3,500
+_WORDS: Final = 1 << 14
+
+
+_Line: TypeAlias = tuple[dict[str, int], int]
+"""The words that begin with one character, each with its number; and how many characters the longest one has."""
+
+_Weighed: TypeAlias = tuple[list[int], list[float]]
+"""Places in the vocabulary, and the weights of their rows."""
+
+
+@final
+class ChineseGlosses:
+    """Says which rows, with which weights, stand for a Chinese text; from any thread, from several at once."""
+
+    def __init__(self) -> None:
+        """Map the files."""
+        self._words = mapped(GLOSSES.words)
+        self._lines = mapped_numbers(GLOSSES.lines).cast("I")
+        self._starts = mapped_numbers(GLOSSES.starts).cast("I")
+        self._pieces = mapped_numbers(GLOSSES.pieces).cast("H")
+        self._weights = mapped_numbers(GLOSSES.weights)
+        self._line_of = lru_cache(maxsize=_LINES)(self._read_line)
+        self._word = lru_cache(maxsize=_WORDS)(self._read_word)
+
+    def pieces(self, text: str) -> _Weighed:
+        """Return the places in the vocabulary of the pieces of all Chinese words in *text*, and the weights of their rows."""
+        places: list[int] = []
+        weights: list[float] = []
+        for run in re.findall(_HAN_RUN, text):
+            start = 0
+            while start < len(run):
+                words, longest = self._line_of(run[start])
+                for end in range(min(start + longest, len(run)), start, -1):
+                    number = words.get(run[start:end])
+                    if number is not None:
+                        of_word = self._word(number)
+                        places += of_word[0]
+                        weights += of_word[1]
+                        start = end
+                        break
+                else:
+                    start += 1
+        return places, weights
+
+    def _read_word(self, number: int) -> _Weighed:
+        start, end = self._starts[number : number + 2]
+        return self._pieces[start:end].tolist(), [weight / WEIGHT_ONE for weight in self._weights[start:end]]
+
+    def _read_line(self, head: str) -> _Line:
+        """Read the words that begin with *head*."""
+        wanted = head.encode()
+        count = len(self._lines) // 2 - 1
+
+        def beginning(line: int) -> bytes:
+            start = self._lines[2 * line]
+            return bytes(self._words[start : start + len(wanted)])
+
+        line = bisect_left(range(count), wanted, key=beginning)
+        if line == count or beginning(line) != wanted:
+            return {}, 0
+        start, first, end = self._lines[2 * line : 2 * line + 3]
+        words = str(self._words[start : end - 1], "utf-8").split(" ")
+        return {word: first + place for place, word in enumerate(words)}, max(map(len, words))
+
+
+@cache
+def chinese_glosses() -> ChineseGlosses:
+    """Return the glosses that ship with the package, mapped once."""
+    return ChineseGlosses()

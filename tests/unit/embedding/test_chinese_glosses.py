@@ -1,0 +1,77 @@
+"""Glosses of Chinese words: how a text is cut, which pieces stand for it, and that their licence lies beside them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chatmemory_layers.embedding.bundled import GLOSSES, vocabulary
+from chatmemory_layers.embedding.chinese_glosses import ChineseGlosses, chinese_glosses
+
+PIECES = vocabulary()
+
+
+def glosses_of(text: str) -> dict[str, float]:
+    places, weights = chinese_glosses().pieces(text)
+    return {PIECES[place]: weight for place, weight in zip(places, weights, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("花生", {"peanut"}),
+        ("医院", {"hospital"}),
+        ("醫院", {"hospital"}),
+        ("我的医院", {"hospital"}),
+        ("an 医院 b", {"hospital"}),
+        ("", set[str]()),
+        ("English", set[str]()),
+        ("ひらがな", set[str]()),
+        ("𰻝", set[str]()),  # a character that no headword has
+    ],
+)
+def test_a_word_has_the_pieces_of_its_glosses(text: str, pieces: set[str]) -> None:
+    assert pieces == glosses_of(text).keys()
+
+
+def test_the_longest_word_is_taken_and_what_follows_it_is_read_too() -> None:
+    assert "database" in glosses_of("数据库")
+    assert glosses_of("数据库医院").keys() == glosses_of("数据库").keys() | glosses_of("医院").keys()
+
+
+@pytest.mark.parametrize("text", ["的", "我们", "什么", "哪种", "为什么", "有没有"])
+def test_words_of_grammar_and_words_that_ask_weigh_nothing(text: str) -> None:
+    assert glosses_of(text) == {}
+
+
+def test_the_first_gloss_weighs_most() -> None:
+    weights = glosses_of("狗")
+    assert weights["dog"] == max(weights.values())
+
+
+def test_words_are_found_in_every_line() -> None:
+    glosses = chinese_glosses()
+    lines = Path(GLOSSES.words).read_text("utf-8").splitlines()
+    assert [line[0] for line in lines] == sorted({line[0] for line in lines})
+    starts = np.load(GLOSSES.starts)
+    number = 0
+    for line in lines:
+        words = line.split(" ")
+        known = glosses._line_of(line[0])[0]
+        assert known == {word: number + place for place, word in enumerate(words)}
+        number += len(words)
+    assert number == len(starts) - 1
+    assert starts[-1] == len(np.load(GLOSSES.pieces)) == len(np.load(GLOSSES.weights))
+    assert np.load(GLOSSES.pieces).max() < len(PIECES)
+
+
+def test_lines_are_remembered_up_to_a_bound() -> None:
+    glosses = ChineseGlosses()
+    glosses.pieces("".join(map(chr, range(0x4E00, 0x9FA6))))
+    assert glosses._line_of.cache_info().currsize <= 1 << 12
+
+
+def test_the_licence_lies_beside_the_glosses() -> None:
+    notice = Path(GLOSSES.words).with_name("NOTICE").read_text("utf-8")
+    assert "CC-CEDICT" in notice
+    assert "https://creativecommons.org/licenses/by-sa/4.0/" in notice
