@@ -51,6 +51,14 @@ _KINDS: Final = tuple(
         r"\b(gold)?fish\b|鱼",
     )
 )
+_ABOUT_OTHERS: Final = frozenset({"pet", "roommate", "boss", "doctor", "school", "age", "relationship"})
+"""What ends when somebody else does something."""
+
+_NO_PARTNER: Final = re.compile(
+    r"\b(sisters?|brothers?|friends?|parents|cousins?|son|daughter|colleagues?|mum|mom|dad|aunt|uncle|neighbou?rs?|boss)\b"
+    r"|[姐妹哥弟爸妈](?!夫)|(?<![男女])朋友|同事|儿子|女儿|老板|邻居",
+    re.IGNORECASE,
+)
 _WORDS: Final = re.compile(rf"[^\W{HAN}_]+|[{HAN}]+")
 _COMMON: Final = frozenset(
     """the and with for from that this work works working called named our my his her about since now just team called dr mr mrs ms again
@@ -78,7 +86,7 @@ _COMMON_PAIRS: Final = frozenset(
 )
 _NOT_ENDED: Final = re.compile(
     r"\b(don't|do not|doesn't|never(?! stuck| caught| worked)|not|won't|wouldn't|can't|didn't|no wish|refuse|should|would|could|might|want to|if|going to|plan(ning)? to|thinking (of|about))\b"
-    r"|[没不别](想|打算|会|要|能|舍得|可能|准备)|别|要不要|打算|考虑|想要|如果|要是",
+    r"|[没不别](想|打算|会|要|能|舍得|可能|准备)|别(?!克|墅|的|人)|要不要|打算|考虑|想要|如果|要是",
     re.IGNORECASE,
 )
 
@@ -189,7 +197,11 @@ def _endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]
         if grammar is None or not clauses:
             continue
         over = _over(passage, clauses, grammar, known)
-        if over is not None and over not in seen:
+        if over is None or (over.partition(":")[0] not in _ABOUT_OTHERS and _is_of_others(clauses, grammar)):
+            continue
+        if over == "relationship" and _is_their_love(clauses):
+            continue
+        if over not in seen:
             seen.add(over)
             yield _ending(over, known[over], passage, found)
 
@@ -200,6 +212,14 @@ def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
         clause = clause_around(passage.text, cue.start(), cue.end(), grammar)
         if not (_NOT_ENDED.search(clause) or grammar.past.search(clause)):
             yield clause
+
+
+def _is_of_others(clauses: Iterable[str], grammar: AttributeGrammar) -> bool:
+    return all(grammar.other.search(clause) for clause in clauses)
+
+
+def _is_their_love(clauses: Iterable[str]) -> bool:
+    return any(_NO_PARTNER.search(clause) for clause in clauses)
 
 
 def _over(

@@ -31,6 +31,7 @@ class AttributeRule:
         wished: the clause may be a wish, or tell an assistant what to do.
         named: there may be several, each with a name of its own.
         implied: the words imply it, and are about something else.
+        owned: the passage has to say whose it is: there are many numbers and addresses.
     """
 
     family: str
@@ -41,6 +42,7 @@ class AttributeRule:
     wished: bool
     named: bool
     implied: bool
+    owned: bool
 
 
 def attribute(
@@ -53,6 +55,7 @@ def attribute(
     wished: bool = False,
     named: bool = False,
     implied: bool = False,
+    owned: bool = False,
 ) -> AttributeRule:
     """Return the rule of *patterns*; see ``AttributeRule`` for the arguments.
 
@@ -60,7 +63,7 @@ def attribute(
         KeyError: a pattern names an expression that is not in *vocabulary*.
     """
     ways = tuple(expression(pattern, vocabulary) for pattern in patterns)
-    return AttributeRule(family, key, ways, of, others, wished, named, implied)
+    return AttributeRule(family, key, ways, of, others, wished, named, implied, owned)
 
 
 @final
@@ -73,6 +76,8 @@ class AttributeGrammar:
         other: a clause about somebody else.
         own: who speaks, where a clause may leave him out and be about who was spoken of before; None: none leaves him out.
         addressed: a clause about who is spoken to.
+        owner: the user, or something that only he gives: his new number, where to ship it.
+        shown: a clause about what something shows or says.
         past: a clause about what was.
         negated: a clause about what is not.
         wished: a clause about what could be, should be or will be.
@@ -87,6 +92,8 @@ class AttributeGrammar:
     other: re.Pattern[str]
     own: re.Pattern[str] | None
     addressed: re.Pattern[str]
+    owner: re.Pattern[str]
+    shown: re.Pattern[str]
     past: re.Pattern[str]
     negated: re.Pattern[str]
     wished: re.Pattern[str]

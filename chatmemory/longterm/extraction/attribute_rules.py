@@ -94,8 +94,19 @@ def with_attributes(text: str, proposals: Sequence[ProposedMemory]) -> tuple[Pro
         known.append(evolve(proposal, attribute=inside[0].attribute) if is_told else proposal)
     covered = [one for one in left if any(_stands_in(one, proposal) for proposal in proposals)]
     taken = {one.attribute for one in known} - {None}
-    beside = [proposal_of(one) for one in left if one not in covered and one.attribute not in taken]
+    beside = [
+        proposal_of(one)
+        for one in left
+        if one not in covered
+        and one.attribute not in taken
+        and not (one.implied and any(_shares_passage(one, proposal) for proposal in proposals))
+    ]
     return (*known, *beside)
+
+
+def _shares_passage(statement: AttributeStatement, proposal: ProposedMemory) -> bool:
+    start = statement.passage.start
+    return start <= proposal.evidence.start < start + len(statement.passage.text)
 
 
 def proposal_of(statement: AttributeStatement) -> ProposedMemory:
@@ -131,7 +142,7 @@ def _stated(passage: Passage, grammar: AttributeGrammar) -> Iterator[AttributeSt
     """Yield what the clauses of *passage* state, each at most one thing, in the words of its own clauses."""
     found: dict[int, AttributeStatement] = {}
     families: set[str] = set()
-    for rule in grammar.stated:
+    for rule in sorted(grammar.stated, key=lambda rule: rule.implied):
         one = None if rule.family in families else _matched(passage, rule, grammar)
         if one is None:
             continue
@@ -186,14 +197,17 @@ def _counts(text: str, found: re.Match[str], rule: AttributeRule, grammar: Attri
     clause = clause_around(text, found.start(), found.end(), grammar)
     if grammar.past.search(clause) or grammar.negated.search(clause.replace(found["value"], " ")):
         return False
+    if rule.wished and grammar.shown.search(clause):
+        return False
     if not rule.wished and (grammar.wished.search(clause) or grammar.addressed.search(clause)):
+        return False
+    if rule.owned and not grammar.owner.search(text):
         return False
     if rule.others:
         return True
-    return not (
-        grammar.other.search(clause.replace(found["value"], " "))
-        or _is_of_another(text[: found.start("value")], grammar)
-    )
+    # Whoever is spoken of behind the value is not who it is of.
+    before = clause_around(text[: found.start("value")], found.start(), found.start("value"), grammar)
+    return not (grammar.other.search(before) or _is_of_another(text[: found.start("value")], grammar))
 
 
 def _is_of_another(before: str, grammar: AttributeGrammar) -> bool:

@@ -25,7 +25,7 @@ VOCABULARY: Final[Vocabulary] = {
     "thing": r"[\w'+#.-]+( [\w'+#.-]+){0,4}",
     "job": STATEMENTS["occupation"]
     + r"|([\w-]+ ){0,3}?(lead|head|chair|president|treasurer|captain|scrum master|supervisor|principal|foreman|assistant|clerk|waiter"
-    r"|waitress|cashier|cleaner|builder|guard|coach|c[etfoi]o|vp|sre|pm)\b",
+    r"|waitress|cashier|cleaner|builder|guard|coach|receptionist|hairdresser|bartender|butcher|courier|dispatcher|planner|surveyor|sailor|tailor|statistician|optician|paralegal|copywriter|strategist|specialist|coordinator|executive|representative|agent|broker|buyer|producer|operator|counsellor|investigator|c[etfoi]o|vp|sre|pm)\b",
     "kin": r"wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|sons?|daughters?|kids?|child|children|baby|toddler|mother|father|mom|mum|dad"
     r"|parents|brothers?|sisters?|siblings?|twins?|grandmother|grandfather|grandma|grandpa|gran|niece|nephew|cousins?|uncle|aunt|in-laws?",
     "other": r"<kin>|friends?|mates?|colleagues?|coworkers?|co-workers?|neighbou?rs?|boss|manager|landlord|landlady|customers?|clients?"
@@ -73,13 +73,15 @@ STATED: Final = (
         "contact",
         r"\b(?P<of>work|private|personal|git|company|school)( author)? (e-?mail|author)?.*?(?P<value><email>)",
         wished=True,
+        owned=True,
     ),
-    _attribute("email", "contact", r"(?P<value><email>)", wished=True),
+    _attribute("email", "contact", r"(?P<value><email>)", wished=True, owned=True),
     _attribute(
         "phone",
         "contact",
         r"\b(?P<of>work|landline|office|home|emergency|spare|second|company)\b.*?(phone|number|line|mobile|is|:)?.*?(?P<value><phone>)",
         wished=True,
+        owned=True,
     ),
     _attribute(
         "phone",
@@ -87,23 +89,32 @@ STATED: Final = (
         r"\b(phone|mobile|cell|number|call|ring|text|reach|whatsapp|cv|contact)\b.*?(?P<value><phone>)",
         r"(?P<value><phone>).*\b(phone|mobile|cv|contact|number|call)\b",
         wished=True,
+        owned=True,
     ),
     _attribute(
         "address",
         "address",
         r"\b(?P<of>storage|billing|work|office|parents)\b.*?(?P<value><street>)",
         wished=True,
+        owned=True,
     ),
-    _attribute("address", "address", r"(?P<value><street>)", wished=True),
+    _attribute("address", "address", r"(?P<value><street>)", wished=True, owned=True),
     # --- The user
     _attribute(
         "name",
         "name",
         r"\bmy( full| first| real| new)? name('s| is)( now)? (?P<value><Name>)",
-        r"\b(call me|i go by|i'm called|i am called|known as) (?P<value><Name>)",
+        r"\b(i go by|i'm called|i am called|known as) (?P<value><Name>)",
         r"\A([\w ]{0,14}, )?(?P<value><Name>) here\b",
         r"\A((hi|hello|hey)[, ]+)?i'm (?P<value>(?!(from|in)\b)<Word>)(?=,? (sign|by the way|btw)|$|,)",
         r"\bit's (now )?(?P<value>(?-i:[A-Z])[a-z]+ (?-i:[A-Z])[a-z]+)\b.*\b(official|paper|passport|now|changed)",
+    ),
+    _attribute("name", "name", r"\bcall me (?P<value><Name>)", wished=True),
+    _attribute(
+        "birthday",
+        "birthday",
+        r"\b(my birthday|i was born|date of birth|born on|birth date)\b.*?(?P<value><day>)",
+        r"(?P<value><day>)[^,.]* (i was born|is my birthday)",
     ),
     _attribute(
         "age",
@@ -126,12 +137,6 @@ STATED: Final = (
         r"\b(the|my|our) (little one|kid|youngest|eldest|boy|girl)( is|'s| just turned| turned) (?P<value><number>)\b",
         of=UNKNOWN,
         others=True,
-    ),
-    _attribute(
-        "birthday",
-        "birthday",
-        r"\b(my birthday|i was born|date of birth|born on|birth date)\b.*?(?P<value><day>)",
-        r"(?P<value><day>)[^,.]* (i was born|is my birthday)",
     ),
     _attribute("anniversary", "anniversary", r"\banniversary\b.*?(?P<value><day>)"),
     _attribute(
@@ -158,7 +163,6 @@ STATED: Final = (
         r"\b(?P<value>(got|get) (married|engaged|divorced))\b",
         r"\b(?P<value>(?-i:[A-Z])\w+ and i are (engaged|married|together|dating|divorced|separated))\b",
         r"<I have> (?P<value>an? (girlfriend|boyfriend|partner))\b",
-        others=True,
     ),
     _attribute(
         "relationship",
@@ -180,7 +184,7 @@ STATED: Final = (
         r"<I>( have)?<adv> (live|reside|rent|stay|settled)<adv>( \w+){0,3}? (in|at|out of|near) (the )?(?P<value><place>)",
         r"<I am><adv> (living|based|renting|staying|residing|settled|settling)<adv>( \w+){0,2}? (in|out of|near) (the )?(?P<value><place>)",
         r"<I am><adv> in (?P<value><place>)(?= *($|[,.!]|now\b|these days\b|for\b|since\b|btw\b))",
-        r"\b(moved|relocated|moving|emigrated|settled|been moved)<adv>( house)?( from [\w ]+?)? (to|in) (?P<value><place>)(?! (project|team))",
+        r"\A(?!.*\b(office|company|firm|hq|headquarters|service|project|team|meeting|data|server|repo|event|party|class)\b[^,]*\b(moved|relocated)).*?\b(moved|relocated|moving|emigrated|settled|been moved)<adv>( house)?( from [\w ]+?)? (to|in) (?P<value><place>)(?! (project|team))",
         r"\bhome (is|has been|means)<adv> (?P<value><place>)",
         r"\b(a|an|been a) (?P<value><place>) (resident|local|dweller)\b",
         r"\b(have|has|got|bought|rent|own) (an? |our |my )?[\w -]{0,20}?(house|flat|apartment|place|condo|cottage) (is )?in (?P<value><place>)",
@@ -193,9 +197,10 @@ STATED: Final = (
         "employer",
         r"(<I>|<I am>)<adv> (work|working|employed|contracting|freelancing|interning|consulting)(?! on\b| from\b| under\b| out\b)( [\w-]+){0,5}? (at|for|with|by) (?P<value><firm>)",
         r"\b(start(ed|ing)?|began|begun)<adv>( (a|my|the) new (job|role|position))? (at|with) (?P<value><firm>)",
-        r"\b(joined|joining|hired by|signed with|(new|a) job (at|with)|work is) (?P<value><firm>)(?! team)",
+        r"\b(joined|joining|hired by|sign(ed|ing)( on| up)? with|(new|a) job (at|with)|work is) (?P<value><firm>)(?! team)",
         r"\b(pay ?check|pay ?slip|payslip|badge|contract) (now )?says (?P<value><firm>)",
         r"<I am><adv>( an?| the) <job> (at|with|for) (?P<value><firm>)",
+        r"<I am><adv>( an?| the) (?!member|guest|regular|patient|customer|student|fan|loss)([\w-]+ ){1,4}(at|with) (?P<value><firm>)",
         r"\A((so|well|ok|hi|hello)[, ]+)?<I am><adv> (at|with) (?P<value><Word>)",
         r"<I> (bake|cook|teach|drive|nurse) (at|for) (?P<value><firm>)",
     ),
@@ -213,8 +218,8 @@ STATED: Final = (
     _attribute(
         "shift",
         "shift",
-        r"<I am><adv> on (?P<value>(nights|days|earlies|lates|early shift|late shift|night shift|day shift)\b.*)",
-        r"\b(gave me|moved me to|put me on|switched me to|work|working|shift is|have) (?P<value>(the )?(nights|days|earlies|lates|early shift|late shift|night shift|day shift)\b.*)",
+        r"<I am><adv> on (the )?(?P<value>(nights|days|earlies|lates|(early|late|night|day|morning|evening) shift)\b.*)",
+        r"\b(gave me|moved( me)? to|put me on|switched( me)? to|work|working|shift is|have)( the)? (?P<value>(nights|days|earlies|lates|(early|late|night|day|morning|evening) shift)\b.*)",
         others=True,
     ),
     _attribute(
@@ -229,7 +234,7 @@ STATED: Final = (
     _attribute(
         "role",
         "occupation",
-        r"\b(they |she |he )?(made me) (?P<value>[\w -]+?)(?= *($|[,.:;!)]| and\b| now\b))",
+        r"\b(made me|promoted me to|promoted me) (?P<value>(?!last|this|on\b)[\w -]+?)(?= *($|[,.:;!)]| and\b| now\b| last\b| this\b| in\b| on\b| as of\b))",
         others=True,
     ),
     _attribute(
@@ -250,13 +255,14 @@ STATED: Final = (
     _attribute(
         "device",
         "device",
-        r"\b(on|my|arrived|bought|got|switched to|have|phone's|laptop is|laptop's|phone is)\b,?( \w+){0,4}?,?( an?| the)? (?P<value>(<device>)\b[^,.!]*)",
+        r"\b(on|my|arrived|bought|got|switched to|upgraded to|moved to|use|using|carry|own|have|phone's|laptop is|laptop's|phone is)\b,?( \w+){0,4}?,?( an?| the)? (?P<value>(<device>)\b[^,.!]*)",
     ),
     _attribute(
         "bank",
         "bank",
         r"\b(salary|wages?|paycheck|pay|bank(ing)?)\b.*?\b(goes|go|land|lands|paid|arrive|is|bank with|lives)( in| into| to| at| with)*( an?| my)? (?P<value><Word>)",
         r"<I> bank (with|at) (?P<value><Word>)",
+        r"\b(moved|switched|transferred)( my)?( bank| account| salary| money| everything)+( over)? (to|into) (?P<value><Word>)",
     ),
     # --- Families, pets, people
     _attribute(
@@ -313,6 +319,13 @@ STATED: Final = (
         named=True,
     ),
     _attribute(
+        "pet",
+        "pet",
+        r"\brenamed (the|our|my) (?P<of><pet>)\b[^.]*?(called|to|is|he's|she's|it's)( now)?( called)? (?P<value>(?-i:[A-Z])\w+)",
+        others=True,
+        named=True,
+    ),
+    _attribute(
         "roommate",
         "roommate",
         r"\b(flatmates?|roommates?|housemates?)( is|,| called| named|'s name is)* (?P<value>(?-i:[A-Z])\w+)",
@@ -323,7 +336,7 @@ STATED: Final = (
     _attribute(
         "favourite",
         "favourite",
-        r"\bmy<adv> (favou?rite|fave) (?P<of>[\w-]+( [\w-]+)?)( of all time)?( is| are| has to be| would be|'s| changed to| was always)<adv> (?P<value>.+)",
+        r"\bmy<adv>( new| current| all-time)? (favou?rite|fave) (?P<of>[\w-]+( [\w-]+)?)( of all time)?( is| are| has to be| would be|'s| changed to| was always)<adv> (?P<value>.+)",
         r"(?P<value>.+?) (is|are)<adv> my<adv>( new)? favou?rite (?P<of>[\w-]+( [\w-]+)?)",
     ),
     _attribute(
@@ -338,7 +351,7 @@ STATED: Final = (
     _attribute(
         "usual order",
         "usual order",
-        r"\bmy usual( order)? is (?P<value>.+)",
+        r"\bmy usual( \w+)? is<adv> (?P<value>.+)",
         r"\bi always (have|order|get|take) (?P<value>an? .+)",
         r"(?P<value>.+?) is my thing",
     ),
@@ -417,7 +430,8 @@ STATED: Final = (
     _attribute(
         "editor",
         "editor",
-        r"\b(use|using|on|switched to|moved to|in|with|is|everything|for|love)\b( \w+){0,3}? (?P<value><editor>)\b",
+        r"\b(moved|switched|migrated|went|gone|changed)( over)?( from [\w .]+?)? (to|on) (?P<value><editor>)\b",
+        r"\b(use|using|on|in|with|is|everything|for|love)\b( \w+){0,3}? (?P<value><editor>)\b",
         r"\b(?P<value><editor>)('s| is|,)<adv> (my|what i|it's my)\b",
         r"\b(for|use) (?P<value><editor>)\b",
     ),
@@ -429,11 +443,17 @@ STATED: Final = (
         r"(<I>( now)? (run|use|have)|<I am><adv> (on|using|running)|\b(switched|moved|migrated|upgraded)( \w+){0,3}? (to|over to)|installed|on my laptop is|laptop runs)( \w+){0,2}? ?(?P<value><os>)\b",
     ),
     _attribute(
+        "medication",
+        "medication",
+        r"<I> take (\d+ ?mg (of )?)?(?P<value>(?!a |an |the |my |it |care |part )[a-z]{5,})( every| daily| each| twice| once| in the)",
+        r"<I am> on \d+ ?mg (of )?(?P<value>[a-z]{5,})",
+        named=True,
+    ),
+    _attribute(
         "membership",
         "membership",
         r"<I am> subscribed to (?P<value><Name>)",
         r"<I have> (an?|the) (?P<value><Name>)( [\w-]+){0,3}? (plan|subscription|membership|account)",
-        r"<I> (?P<value>take \d+ ?mg .*)",
         named=True,
     ),
 )
@@ -442,10 +462,18 @@ STATED: Final = (
 ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
     stated=STATED,
     other=expression(
-        r"\b(he|she|they|his|her|their|him|them|he's|she's|they're)\b|\b(my|our|his|her|their) ([\w-]+ )?(<other>)('s)?\b(?!,? \w+ and i\b)|\b(the|an?) (friend|neighbou?r|colleague|landlord|customer|client|barista|guy|kids|girl|woman)\b|\b(dad|mum|mom|grandma|grandpa)\b",
+        r"\b(he|she|they|his|her|their|him|them|he's|she's|they're)\b|\b(my|our|his|her|their) ([\w'-]+ )?(<other>)('s)?\b(?!,?( \w+)? and i\b)|\b(the|an?) (friend|neighbou?r|colleague|landlord|customer|client|guy|kids|girl|woman)\b|\b(dad|mum|mom|grandma|grandpa)\b",
         VOCABULARY,
     ),
     own=None,
+    owner=expression(
+        r"\b(my|mine|me|our|us|i|i'm|i've|we|we're|cv|invoice|parcels?|ship|deliver|delivery|home)\b|\bnew (number|phone|address|e-?mail)\b",
+        VOCABULARY,
+    ),
+    shown=expression(
+        r"\b(the|this|that|an?) [\w-]+ (shows?|has|had|says?|said|looks?|reads?|uses?|displays?|comes|supports?|lists?)\b|\A(?-i:[A-Z])\w+ (prefers|likes|uses|wants|speaks|has|works|lives|thinks|says|runs|drives)\b",
+        VOCABULARY,
+    ),
     addressed=expression(r"\b(you|your|you're|you've)\b", VOCABULARY),
     tail=expression(
         r" (yesterday|today|now|these days|from now on|last \w+|this \w+|since\b.*|as of\b.*|on \w+day\b.*|in case\b.*|btw|by the way|please|and (my|the|i|we|it|leave|let)\b.*)$|, (use|put|suggest|please|fix|so|and|but)\b.*$",
@@ -453,7 +481,7 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
     ),
     further=expression(r"((his|her|their|its) name|(he|she)('s| is) (called|named))\b", VOCABULARY),
     past=expression(
-        r"\b((?<!get )(?<!got )(?<!getting )used to|years ago|months ago|back then|back in|as a (kid|child|teenager|student)|in my (teens|twenties|thirties|forties|youth)|when i was|previously|formerly|at the time|had been|had a|in (19|20)\d\d|before that|last year)\b|\b(used|took|drove|lived|worked)\b.*\b(for (\w+) years|years|decades?)\b",
+        r"\b((?<!get )(?<!got )(?<!getting )used to|years ago|months ago|back then|back in|as a (kid|child|teenager|student)|in my (teens|twenties|thirties|forties|youth)|when i was|previously|formerly|at the time|had been|had a|in (19|20)\d\d|before that|last year|visiting|visit|until \w+day|for (a|the) (conference|weekend|week|trip|meeting|wedding|holiday|few \w+|couple of|fair|course|match|festival)|on (holiday|vacation|a trip|business)|this weekend|passing through|rented|borrowed|test drove|before$)\b|\b(used|took|drove|lived|worked)\b.*\b(for (\w+) years|years|decades?)\b",
         VOCABULARY,
     ),
     negated=expression(
@@ -465,7 +493,7 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         VOCABULARY,
     ),
     cut=expression(
-        r"[;:]\s|,\s(?:and |but |so )?|\s[-–—]+\s|\s(?:and|but|so|because|since(?! \w+ \d)|which|who)\s|\.{2,}\s*",
+        r"[;:]\s|\s[:;]-?[()DP](?=\s|$)|,\s(?:and |but |so )?|\s[-–—]+\s|\s(?:and|but|so|because|since(?! \w+ \d)|which|who)\s|\.{2,}\s*",
         VOCABULARY,
     ),
     ended=expression(
@@ -494,9 +522,8 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         "address:storage": expression(r"\bstorage\b", VOCABULARY),
         "doctor": expression(r"\b(physio|therapy|therapist|the doctor)\b", VOCABULARY),
         "deployment": expression(r"\b(staging|production|hosting)\b", VOCABULARY),
-        "membership": expression(
-            r"\b(subscription|membership|antihistamine|pills?|medication|tablets)\b", VOCABULARY
-        ),
+        "membership": expression(r"\b(subscription|membership)\b", VOCABULARY),
+        "medication": expression(r"\b(antihistamine|pills?|medication|tablets|meds|medicine)\b", VOCABULARY),
         "role": expression(r"\b(stepped down|council|the board|my post)\b", VOCABULARY),
         "habit:smoking": expression(r"\b(cigarettes?|smoking)\b", VOCABULARY),
         "roommate": expression(r"\b(flatmate|roommate|housemate) moved out\b", VOCABULARY),

@@ -34,6 +34,7 @@ traditional characters of the rules' vocabulary as simplified ones, curly apostr
 
 LONGEST_READ: Final = 20_000  # characters from the start of a text; longer ones are documents, not talk
 LONGEST_CLAUSE: Final = 300  # characters; nobody says one thing at such length, and rules look back
+LONGEST_PASSAGE: Final = 300  # characters; what is said further on is about something else
 LONGEST_GAP: Final = (
     20  # spaces between words; more is layout, and rules that look for an end in 20,000 take a minute
 )
@@ -119,7 +120,8 @@ def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Ite
     said = own_words(text[:LONGEST_READ])
     run: list[Clause] = []
     for clause in statements(text, grammar_of):
-        if run and _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None:
+        is_far = bool(run) and clause.start + len(clause.text) - run[0].start > LONGEST_PASSAGE
+        if run and (is_far or _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None):
             yield _passage(run, text, said)
             run = []
         run.append(clause)
