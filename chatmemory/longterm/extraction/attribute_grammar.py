@@ -77,6 +77,7 @@ class AttributeGrammar:
         own: who speaks, where a clause may leave him out and be about who was spoken of before; None: none leaves him out.
         addressed: a clause about who is spoken to.
         owner: the user, or something that only he gives: his new number, where to ship it.
+        dead: a clause about a number or an address that is no longer in use.
         shown: a clause about what something shows or says.
         past: a clause about what was.
         negated: a clause about what is not.
@@ -93,6 +94,7 @@ class AttributeGrammar:
     own: re.Pattern[str] | None
     addressed: re.Pattern[str]
     owner: re.Pattern[str]
+    dead: re.Pattern[str]
     shown: re.Pattern[str]
     past: re.Pattern[str]
     negated: re.Pattern[str]

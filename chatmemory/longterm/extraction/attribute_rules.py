@@ -201,13 +201,18 @@ def _counts(text: str, found: re.Match[str], rule: AttributeRule, grammar: Attri
         return False
     if not rule.wished and (grammar.wished.search(clause) or grammar.addressed.search(clause)):
         return False
-    if rule.owned and not grammar.owner.search(text):
+    if rule.owned and (not grammar.owner.search(text) or _is_over(clause, found["value"], grammar)):
         return False
     if rule.others:
         return True
     # Whoever is spoken of behind the value is not who it is of.
     before = clause_around(text[: found.start("value")], found.start(), found.start("value"), grammar)
     return not (grammar.other.search(before) or _is_of_another(text[: found.start("value")], grammar))
+
+
+def _is_over(clause: str, value: str, grammar: AttributeGrammar) -> bool:
+    """Tell whether *value* is what *clause* says is no longer in use: ``the old address is dead``."""
+    return grammar.dead.search(clause.replace(value, " ")) is not None
 
 
 def _is_of_another(before: str, grammar: AttributeGrammar) -> bool:

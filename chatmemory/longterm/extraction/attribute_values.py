@@ -18,7 +18,7 @@ PROGRAMMING_LANGUAGE: Final = (
     r"|fastapi|rails|spring(?: boot)?|laravel|uni-app|(?-i:C)(?=语言|\b(?! ?[\w+#])))(?:[ ]?\d[\w.]*)?"
 )
 EDITOR: Final = (
-    r"(?:vs ?code|visual studio(?: code)?|neovim|nvim|vim|emacs|nano|sublime(?: text)?|atom|cursor|windsurf|zed|helix|pycharm|intellij(?: idea)?"
+    r"(?:vs ?code|visual studio(?: code)?|neovim|nvim|vim|emacs|nano|sublime(?: text)?|atom|cursor|windsurf|zed|helix|pycharm|intellij(?: idea)?|idea|codex|claude code"
     r"|webstorm|goland|clion|rider|eclipse|netbeans|xcode|android studio|jupyter(?:lab)?|notepad\+\+|textmate|bbedit)"
 )
 NOTES: Final = r"(?:evernote|onenote|obsidian|notion|logseq|roam|bear|apple notes|google keep|joplin|印象笔记|有道云笔记|语雀|飞书文档|思源笔记|石墨文档|幕布)"
@@ -67,6 +67,6 @@ AMOUNT_UNITS: Final = (
     r"|摄氏度?|华氏度?|公里|英里|公斤|千克|磅|盎司|公制|英制|克|斤|厘米|英寸|英尺)"
 )
 NUMBER_WORD: Final = (
-    r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven|eight|nine))?"
+    r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
     r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
 )

@@ -119,10 +119,10 @@ STATED: Final = (
     _attribute(
         "age",
         "age",
+        r"<I am><adv> (?P<value>(twenty|thirty|forty|fifty|sixty|seventy|eighty)([- ](one|two|three|four|five|six|seven|eight|nine))?)(?= *($|[,.!)]|and\b|now\b|years?\b))",
         r"<I am><adv>( turning)? (?P<value>\d{1,3})(?= *($|[,.!)]|and\b|years?\b|now\b|yo\b|this\b|but\b))",
-        r"<I>('ve)? (just )?turned (?P<value><number>)\b",
+        r"(<I>('ve)?|\A) ?(just )?turned (?P<value><number>)\b",
         r"\bbirthday\b.*?\b(?P<value>\d\d)\b",
-        r"\b(?P<value>\d{1,3}) years old\b(?!.*\b<other>\b)",
         r"\b(yes|now|i'm) (?P<value>\d\d)\b(?=[!., ]|$)",
     ),
     _attribute(
@@ -140,11 +140,17 @@ STATED: Final = (
     ),
     _attribute("anniversary", "anniversary", r"\banniversary\b.*?(?P<value><day>)"),
     _attribute(
+        "avoid",
+        "diet",
+        r"<I> (?P<value>(don't|do not|can't|cannot|never) eat [\w -]+)",
+        r"<I> (?P<value>eat everything[\w ]*)",
+        named=True,
+    ),
+    _attribute(
         "diet",
         "diet",
         r"<I am><adv>( an?| strictly| on| going| gone)*<adv> (?P<value><diet>)\b",
         r"<I have><adv> (gone|went|became|turned|go|eat|eating)( fully| strictly| completely)? (?P<value><diet>)\b",
-        r"\b(?P<value>don't eat [\w ]+|eat everything[\w ]*)",
         r"\b(eat|eating|try|trying|doing|following|follow|on)\b[\w ]{0,16}? (?P<value><diet>)\b",
         r"\b(?P<value><diet>) (is the word|diet|since|now|these days|for)\b",
         r"\b(?P<value>eat(ing)? (meat|fish|dairy|eggs|everything|gluten) again)",
@@ -176,7 +182,7 @@ STATED: Final = (
         "gym",
         "gym",
         r"<I>( usually| mostly)? (train|work out|lift|climb|do my (lifting|training|workouts?))<adv> at (the )?(?P<value><Name>)",
-        r"\b(joined|signed up (at|for|with)|go to|member (of|at)|switched to)\b(?=.*\b<gym>\b) ?(?P<value>.+)",
+        r"\b(joined|signed up (at|for|with)|go to|going to|member (of|at)|switched to) (?=.*\b(<gym>)\b)(?!the gym\b)(?P<value>.*(?-i:[A-Z]).*)",
     ),
     _attribute(
         "residence",
@@ -184,8 +190,10 @@ STATED: Final = (
         r"<I>( have)?<adv> (live|reside|rent|stay|settled)<adv>( \w+){0,3}? (in|at|out of|near) (the )?(?P<value><place>)",
         r"<I am><adv> (living|based|renting|staying|residing|settled|settling)<adv>( \w+){0,2}? (in|out of|near) (the )?(?P<value><place>)",
         r"<I am><adv> in (?P<value><place>)(?= *($|[,.!]|now\b|these days\b|for\b|since\b|btw\b))",
-        r"\A(?!.*\b(office|company|firm|hq|headquarters|service|project|team|meeting|data|server|repo|event|party|class)\b[^,]*\b(moved|relocated)).*?\b(moved|relocated|moving|emigrated|settled|been moved)<adv>( house)?( from [\w ]+?)? (to|in) (?P<value><place>)(?! (project|team))",
+        r"\A(?!.*\b(office|company|firm|hq|headquarters|service|project|team|meeting|data|server|repo|event|party|class)\b[^,]*\b(moved|relocated)).*?(\A|[,.;!] |\b(i|we|i've|we've|i'm|we're|just|finally|have|had|been|recently|and|then|family|all|so) )(moved|relocated|moving|emigrated|settled)<adv>( house)?( from [\w ]+?)? (to|in) (?P<value><place>)(?! (project|team))",
         r"\bhome (is|has been|means)<adv> (?P<value><place>)",
+        r"(?P<value><place>) is<adv> home\b",
+        r"\A((so|well|hi|hey)[, ]+)?(currently |now )?(based|living) (in|out of) (?P<value><place>)",
         r"\b(a|an|been a) (?P<value><place>) (resident|local|dweller)\b",
         r"\b(have|has|got|bought|rent|own) (an? |our |my )?[\w -]{0,20}?(house|flat|apartment|place|condo|cottage) (is )?in (?P<value><place>)",
     ),
@@ -207,7 +215,7 @@ STATED: Final = (
     _attribute(
         "boss",
         "boss",
-        r"\b<my> (boss|manager|line manager|supervisor|team lead|lead|pm)('s|,)?( is| called| named| is called)?<adv>,? (?P<value><Word>)",
+        r"\b<my> (boss|manager|line manager|supervisor|team lead|lead|pm)('s|,)?( is| called| named| is called)?<adv>,? (?!(?:<spoken>|american|canadian|australian|indian|mexican|brazilian|egyptian|nigerian|kenyan|scottish|belgian|austrian|swiss|israeli|iranian|iraqi|african|european|asian|british|irish)\b)(?P<value><Word>)",
         r"<I>( now)?<adv> report to (?P<value><Word>|\w+)",
         r"\b(guy|woman|person|man|one) above me is( called)? (?P<value><Word>)",
         r"\bunder a (pm|manager|boss|lead) (named|called) (?P<value><Word>)",
@@ -225,7 +233,8 @@ STATED: Final = (
     _attribute(
         "team",
         "team",
-        r"<I am><adv> (in|on|with) the (?P<value>[\w -]+?) (team|squad|group|department|crew)\b",
+        r"<I am><adv> (in|on|with|part of) (?P<value>(team|squad) <Word>)",
+        r"<I am><adv> (in|on|with|part of) the (?P<value>[\w -]+?) (team|squad|group|department|crew)\b",
         r"\b(squad|team)( is| is called|'s called| called| name is| named)<adv> (called )?(?P<value><Word>)",
         r"\bwe're<adv> (?P<value>(squad|team) <Word>)",
         r"\b(moved|transferred|switched|assigned)<adv> (over )?(to|into) (the )?(?P<value>[\w -]+?)( team| squad)?( with sprint| in sprint| this sprint|,? .*\bon-call|(?<= team)|(?<= squad))",
@@ -240,7 +249,7 @@ STATED: Final = (
     _attribute(
         "role",
         "occupation",
-        r"\b(promoted (me )?to|promoted into|became|now work as|work as|my( new)? (job )?(title|position|role) is)<adv>( an?| the)? (?P<value>[\w -]+?)(?= *($|[,.:;!)]| and\b| at\b| now\b))",
+        r"\b(promoted (me )?to|promoted into|became|now work as|work as|my( new)? (job )?(title|position|role) (is|changed to|became))<adv>( an?| the)? (?P<value>[\w -]+?)(?= *($|[,.:;!)]| and\b| at\b| now\b))",
         r"<I am><adv>( an?| the)* (?P<value><job>( (of|for) [\w' -]+)?)",
         r"\bbeen an? (?P<value><job>)",
     ),
@@ -248,7 +257,7 @@ STATED: Final = (
     _attribute(
         "car",
         "car",
-        r"<I>( now| still)? drive(?!s) (an? |the |my )?(?P<value>.+)",
+        r"<I>( now| still)? drive (?!to\b|(my|the|our) (son|daughter|kids?|wife|husband|mum|dad|dog|children)\b)(an? |the |my )?(?P<value>[\w -]*?((<car>)|(?-i:[A-Z])[\w-]+|\d{4}).*)",
         r"\b(bought|picked up|got|have|had|own|leased|ordered|purchased|for|drive)\b( myself| my| our)?( an?| the)?[\w ]{0,20}? (?P<value>(<car>)\b[^,.!]*)",
         r"\b(my|our|the) (new )?car('s| is)( now)?( an?)? (?P<value>.+)",
     ),
@@ -282,8 +291,8 @@ STATED: Final = (
     _attribute(
         "school",
         "school",
-        r"\b(goes to|settled in at|started at|moved to|attends|now at|at) (?P<value><Name> (school|primary|academy|college|nursery|elementary|high)\b)",
-        r"\b(goes to|settled in at|started at|moved to|now at|at) (?P<value>(?-i:[A-Z])[\w']*( (?-i:[A-Z])[\w']*)* (?-i:(School|Primary|Academy|College|Nursery|Elementary|High)))\b",
+        r"\A(?!.*\b(niece|nephew|cousin|friend|neighbou?r|colleague|sister|brother|wife|husband|grand\w+|student|boss)('s)?\b).*?\b(goes to|settled in at|started at|moved to|attends|now at|at) (?P<value><Name> (school|primary|academy|college|nursery|elementary|high)\b)",
+        r"\A(?!.*\b(niece|nephew|cousin|friend|neighbou?r|colleague|sister|brother|wife|husband|grand\w+|student|boss)('s)?\b).*?\b(goes to|settled in at|started at|moved to|now at|at) (?P<value>(?-i:[A-Z])[\w']*( (?-i:[A-Z])[\w']*)* (?-i:(School|Primary|Academy|College|Nursery|Elementary|High)))\b",
         of=UNKNOWN,
         others=True,
     ),
@@ -291,16 +300,16 @@ STATED: Final = (
         "doctor",
         "doctor",
         r"\b(my|our) (?P<of><clinician>)( is|'s|,)( now)? (?P<value>(dr\.? )?<Word>)",
-        r"\bsee an? (?P<of><clinician>),? (?P<value><Word>)",
+        r"\bsee an?( new)? (?P<of><clinician>),? (his name is |her name is |called |named )?(?P<value><Word>)",
         others=True,
     ),
     _attribute(
-        "doctor", "doctor", r"\b(see|seeing|with|at|it's|is|to|by)( now)? (?P<value>dr\.? <Word>)", of=UNKNOWN
+        "doctor", "doctor", r"\b(see|seeing|saw|at|it's|is|to)( now)? (?P<value>dr\.? <Word>)", of=UNKNOWN
     ),
     _attribute(
         "pet",
         "pet",
-        r"\b(?P<of><pet>),? (is |and )?(named|called|called (her|him|it)|name is|she's|he's|it's)? ?(?P<value>(?-i:[A-Z])\w+)(?!\w)",
+        r"\A(?!.*\b(neighbou?r|friend|sister|brother|colleague|boss|parents|mum|mom|dad|their|his|aunt|uncle|grand\w+)('s|s')?\b).*?\b(?P<of><pet>),? (is |and )?(named|called|called (her|him|it)|name is|she's|he's|it's)? ?(?P<value>(?-i:[A-Z])\w+)(?!\w)",
         others=True,
         named=True,
     ),
@@ -314,9 +323,16 @@ STATED: Final = (
     _attribute(
         "pet",
         "pet",
-        r"\b(?P<of><pet>)('s name)?( is|'s)( now)?( called| named)? (?P<value>(?-i:[A-Z])\w+)",
+        r"\A(?!.*\b(neighbou?r|friend|sister|brother|colleague|boss|parents|mum|mom|dad|their|his|aunt|uncle|grand\w+)('s|s')?\b).*?\b(?P<of><pet>)('s name)?( is|'s)( now)?( called| named)? (?P<value>(?-i:[A-Z])\w+)",
         others=True,
         named=True,
+    ),
+    _attribute(
+        "pet",
+        "pet",
+        r"\A(?-i:[A-Z])\w+ (is|was)( now)?( officially)? (called|named|renamed)( to)? (?P<value>(?-i:[A-Z])\w+)",
+        of=UNKNOWN,
+        others=True,
     ),
     _attribute(
         "pet",
@@ -329,7 +345,7 @@ STATED: Final = (
         "roommate",
         "roommate",
         r"\b(flatmates?|roommates?|housemates?)( is|,| called| named|'s name is)* (?P<value>(?-i:[A-Z])\w+)",
-        r"\b(living|live|share a (flat|house)) with (?P<value>[\w ,]+)",
+        r"\b(living|live|(share|sharing)( a (flat|house|place|room))?) with (?P<value>[\w ]+?)(?=$|,| now| and)",
         others=True,
     ),
     # --- Tastes
@@ -354,6 +370,7 @@ STATED: Final = (
         r"\bmy usual( \w+)? is<adv> (?P<value>.+)",
         r"\bi always (have|order|get|take) (?P<value>an? .+)",
         r"(?P<value>.+?) is my thing",
+        r"(?P<value>[^,]+), (that's|it's) my( new)? usual",
     ),
     _attribute(
         "commute",
@@ -377,14 +394,15 @@ STATED: Final = (
     _attribute(
         "mode", "mode", r"\b(?P<value>[\w-]+ mode)\b(?<!dark mode)(?<!light mode)(?<!night mode)", wished=True
     ),
-    _attribute("theme", "theme", r"\b(?P<value><theme>)\b", wished=True),
-    _attribute("time zone", "time zone", r"\b(?P<value><zone>)", wished=True),
+    _attribute("theme", "theme", r"\b(?P<value><theme>)\b", wished=True, owned=True),
+    _attribute("time zone", "time zone", r"\b(?P<value><zone>)", wished=True, owned=True),
     _attribute(
         "units",
         "units",
         r"\b(?P<value><units>( and <units>)?)\b.*\b(please|everything|from now on|always|instead|for me)\b",
         r"\b(prefer|use|used to|want|give me|in|show)\b.*?\b(?P<value><units>( and <units>)?)\b",
         wished=True,
+        owned=True,
     ),
     # --- Tools
     _attribute(
@@ -405,7 +423,7 @@ STATED: Final = (
         "language",
         "project language",
         r"\A(so |and |anyway )?<project>( now)? (is|was rewritten|are|'s)( now)?( \w+){0,2}?( written| built| done)?( in| with)? (?P<value><language>)",
-        r"\b(re)?(wrote|written|writing|ported|moved|converted|migrated)( the| our| my)? <project>( over)? (in|to|into|with) (?P<value><language>)",
+        r"\b(re)?(wrote|written|writing|ported|moved|converted|migrated|translated)( the| our| my)? <project>( over)? (in|to|into|with) (?P<value><language>)",
     ),
     _attribute(
         "language",
@@ -462,26 +480,33 @@ STATED: Final = (
 ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
     stated=STATED,
     other=expression(
-        r"\b(he|she|they|his|her|their|him|them|he's|she's|they're)\b|\b(my|our|his|her|their) ([\w'-]+ )?(<other>)('s)?\b(?!,?( \w+)? and i\b)|\b(the|an?) (friend|neighbou?r|colleague|landlord|customer|client|guy|kids|girl|woman)\b|\b(dad|mum|mom|grandma|grandpa)\b",
+        r"\b(he|she|they|his|her|their|him|them|he's|she's|they're)\b|\b(?-i:[A-Z])\w+'s ([\w-]+ )?(<other>)\b|\b(my|our|his|her|their) ([\w'-]+ )?(<other>)('s)?\b(?!,?( \w+)? and i\b)|\b(the|an?) (friend|neighbou?r|colleague|landlord|customer|client|guy|kids|girl|woman)\b|\b(dad|mum|mom|grandma|grandpa)\b",
         VOCABULARY,
     ),
     own=None,
     owner=expression(
-        r"\b(my|mine|me|our|us|i|i'm|i've|we|we're|cv|invoice|parcels?|ship|deliver|delivery|home)\b|\bnew (number|phone|address|e-?mail)\b",
+        r"\b(my|mine|me|our|us|i|i'm|i've|we|we're|cv|invoice|parcels?|ship|deliver|delivery|home|use|show|switch|set|please|schedule|all|everything|anywhere|everywhere|always)\b|\bnew (number|phone|address|e-?mail)\b",
+        VOCABULARY,
+    ),
+    dead=expression(
+        r"\b(is dead|is gone|no longer works|is closed|bounces|disconnected|deactivated|expired|went to|(is|was) (sold|gone))\b",
         VOCABULARY,
     ),
     shown=expression(
-        r"\b(the|this|that|an?) [\w-]+ (shows?|has|had|says?|said|looks?|reads?|uses?|displays?|comes|supports?|lists?)\b|\A(?-i:[A-Z])\w+ (prefers|likes|uses|wants|speaks|has|works|lives|thinks|says|runs|drives)\b",
+        r"\b(the|this|that|an?) [\w-]+ (shows?|has|had|says?|said|looks?|reads?|uses?|displays?|comes|supports?|lists?|is at|is on)\b|\bmeet\b|\A(?-i:[A-Z])\w+ (prefers|likes|uses|wants|speaks|has|works|lives|thinks|says|runs|drives)\b",
         VOCABULARY,
     ),
-    addressed=expression(r"\b(you|your|you're|you've)\b", VOCABULARY),
+    addressed=expression(
+        r"\b(you|your|you're|you've)\b|\A((please|now|ok|and|then),? )?(write|draft|translate|explain|give|help|find|suggest|create|tell|list|compare|recommend|imagine|pretend|summari[sz]e|rewrite|describe|compose|generate)\b",
+        VOCABULARY,
+    ),
     tail=expression(
         r" (yesterday|today|now|these days|from now on|last \w+|this \w+|since\b.*|as of\b.*|on \w+day\b.*|in case\b.*|btw|by the way|please|and (my|the|i|we|it|leave|let)\b.*)$|, (use|put|suggest|please|fix|so|and|but)\b.*$",
         VOCABULARY,
     ),
     further=expression(r"((his|her|their|its) name|(he|she)('s| is) (called|named))\b", VOCABULARY),
     past=expression(
-        r"\b((?<!get )(?<!got )(?<!getting )used to|years ago|months ago|back then|back in|as a (kid|child|teenager|student)|in my (teens|twenties|thirties|forties|youth)|when i was|previously|formerly|at the time|had been|had a|in (19|20)\d\d|before that|last year|visiting|visit|until \w+day|for (a|the) (conference|weekend|week|trip|meeting|wedding|holiday|few \w+|couple of|fair|course|match|festival)|on (holiday|vacation|a trip|business)|this weekend|passing through|rented|borrowed|test drove|before$)\b|\b(used|took|drove|lived|worked)\b.*\b(for (\w+) years|years|decades?)\b",
+        r"\b((?<!get )(?<!got )(?<!getting )used to|years ago|months ago|back then|back in|as a (kid|child|teenager|student)|in my (teens|twenties|thirties|forties|youth)|when i was|previously|formerly|at the time|had been|had a|in (19|20)\d\d|before that|last year|visiting|visit|until \w+day|for (a|the) (conference|weekend|week|trip|meeting|wedding|holiday|few \w+|couple of|fair|course|match|festival)|on (holiday|vacation|a trip|business)|this weekend|passing through|(my|our) (old|former|previous|ex)[ -]\w+|rented|borrowed|test drove|before$)\b|\b(used|took|drove|lived|worked)\b.*\b(for (\w+) years|years|decades?)\b",
         VOCABULARY,
     ),
     negated=expression(
@@ -499,7 +524,7 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
     ended=expression(
         r"\b(sold|traded|scrapped|quit|left|resigned|cancel(l)?ed|unsubscribed|dropped|ditched|gave up|given up|stopped|closed|shut (it |them )?down|shut|ripped|removed"
         r"|moved out|broke up|split up|divorced|separated|died|passed away|put down|retired|stepped down|signed off|discharged|handed|gave back|given back|returned"
-        r"|dropped out|goodbye|went to|got bought|bought out|too pricey|too expensive|replaced|got rid of|knocked off|was a phase|emptied|(never|didn't) (stuck|stick|caught on|worked out)|merged|out of|expired|run out|ran out"
+        r"|dropped out|goodbye|went to|got bought|bought out|too pricey|too expensive|replaced|got rid of|knocked off|was a phase|dumped|rip|came off|coming off|emptied|(never|didn't) (stuck|stick|caught on|worked out)|merged|out of|expired|run out|ran out"
         r"|lapsed|is over|are over|over with|no more|no longer|any ?more|any longer|is gone|are gone|fired|laid off|last day|between jobs|deleted|retire|can stop|overruled|swapped|switched|off|reassigned|finished|ended)\b",
         VOCABULARY,
     ),
