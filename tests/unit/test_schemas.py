@@ -109,6 +109,11 @@ def test_the_committed_schemas_are_those_of_the_classes() -> None:
     assert committed == schema_files(), "run `make schemas` and commit what it writes"
 
 
+def test_the_committed_schemas_are_json_for_every_reader() -> None:
+    for file in SCHEMAS.glob("*.json"):
+        json.loads(file.read_text(encoding="utf-8"), parse_constant=pytest.fail)  # Infinity, NaN
+
+
 @pytest.mark.parametrize("name", [*PUBLISHED, *PRINTED])
 def test_every_schema_is_a_schema(name: str) -> None:
     Draft202012Validator.check_schema(json_schema({**PUBLISHED, **PRINTED}[name]))

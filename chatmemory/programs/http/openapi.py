@@ -283,7 +283,7 @@ def openapi_text(*, needs_token: bool = True) -> str:
     from chatmemory.programs.http.app import OPERATIONS
 
     document = openapi_document(OPERATIONS, needs_token=needs_token)
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def get_openapi(_: Call[NoParameters, None]) -> Effect[JsonObject, Never, ServerFactsTag]:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -205,7 +206,8 @@ def json_schema(kind: object) -> JsonObject:
 def schema_files() -> Mapping[str, str]:
     """Return every published schema as the text of its file, by file name."""
     return {
-        f"{name}.schema.json": json.dumps(json_schema(kind), ensure_ascii=False, indent=2) + "\n"
+        f"{name}.schema.json": json.dumps(json_schema(kind), ensure_ascii=False, indent=2, allow_nan=False)
+        + "\n"
         for name, kind in {**PUBLISHED, **PRINTED}.items()
     }
 
@@ -347,6 +349,8 @@ def _of_validator(validator: Any) -> JsonObject:
     if hasattr(validator, "validator"):  # of what may be None
         return _of_validator(validator.validator)
     if hasattr(validator, "compare_op"):
+        if validator.bound == inf:  # as every number of JSON is
+            return {}
         return {_KEYWORD_OF_COMPARISON[validator.compare_op]: validator.bound}
     if hasattr(validator, "min_length"):
         return {"minLength": validator.min_length}
