@@ -95,6 +95,17 @@ async def test_a_new_step_is_taken_by_an_old_store_and_keeps_what_it_holds(
     assert f"step {step.number}" in refusal.detail
 
 
+async def test_a_step_on_a_store_that_is_filled_may_take_longer_than_other_calls(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_database(PostgresSettings(dsn=dsn)):
+        pass
+    slow = Migration(len(MIGRATIONS) + 1, "much to do", "SELECT pg_sleep(2.5);")
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, slow))
+    async with open_database(PostgresSettings(dsn=dsn, timeout_seconds=2)):
+        pass
+
+
 async def test_a_step_that_fails_leaves_nothing(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_database(PostgresSettings(dsn=dsn)):
         before = await shape_of(dsn)

@@ -23,7 +23,7 @@ from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.postgres.engine.connection import Connection, Pool
-from chatmemory_layers.postgres.engine.migrations import migrate
+from chatmemory_layers.postgres.engine.migrations import UPGRADE_SECONDS, is_behind, migrate
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.postgres.engine.row_security import acting, guard
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes, find_vectors
@@ -135,7 +135,9 @@ class Database:
         return await asyncio.shield(transaction)
 
     async def prepare(self) -> None:
-        """Bring the store up to date, in ``timeout_seconds`` at most, and see that the reader answers.
+        """Bring the store up to date, and see that the reader answers.
+
+        It takes ``timeout_seconds`` at most, unless an earlier edition has filled the store.
 
         Raises:
             EffectFailed: with a ``RepositoryError``, see ``migrate``; or an exception of the driver.
@@ -143,6 +145,8 @@ class Database:
         async with self._lend(self._primary) as connection:
             try:
                 async with asyncio.timeout(self._seconds):
+                    limit = UPGRADE_SECONDS if await is_behind(connection) else self._seconds
+                async with asyncio.timeout(limit):
                     await migrate(connection)
                     await guard(connection, is_wanted=self._is_guarded)
                     has_vectors = await find_vectors(connection)

@@ -43,6 +43,9 @@ CREATE TABLE IF NOT EXISTS chatmemory_migration (
 );
 """
 
+UPGRADE_SECONDS: Final = 4 * 3600.0
+"""How long the steps may take that bring the store of an earlier edition up to date, or whoever else takes them."""
+
 LOCK: Final = f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"
 """Lets one process at a time, until its transaction ends, change what the tables are."""
 
@@ -494,6 +497,15 @@ def schema() -> str:
     """Return the statements that lead to the newest schema, as ``schemas/postgres.sql`` shows them."""
     steps = "".join(f"\n-- {step.number}: {step.name}\n\n{step.script}" for step in MIGRATIONS)
     return f"-- What chatmemory makes in a PostgreSQL database; generated from the migrations.\n\n{CREATE_LEDGER}{steps}"
+
+
+async def is_behind(connection: Connection) -> bool:
+    """Return whether an earlier edition has made the store, so that the missing steps may have much to rewrite.
+
+    Raises:
+        EffectFailed: with a ``RepositoryError``; the store was written by a newer version, or is none.
+    """
+    return 0 < len(await _applied(connection)) < len(MIGRATIONS)
 
 
 async def migrate(connection: Connection) -> None:
