@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from acquaintance import MEI, acquaintance
+from change_of_mind import change_of_mind
 from on_call import on_call
 from on_screen import headline
 from past_chats import past_chats
@@ -27,6 +28,7 @@ def main(folder: Path) -> None:
     past_chats(folder / PAST_CHATS)
     asyncio.run(on_call(folder / STORE))
     asyncio.run(acquaintance(folder / STORE))
+    asyncio.run(change_of_mind(folder / STORE))
 
 
 def again(folder: Path) -> None:
