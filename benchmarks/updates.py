@@ -31,14 +31,14 @@ def fault(judged: Judged) -> str:
 
 async def main() -> None:
     print(f"{'':<22}{'current and alone':>22}{'was known':>12}{'wrongly retired':>22}")
-    for name in ("updates", "held_out"):
+    for name in ("updates", "tuned_on", "held_out"):
         judged = await judge(pairs(name))
         print(row(name, judged))
         for kind in ("update", "end", "trap"):
             print(row(f"  {kind}", [one for one in judged if one.pair.kind == kind]))
         for language in ("zh", "en"):
             print(row(f"  {language}", [one for one in judged if one.pair.language == language]))
-        if "--faults" in sys.argv and name == "updates":
+        if "--faults" in sys.argv and name != "held_out":
             print(*(fault(one) for one in judged if one.is_right is False or one.wrongly_retired), sep="\n")
 
 

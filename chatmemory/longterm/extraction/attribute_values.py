@@ -42,7 +42,7 @@ CAR: Final = (
 """Makes and models; beside words of driving and buying alone, for some of them mean much else."""
 
 TELEPHONE: Final = r"(?:\+?\(?\d[\d() -]{5,18}\d|尾号\s?\d{3,6})"
-EMAIL: Final = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+EMAIL: Final = r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"  # \w would take the words before it
 STREET: Final = (
     r"\d{1,5}[A-Za-z]?,? (?:(?-i:[A-Z])[\w'.-]+ ){1,4}(?:street|st|road|rd|avenue|ave|lane|ln|court|ct|drive|dr|place|pl|way|close|square|sq"
     r"|boulevard|blvd|terrace|row|crescent|gardens|hill|park|quay|wharf|mews|grove|walk)\b[\w ,'-]*"

@@ -237,7 +237,7 @@ STATED: Final = (
         r"<I am><adv> (in|on|with|part of) the (?P<value>[\w -]+?) (team|squad|group|department|crew)\b",
         r"\b(squad|team)( is| is called|'s called| called| name is| named)<adv> (called )?(?P<value><Word>)",
         r"\bwe're<adv> (?P<value>(squad|team) <Word>)",
-        r"\b(moved|transferred|switched|assigned)<adv> (over )?(to|into) (the )?(?P<value>[\w -]+?)( team| squad)?( with sprint| in sprint| this sprint|,? .*\bon-call|(?<= team)|(?<= squad))",
+        r"\b(moved|transferred|switched|assigned)( me)?<adv> (over )?(to|into) (the )?(?P<value>[\w -]+?)( team| squad)?( with sprint| in sprint| this sprint|,? .*\bon-call|(?<= team)|(?<= squad))",
     ),
     _attribute("role:scrum master", "occupation", r"<I am> (?P<value>(the )?scrum master)"),
     _attribute(
@@ -264,7 +264,7 @@ STATED: Final = (
     _attribute(
         "device",
         "device",
-        r"\b(on|my|arrived|bought|got|switched to|upgraded to|moved to|use|using|carry|own|have|phone's|laptop is|laptop's|phone is)\b,?( \w+){0,4}?,?( an?| the)? (?P<value>(<device>)\b[^,.!]*)",
+        r"\b(on|my|arrived|bought|got|switched to|upgraded to|moved to|gave me|issued me|use|using|carry|own|have|phone's|laptop is|laptop's|phone is)\b,?( \w+){0,4}?,?( an?| the)? (?P<value>(<device>)\b[^,.!]*)",
     ),
     _attribute(
         "bank",
@@ -378,7 +378,7 @@ STATED: Final = (
         r"<I> (take|catch|ride|get) (the |my |an? )?(?P<value>[\w -]*\b<vehicle>s?\b.*?(to work|to the office|in\b.*|every morning|$))",
         r"<I> (?P<value>(cycle|walk|drive|bike|run|commute)\b.*?(to work|to the office|in\b.*))",
         r"\bmy commute is (?P<value>.+)",
-        r"\b(i|we) go in by (?P<value>.+)",
+        r"\b(i|we) (go in|commute) by (?P<value>.+)",
         r"\b(got|bought) (myself )?an? (?P<value>(e-bike|bike|bicycle|scooter|moped|motorbike)\b.*)",
         r"\b(?P<value>(ride|train|bus|drive|walk|cycle) (in|to work) (is|takes).*)",
     ),
