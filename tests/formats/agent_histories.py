@@ -104,9 +104,47 @@ ANTIGRAVITY: Final = lines(
     )
 )
 
+CURSOR_STORE: Final = lines(
+    {
+        "record": "composer",
+        "value": {"composerId": "c1", "name": "Nightly build", "lastUpdatedAt": 1780308000000},
+    },
+    *(
+        {
+            "record": "bubble",
+            "key": f"bubbleId:c1:b{n}",
+            "value": {
+                "bubbleId": f"b{n}",
+                "type": 1 if role == "user" else 2,
+                "text": words,
+                "createdAt": at(n),
+                "workspaceUris": ["file:///home/lin/shop"],
+            },
+        }
+        for n, (role, words) in enumerate(TALK)
+    ),
+)
+GOOSE: Final = lines(
+    {"record": "session", "id": "g1", "name": "Nightly build", "working_dir": "/home/lin/shop"},
+    *(
+        {
+            "record": "message",
+            "id": n,
+            "message_id": f"m{n}",
+            "session_id": "g1",
+            "role": role,
+            "content_json": text(words),
+            "created_timestamp": 1780308000 + n,
+        }
+        for n, (role, words) in enumerate(TALK)
+    ),
+)
+
 AGENTS: Final[Mapping[str, Mapping[str, bytes | str]]] = {
     "antigravity": {".gemini/antigravity-cli/brain/b1/.system_generated/logs/transcript.jsonl": ANTIGRAVITY},
+    "cursor_store": {"state.vscdb!cursor/c1.jsonl": CURSOR_STORE},
     "factory_droid": {".factory/sessions/-home-lin-shop/d1.jsonl": DROID},
+    "goose": {"sessions.db!goose/g1.jsonl": GOOSE},
     "jan": {"jan/threads/t1/messages.jsonl": JAN},
     "kimi_cli": {".kimi/sessions/0a1b/k1/context.jsonl": KIMI},
     "pi": {".pi/agent/sessions/--home-lin-shop--/2026_p1.jsonl": PI},

@@ -2,8 +2,10 @@
 
 import os
 import socket
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -91,7 +93,9 @@ def test_what_version_control_and_package_managers_keep_is_left_out(
 
 
 def test_our_own_index_is_never_found(tmp_path: Path) -> None:
-    own = write(tmp_path / "past_chats.db", b"SQLite format 3\x00")
+    own = tmp_path / "past_chats.db"
+    with closing(sqlite3.connect(own)) as connection:
+        connection.execute("CREATE TABLE prompts (id)")
     write(tmp_path / "past_chats.db-wal")
     write(tmp_path / "past_chats.db-shm")
     assert names(find(LocalFiles([str(own)]), tmp_path), tmp_path) == []

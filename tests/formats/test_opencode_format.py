@@ -5,6 +5,7 @@ from typing import Any
 
 from chatmemory.pastchats.formats.tools.opencode import opencode
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
+from tests.read_turns import as_lines, read
 
 STORE = "/home/mei/.local/share/opencode/storage"
 SESSION_PATH = f"{STORE}/session/p1/ses_1.json"
@@ -131,3 +132,36 @@ def test_messages_and_parts_are_no_transcripts_of_their_own() -> None:
     session = claim(opencode, SESSION, "/x.json")
     assert session is not None
     assert session.is_transcript
+
+
+def test_the_rows_of_the_store_say_what_the_files_did() -> None:
+    def part(message: str, role: str, **fields: object) -> dict[str, object]:
+        info = {"role": role, "time": {"created": 1780308000000}}
+        about = {"record": "part", "message_id": message, "message": info, "part_id": f"p{len(fields)}"}
+        return {**about, "part": fields or None}
+
+    rows = as_lines(
+        [
+            {
+                "record": "session",
+                "id": "ses_1",
+                "directory": "/home/lin/shop",
+                "title": "t",
+                "parent_id": "ses_0",
+            },
+            part("msg_1", "user", type="text", text="Why is it slow?"),
+            part("msg_2", "assistant", type="reasoning", text="Layers?"),
+            part("msg_2", "assistant", type="text", text="The sources are copied first."),
+            part("msg_2", "assistant", type="hologram", text="?"),
+            part("msg_3", "user"),
+            {"record": "hologram"},
+        ]
+    )
+    found = read(opencode, rows)
+    assert found.said == [("user", "Why is it slow?"), ("assistant", "The sources are copied first.")]
+    first = found.kept[0]
+    assert (first.conversation_id, first.native_id, first.project) == (
+        "opencode:ses_1", "msg_1", "/home/lin/shop",
+    )  # fmt: skip
+    assert first.metadata["parent_session"] == "ses_0"
+    assert found.unknown == ["part hologram", "hologram"]

@@ -18,6 +18,7 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChats
 from chatmemory_layers.files.file_reader import FileReader, is_absent, look
 from chatmemory_layers.files.folder_search import FolderSearch, Found
 from chatmemory_layers.files.paths import Confinement, folders_of, real_path, shown_path
+from chatmemory_layers.files.sqlite_archive import StoreReader, conversations, holds, is_store
 from chatmemory_layers.files.zip_archive import ARCHIVE, ArchiveReader, is_archive, may_hold, members
 from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 
@@ -45,6 +46,8 @@ class LocalFiles:
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:
         """Return what reads *file*."""
+        if file.member and not is_archive(file.path):
+            return StoreReader(file, real_path(file.path))
         if file.member:
             return ArchiveReader(file, real_path(file.path))
         return FileReader(file.path, confinement=self._confinement)
@@ -57,6 +60,9 @@ class LocalFiles:
         """Tell whether there is no such file, or no such member of an archive; False where looking is forbidden."""
         if not is_absent(real_path(source)):
             return False
+        store, _, conversation = source.rpartition("!")
+        if store and is_store(real_path(store)):
+            return not holds(real_path(store), conversation)
         end = source.lower().find(f"{ARCHIVE}!") + len(ARCHIVE)
         archive, member = real_path(source[:end]), source[end + 1 :]
         return end < len(ARCHIVE) or is_absent(archive) or not may_hold(archive, member)
@@ -105,6 +111,8 @@ class LocalFiles:
     def _members(self, found: Found) -> Iterator[Found]:
         if isinstance(found, HistoryFile) and is_archive(found.path):
             return members(found, real_path(found.path))
+        if isinstance(found, HistoryFile) and is_store(real_path(found.path)) and found.path not in self._own:
+            return conversations(found, real_path(found.path))
         return iter((found,))
 
 

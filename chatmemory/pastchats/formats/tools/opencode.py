@@ -2,7 +2,7 @@
 
 A stored session is read from its own file, ``session/<project>/<id>.json``; its messages and their parts lie in folders
 of the same store.  Memory holds the messages of one session without their parts.  Since version 1.2 a SQLite database,
-``opencode.db``, takes the place of these files: that is read by exporting its sessions.
+``opencode.db``, takes the place of these files: its rows come as ``sqlite_stores.py`` gives them, and say the same.
 """
 
 import re
@@ -16,9 +16,12 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
+from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.json_members import json_members
 from chatmemory.pastchats.formats.reading.json_values import (
+    EMPTY,
     first_said,
     json_object,
     json_objects,
@@ -26,6 +29,7 @@ from chatmemory.pastchats.formats.reading.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.reading.json_walk import END, walk
+from chatmemory.pastchats.formats.stores.sqlite_stores import OPENCODE_ROOTS
 from chatmemory.pastchats.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
@@ -57,15 +61,20 @@ class OpenCode:
     """Reads sessions of opencode."""
 
     name = "opencode"
-    version = 1
+    version = 2
     has_global_ids = False
-    known_roots: Sequence[KnownRoot] = tuple(
+    known_roots: Sequence[KnownRoot] = OPENCODE_ROOTS + tuple(
         KnownRoot(f"{data}/opencode", ("storage/session/*/*.json", "project/*/storage/session/info/*.json"))
         for data in ("$XDG_DATA_HOME", "~/.local/share", "$LOCALAPPDATA", "~/Library/Application Support")
     )
 
     def claim(self, head: Head, /) -> Claim | None:
         """Claim a session, stored or exported; messages and parts of the store are read with their session."""
+        row = json_object(head.records[0]) if head.shape == "json_lines" and head.records else EMPTY
+        if row.get("record") == "session" and {"directory", "title"} <= row.keys():
+            return Claim(97, "a session of opencode's store")
+        if row.get("record") == "part" and {"message_id", "message"} <= row.keys():
+            return Claim(97, "a part of a message in opencode's store")
         document = json_object(head.document)
         if "messages" in document and _is_session(json_object(document.get("info"))):
             return Claim(95, "an exported session: info and messages")
@@ -85,6 +94,10 @@ class OpenCode:
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session."""
+        head = read_head(reader)
+        if head.records and "record" in json_object(head.records[0]):
+            yield from _rows(reader)
+            return
         session: dict[str, Json] = {}
         is_export = False
         for found in walk(reader, ("messages",)):
@@ -114,6 +127,37 @@ class _Message:
 
     info: JsonObject
     parts: Sequence[JsonObject]
+
+
+def _rows(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of a session whose rows are given: the session, then its messages, each with one of its parts."""
+    about: JsonObject = {}
+    native_id = reader.path
+    info: JsonObject = {}
+    parts: list[JsonObject] = []
+
+    def message() -> Iterator[Parsed]:
+        if info:
+            yield from _turns(iter((_Message(info, parts),)), about, native_id)
+
+    for found in json_lines(reader):
+        if isinstance(found, HistoryIssue):
+            yield found
+            continue
+        row = json_object(found.value)
+        kind = json_text(row.get("record"))
+        if kind == "session":
+            native_id = json_text(row.get("id")) or native_id
+            about = {**row, "parentID": row.get("parent_id")}
+        elif kind == "part":
+            if row.get("message_id") != info.get("id"):
+                yield from message()
+                info, parts = {**json_object(row.get("message")), "id": row.get("message_id")}, []
+            if row.get("part") is not None:
+                parts.append(json_object(row.get("part")))
+        else:
+            yield UnknownRecord(kind or "(none)")
+    yield from message()
 
 
 def _exported(reader: HistoryReader) -> Iterator[_Message | HistoryIssue]:

@@ -1,0 +1,1 @@
+"""Histories that lie in SQLite: what is read of each store (``sqlite_stores.py``), and what its rows say."""
