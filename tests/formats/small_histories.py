@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tests.formats.agent_histories import AGENTS
+from tests.formats.agent_histories import AGENTS, TALK, at
 
 
 def _lines(*records: Mapping[str, Any]) -> str:
@@ -184,10 +184,55 @@ Copy the list of requirements first.
 Good. Keep the order: what changes most often comes last.
 """
 
+DEEPSEEK: Final = json.dumps(
+    [
+        {
+            "id": "c1",
+            "title": "Nightly build",
+            "inserted_at": at(0),
+            "mapping": {
+                "root": {"id": "root", "parent": None, "children": ["0"], "message": None},
+                **{
+                    str(n): {
+                        "id": str(n),
+                        "parent": str(n - 1) if n else "root",
+                        "children": [str(n + 1)] if n < len(TALK) - 1 else [],
+                        "message": {
+                            "files": [],
+                            "model": "deepseek-chat",
+                            "inserted_at": at(n),
+                            "fragments": [
+                                {"type": "REQUEST" if role == "user" else "RESPONSE", "content": words}
+                            ],
+                        },
+                    }
+                    for n, (role, words) in enumerate(TALK)
+                },
+            },
+        }
+    ],
+    ensure_ascii=False,
+)
+GEMINI_TAKEOUT: Final = json.dumps(
+    [
+        {
+            "header": "Gemini Apps",
+            "title": f"Prompted {TALK[n][1]}",
+            "time": at(n),
+            "products": ["Gemini Apps"],
+            "safeHtmlItem": [{"html": f"<p>{TALK[n + 1][1]}</p>"}],
+        }
+        for n in (2, 0)
+    ],
+    ensure_ascii=False,
+)
+
 SMALL: Final[Mapping[str, Mapping[str, bytes | str]]] = {
     **AGENTS,
     "claude_prompts": {".claude/history.jsonl": CLAUDE_PROMPTS},
     "copilot_cli": {".copilot/session-state/0b1e/events.jsonl": COPILOT_CLI},
+    "deepseek": {"deepseek.zip/conversations.json": DEEPSEEK},
+    "gemini_takeout": {"Takeout/My Activity/Gemini Apps/MyActivity.json": GEMINI_TAKEOUT},
     "locomo": {"locomo.json": LOCOMO},
     "markdown": {"talks/caches.md": MARKDOWN},
     "role_list": {"chat.json": ROLE_LIST},

@@ -22,7 +22,14 @@ TAKES_BACK: Final = {"gemini_cli"}
 """Formats in which a later record replaces or drops earlier ones."""
 WORDS_BESIDE: Final = {"opencode"}
 """Formats whose words are in other files than the history."""
-TURNS_IN_A_RECORD: Final = {"aider": 2, "cline": 2, "codex_cli": 2, "copilot_chat": 4, "openai_chat": 6}
+TURNS_IN_A_RECORD: Final = {
+    "aider": 2,
+    "cline": 2,
+    "codex_cli": 2,
+    "copilot_chat": 4,
+    "gemini_takeout": 2,
+    "openai_chat": 6,
+}
 """How many turns a cut takes, where a record has several, or where the next one shows that a turn has ended; else 1."""
 
 

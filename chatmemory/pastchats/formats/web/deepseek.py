@@ -1,0 +1,76 @@
+"""``deepseek``: the export of DeepSeek, ``conversations.json`` in a zip archive.
+
+A conversation is a tree of nodes under ``mapping``, as ChatGPT's; a message holds ``fragments``: REQUEST of a person, THINK
+and RESPONSE of the model.  No leaf is named: at every fork the last answer is taken.  Built from public readers of the
+export.
+"""
+
+from typing import Final
+
+from chatmemory.input.choices import Role
+from chatmemory.input.json_value import JsonObject
+from chatmemory.pastchats.formats.histories import UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head
+from chatmemory.pastchats.formats.reading.content_blocks import Content
+from chatmemory.pastchats.formats.reading.json_values import (
+    json_object,
+    json_objects,
+    json_text,
+    value_at,
+    without_blanks,
+)
+from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in
+from chatmemory.pastchats.formats.shapes.message_tree import parent_of
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+
+_SILENT: Final = frozenset({"SEARCH", "READ_LINK", "TIP", "TEMPLATE_RESPONSE"})
+
+
+def _claim(head: Head) -> Claim | None:
+    """Claim documents with a ``mapping`` of nodes whose messages hold fragments."""
+    for conversation in conversations_in(head):
+        nodes = json_objects(list(json_object(conversation.get("mapping")).values()))
+        if any("fragments" in json_object(node.get("message")) for node in nodes):
+            return Claim(97, "conversations with a mapping of nodes, whose messages hold fragments")
+    return None
+
+
+def _said(node: JsonObject) -> Said | UnknownRecord | None:
+    message = json_object(node.get("message"))
+    content = Content()
+    unknown: list[str] = []
+    is_request = False
+    for fragment in json_objects(message.get("fragments")):
+        kind, text = json_text(fragment.get("type")), json_text(fragment.get("content"))
+        if kind in {"REQUEST", "RESPONSE"}:
+            is_request |= kind == "REQUEST"
+            content.texts.append(text)
+        elif kind == "THINK":
+            content.thinking.append(text)
+        elif kind not in _SILENT:
+            unknown.append(kind or "(none)")
+    for file in json_objects(message.get("files")):
+        content.attachments.append(without_blanks({"name": file.get("file_name"), "type": "file"}))
+        content.attached.append(json_text(file.get("content")))
+    if not content.turn_count:
+        return UnknownRecord(f"fragment {unknown[0]}") if unknown else None
+    return Said("user" if is_request else "assistant", content)
+
+
+def _facts(node: JsonObject, _conversation: Outline, role: Role) -> JsonObject:
+    return {"model": value_at(node, "message", "model") if role == "assistant" else ""}
+
+
+deepseek: Final = TreeFormat(
+    name="deepseek",
+    claim=_claim,
+    messages=(("mapping",),),
+    identify=lambda key, _node: str(key),
+    parent=lambda node, _before: parent_of(node.get("parent")),
+    written_at=("message", "inserted_at"),
+    said=_said,
+    facts=_facts,
+    conversation_id=(("id",),),
+    title=(("title",),),
+)
+"""The reader."""
