@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, final
 from chatmemory.effect import Layer
 from chatmemory.pastchats.finding.prompt_dates import named_dates
 from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptRankerTag, PromptSignals
+from chatmemory.pastchats.finding.replies import is_latin, of_questions, of_times
 from chatmemory.text.search_terms import CJK_RUN, STOP_WORDS
 
 if TYPE_CHECKING:
@@ -72,10 +73,15 @@ class HybridRanking:
         scores = [words + vector for words, vector in zip(lexical, semantic, strict=True)]
         parts = _parts(found)
         neighbour = _neighbour(parts, scores)
-        scores = [score + more for score, more in zip(scores, neighbour, strict=True)]
+        scores = _sums(scores, neighbour)
+        date = _date(search.text, found, now)
+        if is_latin(search.text):
+            replies = of_questions(found, parts, scores)
+            scores = [score + max(0.0, more) for score, more in zip(scores, replies, strict=True)]
+            neighbour = _sums(neighbour, replies)
+            date = _sums(date, of_times(search.text, found))
         conversation = _conversation(parts, scores)
         speaker = _speaker(search.text, found)
-        date = _date(search.text, found, now)
         hits = [
             _hit(candidate, *signals)
             for candidate, *signals in zip(
@@ -83,6 +89,10 @@ class HybridRanking:
             )
         ]
         return tuple(sorted(filter(_is_hit, hits), key=_place, reverse=True))
+
+
+def _sums(ones: Sequence[float], others: Sequence[float]) -> list[float]:
+    return [one + other for one, other in zip(ones, others, strict=True)]
 
 
 def _hit(candidate: PromptCandidate, *signals: float) -> PromptHit:

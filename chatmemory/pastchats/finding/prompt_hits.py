@@ -22,10 +22,11 @@ class PromptSignals:
     Attributes:
         lexical: the bm25 score divided by that of the best candidate, weighted.
         semantic: the cosine, scaled so that the candidates span 0 to 1, weighted.
-        neighbour: a share of the better one of the two turns next to it.
+        neighbour: a share of the better one of the two turns next to it, and of the question that it answers; less for
+            a turn that only asks, down to -0.1.
         conversation: a share of the best turns of its conversation or session.
         speaker: added when the query names one person, who said this turn.
-        date: added when the query names the date of this turn.
+        date: added when the query names the date of this turn, or asks when and this turn names a time.
     """
 
     lexical: float = 0.0

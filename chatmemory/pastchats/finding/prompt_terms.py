@@ -13,7 +13,7 @@ from typing import Final
 
 from chatmemory.text.search_terms import CJK_RUN, PARTICLES, STOP_CHARACTERS, STOP_WORDS
 
-MAX_QUERY_TERMS: Final = 64
+MAX_QUERY_TERMS: Final = 256
 """Who asks with a whole page means its beginning."""
 
 READ_CHARACTERS: Final = 16_384
