@@ -90,6 +90,7 @@ def test_a_statement_that_reads_a_whole_table_is_noticed(store: sqlite3.Connecti
         ),
         (memory_reads.SELECT_LISTED_OF_SESSION, "atomic_memory_session (user_key=? AND session_id=?)"),
         (memory_reads.SELECT_LISTED_OF_KEYS, "atomic_memory_key (user_key=? AND key>? AND key<?)"),
+        (memory_reads.SELECT_LISTED_OF_ATTRIBUTES, "atomic_memory_attribute (user_key=?)"),
         (memory_removal.SELECT_FORGOTTEN_CHAIN, "atomic_memory_id_of_user (memory_id=? AND user_key=?)"),
         (memory_removal.SELECT_EXPIRED, "atomic_memory_short_term (user_key=? AND created_at_us<?)"),
         (memory_search.COUNT_RECALLABLE, "atomic_memory_recallable (user_key=?)"),

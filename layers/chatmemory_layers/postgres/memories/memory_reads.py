@@ -47,6 +47,10 @@ WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR
     AND (NOT $13 OR attribute IS NOT NULL)
 ORDER BY created_at_us DESC, memory_id DESC LIMIT $14
 """
+# Out of the index of attributes: most users have said far more than what they are.
+SELECT_LISTED_OF_ATTRIBUTES: Final = SELECT_LISTED.replace(
+    "(NOT $13 OR attribute IS NOT NULL)", "$13 AND attribute IS NOT NULL AND superseded_at_us IS NULL"
+)
 LACKING: Final = f"""
 {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
     AND (space_key = (SELECT space_key FROM memory_space WHERE model = $3 AND dim = $4)) IS NOT TRUE
@@ -78,8 +82,9 @@ async def value(
 
 async def listed(connection: Connection, listing: MemoryListing, /) -> tuple[Memory, ...]:
     """See ``MemoryRepository.list``; the column's collation is the order of code points."""
+    is_of_attributes = listing.has_attribute and listing.as_of is None
     rows = await connection.fetch(
-        SELECT_LISTED,
+        SELECT_LISTED_OF_ATTRIBUTES if is_of_attributes else SELECT_LISTED,
         *true_at(listing.namespace, listing.as_of),
         *_behind(listing.after),
         listing.exact_app,
