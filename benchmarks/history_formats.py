@@ -18,7 +18,8 @@ from pathlib import Path
 
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.registry import installed_formats
-from tests.formats.large_histories import LARGE, LargeReader
+from tests.formats.large_histories import LARGE
+from tests.formats.large_history import LargeReader
 
 MEGABYTE = 1_000_000
 MOST_MIB = 100  # for a file of 100 MB

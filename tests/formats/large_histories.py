@@ -1,90 +1,18 @@
-"""Histories of any length, one conversation each, that are written while they are read: nobody holds them whole."""
+"""A long history of each format, by its name."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count
-from typing import Any, Final, final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
-from attrs import frozen
-
-BLOCK_BYTES: Final = 1 << 18
-TEXT: Final = (
-    'The retry waits 2**n seconds, then gives up. 重试等待二的幂秒，然后放弃；日志在这里。 "quoted"\n' * 10
-)
-MINUTE: Final = "2025-06-01T10:{0:02d}:{1:02d}.000Z"
-
-
-@final
-@frozen
-class Large:
-    """A history: what stands before the turns, a turn by its number, what stands between and after."""
-
-    name: str
-    turn: Callable[[int], str]
-    before: str = ""
-    between: str = "\n"
-    after: str = "\n"
-
-    def blocks(self, size: int) -> Iterator[bytes]:
-        """Yield at least *size* bytes of it."""
-        held = [self.before.encode()]
-        length = written = 0
-        for number in count():
-            held += [self.between.encode() if number else b"", self.turn(number).encode()]
-            length += len(held[-1])
-            if length >= BLOCK_BYTES:
-                yield b"".join(held)
-                written += length
-                held, length = [], 0
-                if written >= size:
-                    break
-        yield self.after.encode()
-
-
-@final
-@frozen
-class LargeReader:
-    """A ``HistoryReader`` of one."""
-
-    large: Large
-    size: int
-
-    @property
-    def path(self) -> str:
-        return self.large.name
-
-    @property
-    def name(self) -> str:
-        return self.large.name
-
-    def blocks(self) -> Iterator[bytes]:
-        return self.large.blocks(self.size)
-
-    def sibling(self, relative: str, /) -> None:
-        return None
-
-    def entries(self, relative: str = ".", /) -> Sequence[str]:
-        return ()
-
-
-def _said(number: int) -> str:
-    return f"{number}: {TEXT}"
-
-
-def _moment(number: int) -> str:
-    return MINUTE.format(number // 60 % 60, number % 60)
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False)
+from tests.formats.large_agents import LARGE_AGENTS
+from tests.formats.large_history import MINUTE, PEOPLE, Large, as_json, moment, said
 
 
 def _claude_code(number: int) -> str:
     role = ("user", "assistant")[number % 2]
-    message = {"role": role, "content": [{"type": "text", "text": _said(number)}]}
+    message = {"role": role, "content": [{"type": "text", "text": said(number)}]}
     if number % 2:
         message |= {"id": f"msg_{number}", "model": "claude-sonnet-4"}
-    return _json(
+    return as_json(
         {
             "type": role,
             "uuid": f"uuid-{number:08d}-0000-0000",
@@ -93,7 +21,7 @@ def _claude_code(number: int) -> str:
             "isSidechain": False,
             "cwd": "/home/lin/bot",
             "version": "2.1.0",
-            "timestamp": _moment(number),
+            "timestamp": moment(number),
             "message": message,
         }
     )
@@ -104,7 +32,7 @@ def _chatgpt(number: int) -> str:
         "id": f"n{number}",
         "author": {"role": ("user", "assistant")[number % 2]},
         "create_time": 1_750_000_000.5 + number,
-        "content": {"content_type": "text", "parts": [_said(number)]},
+        "content": {"content_type": "text", "parts": [said(number)]},
         "metadata": {},
     }
     node = {
@@ -113,7 +41,7 @@ def _chatgpt(number: int) -> str:
         "parent": f"n{number - 1}" if number else None,
         "children": [f"n{number + 1}"],
     }
-    return f'"n{number}": {_json(node)}'
+    return f'"n{number}": {as_json(node)}'
 
 
 def _openwebui(number: int) -> str:
@@ -122,62 +50,62 @@ def _openwebui(number: int) -> str:
         "parentId": f"n{number - 1}" if number else None,
         "childrenIds": [f"n{number + 1}"],
         "role": ("user", "assistant")[number % 2],
-        "content": _said(number),
+        "content": said(number),
         "timestamp": 1_750_000_000 + number,
     }
-    return f'"n{number}": {_json(node)}'
+    return f'"n{number}": {as_json(node)}'
 
 
 def _librechat(number: int) -> str:
-    return _json(
+    return as_json(
         {
             "messageId": f"n{number}",
             "conversationId": "c1",
             "parentMessageId": f"n{number - 1}" if number else None,
             "sender": "User",
             "isCreatedByUser": number % 2 == 0,
-            "text": _said(number),
-            "createdAt": _moment(number),
+            "text": said(number),
+            "createdAt": moment(number),
         }
     )
 
 
 def _gemini_line(number: int) -> str:
-    return _json(
+    return as_json(
         {
             "id": f"n{number}",
-            "timestamp": _moment(number),
+            "timestamp": moment(number),
             "type": ("user", "gemini")[number % 2],
-            "content": _said(number),
+            "content": said(number),
         }
     )
 
 
 def _codex(number: int) -> str:
     role, kind = (("user", "input_text"), ("assistant", "output_text"))[number % 2]
-    payload = {"type": "message", "role": role, "content": [{"type": kind, "text": _said(number)}]}
-    return _json({"timestamp": _moment(number), "type": "response_item", "payload": payload})
+    payload = {"type": "message", "role": role, "content": [{"type": kind, "text": said(number)}]}
+    return as_json({"timestamp": moment(number), "type": "response_item", "payload": payload})
 
 
 def _copilot_cli(number: int) -> str:
     kind = ("user.message", "assistant.message")[number % 2]
-    return _json(
+    return as_json(
         {
             "type": kind,
-            "data": {"content": _said(number)},
+            "data": {"content": said(number)},
             "id": f"e{number}",
-            "timestamp": _moment(number),
+            "timestamp": moment(number),
             "parentId": None,
         }
     )
 
 
 def _copilot_chat(number: int) -> str:
-    return _json(
+    return as_json(
         {
             "requestId": f"request_{number}",
-            "message": {"text": _said(number), "parts": []},
-            "response": [{"value": _said(number)}],
+            "message": {"text": said(number), "parts": []},
+            "response": [{"value": said(number)}],
             "timestamp": 1_750_000_000_000 + number,
             "modelId": "copilot/gpt-5",
             "isCanceled": False,
@@ -186,15 +114,14 @@ def _copilot_chat(number: int) -> str:
 
 
 def _message(role: Sequence[str], **keys: Any) -> Callable[[int], str]:
-    return lambda number: _json({"role": role[number % len(role)], "content": _said(number), **keys})
+    return lambda number: as_json({"role": role[number % len(role)], "content": said(number), **keys})
 
 
 def _talk(number: int) -> str:
-    return _json({"speaker": ("Mei", "Jonas")[number % 2], "dia_id": f"D1:{number}", "text": _said(number)})
+    return as_json({"speaker": ("Mei", "Jonas")[number % 2], "dia_id": f"D1:{number}", "text": said(number)})
 
 
-_PEOPLE: Final = ("user", "assistant")
-_CODEX_HEAD: Final = _json(
+_CODEX_HEAD: Final = as_json(
     {
         "timestamp": MINUTE.format(0, 0),
         "type": "session_meta",
@@ -208,13 +135,14 @@ _CODEX_HEAD: Final = _json(
     }
 )
 
+
 LARGE: Final[Mapping[str, Large]] = {
     "claude_code": Large("5d3c.jsonl", _claude_code),
     "claude_prompts": Large(
         "history.jsonl",
-        lambda number: _json(
+        lambda number: as_json(
             {
-                "display": _said(number),
+                "display": said(number),
                 "pastedContents": {},
                 "timestamp": 1_750_000_000_000 + number,
                 "project": "/p",
@@ -226,7 +154,7 @@ LARGE: Final[Mapping[str, Large]] = {
     "gemini_cli": Large(
         "session.jsonl",
         _gemini_line,
-        before=_json({"sessionId": "s1", "projectHash": "9da8", "startTime": MINUTE.format(0, 0)}) + "\n",
+        before=as_json({"sessionId": "s1", "projectHash": "9da8", "startTime": MINUTE.format(0, 0)}) + "\n",
     ),
     "gemini_cli, a document": Large(
         "session.json",
@@ -238,7 +166,7 @@ LARGE: Final[Mapping[str, Large]] = {
     "copilot_cli": Large(
         "events.jsonl",
         _copilot_cli,
-        before=_json(
+        before=as_json(
             {
                 "type": "session.start",
                 "data": {"sessionId": "s1", "copilotVersion": "1"},
@@ -251,8 +179,8 @@ LARGE: Final[Mapping[str, Large]] = {
     ),
     "cursor": Large(
         "x.jsonl",
-        lambda number: _json(
-            {"role": _PEOPLE[number % 2], "message": {"content": [{"type": "text", "text": _said(number)}]}}
+        lambda number: as_json(
+            {"role": PEOPLE[number % 2], "message": {"content": [{"type": "text", "text": said(number)}]}}
         ),
     ),
     "chatgpt": Large(
@@ -264,13 +192,13 @@ LARGE: Final[Mapping[str, Large]] = {
     ),
     "claude_ai": Large(
         "conversations.json",
-        lambda number: _json(
+        lambda number: as_json(
             {
                 "uuid": f"m{number}",
                 "sender": ("human", "assistant")[number % 2],
-                "text": _said(number),
-                "created_at": _moment(number),
-                "content": [{"type": "text", "text": _said(number)}],
+                "text": said(number),
+                "created_at": moment(number),
+                "content": [{"type": "text", "text": said(number)}],
                 "attachments": [],
                 "files": [],
             }
@@ -302,8 +230,8 @@ LARGE: Final[Mapping[str, Large]] = {
     ),
     "continue": Large(
         "session.json",
-        lambda number: _json(
-            {"message": {"role": _PEOPLE[number % 2], "content": _said(number)}, "contextItems": []}
+        lambda number: as_json(
+            {"message": {"role": PEOPLE[number % 2], "content": said(number)}, "contextItems": []}
         ),
         '{"sessionId": "s1", "title": "t", "workspaceDirectory": "/p", "history": [',
         ",\n",
@@ -311,12 +239,12 @@ LARGE: Final[Mapping[str, Large]] = {
     ),
     "cline": Large(
         "ui_messages.json",
-        lambda number: _json(
+        lambda number: as_json(
             {
                 "ts": 1_750_000_000_000 + number,
                 "type": "say",
                 "say": ("user_feedback", "text")[number % 2],
-                "text": _said(number),
+                "text": said(number),
             }
         ),
         '[{"ts": 1750000000000, "type": "say", "say": "text", "text": "task"},\n',
@@ -325,11 +253,11 @@ LARGE: Final[Mapping[str, Large]] = {
     ),
     "cline, a session": Large(
         "s1.messages.json",
-        lambda number: _json(
+        lambda number: as_json(
             {
                 "id": f"m{number}",
-                "role": _PEOPLE[number % 2],
-                "content": [{"type": "text", "text": _said(number)}],
+                "role": PEOPLE[number % 2],
+                "content": [{"type": "text", "text": said(number)}],
                 "ts": 1_750_000_000_000 + number,
             }
         ),
@@ -339,34 +267,34 @@ LARGE: Final[Mapping[str, Large]] = {
     ),
     "aider": Large(
         ".aider.chat.history.md",
-        lambda number: "#### " + _said(number).strip().replace("\n", "  \n#### ") + "\n\n" + _said(number),
+        lambda number: "#### " + said(number).strip().replace("\n", "  \n#### ") + "\n\n" + said(number),
         before="\n# aider chat started at 2025-06-01 10:00:00\n\n",
     ),
     "specstory": Large(
         "x.md",
         lambda number: (
-            f"_**{('User', 'Agent (gpt-5 2025-06-01 10:00:00Z)')[number % 2]}**_\n\n{_said(number)}\n---\n"
+            f"_**{('User', 'Agent (gpt-5 2025-06-01 10:00:00Z)')[number % 2]}**_\n\n{said(number)}\n---\n"
         ),
         before="<!-- Generated by SpecStory, Markdown v2.1.0 -->\n\n# t\n\n<!-- Cursor IDE Session 7648a3a8-cec0-45cc-a87c-6ad5a39677a2 (2025-06-30 12:46:48Z) -->\n\n",
     ),
-    "markdown": Large("x.md", lambda number: f"## {('User', 'Assistant')[number % 2]}\n\n{_said(number)}"),
+    "markdown": Large("x.md", lambda number: f"## {('User', 'Assistant')[number % 2]}\n\n{said(number)}"),
     "openai_chat": Large(
         "x.jsonl",
-        lambda number: _json({"messages": [{"role": role, "content": _said(number)} for role in _PEOPLE]}),
+        lambda number: as_json({"messages": [{"role": role, "content": said(number)} for role in PEOPLE]}),
     ),
     "sharegpt": Large(
         "x.json",
-        lambda number: _json({"from": ("human", "gpt")[number % 2], "value": _said(number)}),
+        lambda number: as_json({"from": ("human", "gpt")[number % 2], "value": said(number)}),
         '[{"id": "1", "conversations": [',
         ",\n",
         "]}]",
     ),
     "langchain": Large(
         "x.json",
-        lambda number: _json(
+        lambda number: as_json(
             {
                 "type": ("human", "ai")[number % 2],
-                "data": {"content": _said(number), "additional_kwargs": {}, "type": "human"},
+                "data": {"content": said(number), "additional_kwargs": {}, "type": "human"},
             }
         ),
         "[",
@@ -380,7 +308,8 @@ LARGE: Final[Mapping[str, Large]] = {
         ",\n",
         "]}}",
     ),
-    "role_list": Large("x.json", _message(_PEOPLE), "[", ",\n", "]"),
-    "role_list, lines": Large("x.jsonl", _message(_PEOPLE)),
+    "role_list": Large("x.json", _message(PEOPLE), "[", ",\n", "]"),
+    "role_list, lines": Large("x.jsonl", _message(PEOPLE)),
+    **LARGE_AGENTS,
 }
 """By the format, and where it has several shapes, which one."""

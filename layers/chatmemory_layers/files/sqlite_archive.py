@@ -222,7 +222,7 @@ def _unknown(store: HistoryFile, connection: sqlite3.Connection) -> Found:
     if not tool:
         return store
     detail = f"a store of {tool} in a form that is not read yet: its tables are {', '.join(sorted(tables))}"
-    return HistoryIssue("unknown_format", store.path, detail[:500])
+    return HistoryIssue("unreadable", store.path, detail[:500])  # told, never passed over
 
 
 def _opened(real_path: str) -> sqlite3.Connection:
