@@ -114,7 +114,7 @@ async def of_locomo(path: Path) -> None:
     show("words alone", await searched(by_vector=False))
     sweep(found)
     for rate in (0.001, 0.01):
-        show(f"timeDecayRate {rate}", found, evolve(STEADY, decay_per_day=rate))
+        show(f"decayPerDay {rate}", found, evolve(STEADY, decay_per_day=rate))
     show("vectors for every second memory", [half_embedded(one) for one in found])
     for limit in (50, 100, ALL):
         show(f"{limit} candidates of each kind", await searched(limit=limit))

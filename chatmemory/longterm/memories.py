@@ -67,7 +67,7 @@ class NewMemory:
         confidence: 0 to 1.
         session_id: the conversation that it comes from.
         memory_type: None: ``long_term`` when the user stated it, ``short_term`` otherwise.
-        pinned: whether a person marked it as important, so that it does not decay.
+        pinned: whether a person marked it as important, so that it does not decay even when it was inferred.
         created_at: since when it is true, with a time zone; None: now.
         embedding: its vector; None: the embedder makes one.
         attribute: what of the user it states or ends: ``residence``, ``favourite:book``, ``database:relay``, or any name

@@ -170,8 +170,9 @@ class RetrievalSettings:
         limit: the largest number of memories when the caller gives no limit (``MEMORY_RETRIEVAL_LIMIT``, spec 002).
         similarity_threshold: a vector with a lower cosine does not count; None: the threshold of the embedder, which is
             0.3 unless the embedder has its own.  Spec 001 (D2) names it ``RagSimilarityThreshold``, and so may files.
-        decay_per_day: a memory's weight is ``1 / (1 + days * decay_per_day)``; 0: no decay.  Spec 001 (D2) names it
-            ``RagTimeDecayRate``, and so may files.
+        decay_per_day: the weight of a memory that was inferred or came from a system is ``1 / (1 + days *
+            decay_per_day)``, unless it is pinned; what the user stated keeps its weight.  0: no decay.  Spec 001 (D2)
+            names it ``RagTimeDecayRate``, and so may files.
         lexical_share: the share of words in the score, 0 to 1; the rest is the share of vectors.
     """
 

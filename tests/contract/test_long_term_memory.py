@@ -194,7 +194,7 @@ async def test_a_recall_changes_nothing(memory: LongTermMemory) -> None:
 
 
 async def test_a_hit_says_why_it_is_one(memory: LongTermMemory, clock: TestClock) -> None:
-    await remember_one(memory, "I like jazz")
+    await remember_one(memory, "I like jazz", source="inferred", memory_type="long_term")
     await clock.advance(10 * A_DAY)
     recalled = await memory.recall(ALICE, "I like jazz").or_raise()
     (hit,) = recalled.hits

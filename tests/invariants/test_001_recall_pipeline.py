@@ -189,7 +189,7 @@ class TestVectorsOfTheirOwn:
         assert [hit.memory.id for hit in (await memory.recall(USER, "zzz").or_raise()).hits] == [near]
 
     async def test_d2_时间衰减因子_约_100_天半衰期(self, memory: LongTermMemory, clock: TestClock) -> None:
-        await self.remember(memory, 0.8)
+        await self.remember(memory, 0.8, source="inferred", memory_type="long_term")
         (fresh,) = (await memory.recall(USER, "zzz").or_raise()).hits
         await clock.advance(timedelta(days=100).total_seconds())
         (aged,) = (await memory.recall(USER, "zzz").or_raise()).hits
@@ -201,11 +201,12 @@ class TestVectorsOfTheirOwn:
     async def test_r2_时间衰减可能淘汰旧但重要的记忆_重要的不受衰减影响(
         self, memory: LongTermMemory, clock: TestClock
     ) -> None:
-        old = await self.remember(memory, 0.6)
-        await memory.pin(USER, old).or_raise()
+        pinned = await self.remember(memory, 0.6, source="inferred", memory_type="long_term")
+        await memory.pin(USER, pinned).or_raise()
+        stated = await self.remember(memory, 0.5)
         await clock.advance(timedelta(days=365).total_seconds())
-        (hit,) = (await memory.recall(USER, "zzz").or_raise()).hits
-        assert (hit.memory.id, hit.signals.decay) == (old, 1.0)
+        hits = (await memory.recall(USER, "zzz").or_raise()).hits
+        assert [(hit.memory.id, hit.signals.decay) for hit in hits] == [(pinned, 1.0), (stated, 1.0)]
 
 
 async def test_d2_app_type_过滤_仅检索当前宿主相关记忆(memory: LongTermMemory) -> None:

@@ -113,7 +113,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l15_decay(self) -> None:
-        """L15 decay: of equals the older never outranks the newer; the weight is above 0 and up to 1, and 1 when pinned."""
+        """L15 decay: of inferred equals the older never outranks the newer; the weight is in (0, 1], and 1 when pinned."""
         async with self.open() as witness:
             now = witness.clock.now()
             ages = (-1000, -1, 0, 1, 2, 100, 10_000)  # days; the first two are from the future
@@ -122,6 +122,8 @@ class LongTermMemoryLaws(UnderTest):
                     NewMemory(
                         "喜欢喝绿茶 0",
                         witness.named(f"{age} {pinned}"),
+                        source="inferred",
+                        memory_type="long_term",
                         created_at=now - age * DAY,
                         pinned=pinned,
                     )

@@ -24,7 +24,7 @@ class Signals:
             candidate and multiplied by the share of the query's words that the memory has, 0 to 1.  When no memory
             shares a word with the query, it is 1 for a memory that contains its text.
         age_days: days since the memory was created; 0 when that is in the future.
-        decay: the weight that remains at this age, above 0 and up to 1; 1 for a pinned memory.
+        decay: the weight that remains at this age, above 0 and up to 1; 1 for a pinned memory, and for what the user stated.
     """
 
     similarity: float | None

@@ -38,7 +38,7 @@ def memory(name: str, content: str = "", *, days: float = 0, pinned: bool = Fals
         category=None,
         tags=(),
         confidence=1.0,
-        source="user_stated",
+        source="inferred",
         role="user",
         session_id=None,
         memory_type="long_term",
@@ -257,6 +257,14 @@ def test_what_is_pinned_does_not_decay() -> None:
     assert (first.memory.id, first.score, first.signals.decay) == ("pinned", 1.0, 1.0)
     assert second.score == pytest.approx(1 / 1.01)
     assert first.signals.age_days == 10_000
+
+
+def test_what_the_user_stated_does_not_decay() -> None:
+    stated = candidate("stated", "tea", days=10_000)
+    stated = evolve(stated, memory=evolve(stated.memory, source="user_stated"))
+    first, second = rank(asked("tea", with_vector=False), [stated, candidate("newer", "tea", days=1)]).hits
+    assert (first.memory.id, first.signals.decay) == ("stated", 1.0)
+    assert second.signals.decay == pytest.approx(1 / 1.01)
 
 
 def test_one_from_the_future_has_age_zero() -> None:
