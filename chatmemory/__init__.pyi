@@ -91,6 +91,7 @@ from chatmemory.errors import (
     MemoryConflictError as MemoryConflictError,
     MemoryNotFoundError as MemoryNotFoundError,
     MessageConflictError as MessageConflictError,
+    NotUndoableError as NotUndoableError,
     PromptNotFoundError as PromptNotFoundError,
     RepositoryError as RepositoryError,
     SkillExecutionError as SkillExecutionError,
@@ -143,6 +144,10 @@ from chatmemory.longterm.memories import (
     RememberReport as RememberReport,
     Skipped as Skipped,
     Stored as Stored,
+)
+from chatmemory.longterm.memory_history import (
+    EarlierContent as EarlierContent,
+    MemoryHistory as MemoryHistory,
 )
 from chatmemory.longterm.memory_repository import (
     MemoryRepository as MemoryRepository,

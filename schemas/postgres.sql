@@ -381,3 +381,43 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- 11: past of memories
+
+CREATE INDEX memory_event_forgotten ON memory_event (user_key, session_id) WHERE action = 'forgotten';
+CREATE TABLE memory_version (
+    user_key       UUID NOT NULL,
+    memory_key     UUID NOT NULL,
+    version        BIGINT NOT NULL,
+    replaced_at_us BIGINT NOT NULL,
+    content        TEXT COLLATE "C" NOT NULL,
+    key            TEXT COLLATE "C",
+    value          TEXT,
+    category       TEXT,
+    tags           TEXT[] COLLATE "C" NOT NULL,
+    confidence     DOUBLE PRECISION NOT NULL,
+    source         TEXT NOT NULL,
+    message_ids    TEXT[] COLLATE "C" NOT NULL,
+    extractor      TEXT,
+    path           TEXT COLLATE "C",
+    PRIMARY KEY (user_key, memory_key, version)
+);
+DO $$
+DECLARE
+    made RECORD;
+    held RECORD;
+BEGIN
+    FOR made IN SELECT * FROM (VALUES
+        ('atomic_memory', 'memory_version')
+    ) AS pair (model, name) LOOP
+        FOR held IN SELECT grantee, privilege_type FROM pg_class CROSS JOIN aclexplode(relacl)
+            WHERE oid = made.model::regclass AND grantee <> relowner LOOP
+            EXECUTE format('GRANT %s ON %I TO %s', held.privilege_type, made.name,
+                CASE held.grantee WHEN 0 THEN 'PUBLIC' ELSE held.grantee::regrole::text END);
+        END LOOP;
+        IF (SELECT relrowsecurity FROM pg_class WHERE oid = made.model::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name);
+        END IF;
+    END LOOP;
+END
+$$;

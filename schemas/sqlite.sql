@@ -37,6 +37,11 @@ BEGIN
     SELECT 'delete', id, words FROM memory_searchable WHERE id = old.id;
 END;
 
+CREATE TRIGGER memory_version_remains AFTER DELETE ON atomic_memory
+BEGIN
+    DELETE FROM memory_version WHERE memory_key = old.id;
+END;
+
 CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attribute)
 WHERE attribute IS NOT NULL AND superseded_at_us IS NULL
 ;
@@ -128,6 +133,8 @@ CREATE TABLE event (
     evidence TEXT
 );
 
+CREATE INDEX event_forgotten ON event (owner_user, session_id) WHERE action = 'forgotten';
+
 CREATE INDEX event_target ON event (target_id, number) WHERE action <> 'added';
 
 CREATE TABLE history_work (
@@ -192,6 +199,22 @@ CREATE TABLE memory_user (
     user_id TEXT NOT NULL UNIQUE,
     next_seq INTEGER NOT NULL DEFAULT 1
 );
+
+CREATE TABLE memory_version (
+    memory_key INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    replaced_at_us INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    key TEXT,
+    value TEXT,
+    category TEXT,
+    tags TEXT,
+    confidence REAL NOT NULL,
+    source TEXT NOT NULL,
+    provenance TEXT,
+    PRIMARY KEY (memory_key, version)
+) WITHOUT ROWID
+;
 
 CREATE TABLE schema_version (version INTEGER);
 

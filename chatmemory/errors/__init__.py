@@ -9,6 +9,7 @@
     ├── MemoryNotFoundError         the namespace sees no memory of this id
     ├── MemoryConflictError         a memory id is taken by another content
     ├── MemoryChangedError          somebody changed the memory between the caller's read and its write
+    ├── NotUndoableError            what the change took away is gone, or has changed since
     ├── PromptNotFoundError         nothing is indexed from this source of past chats
     └── GenericMemoryError          what lies beneath the service failed; ``reason`` says how
         ├── RepositoryError         the store: busy, full, damaged, unreachable, outcome unknown ...

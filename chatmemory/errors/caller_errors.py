@@ -183,6 +183,25 @@ class MemoryChangedError:
 
 @final
 @frozen
+class NotUndoableError:
+    """The change cannot be undone, or no longer; nothing was changed."""
+
+    target: str
+    number: int
+    reason: str
+    tag: Literal["NotUndoableError"] = "NotUndoableError"
+
+    @property
+    def retry_is_safe(self) -> bool:
+        """False: what is gone does not come back, and what has changed since stays changed."""
+        return False
+
+    def __str__(self) -> str:
+        return f"change {self.number} of {self.target!r} cannot be undone: {self.reason}"
+
+
+@final
+@frozen
 class PromptNotFoundError:
     """Nothing is indexed from this source."""
 

@@ -13,6 +13,7 @@ from chatmemory.errors.caller_errors import (
     MemoryConflictError,
     MemoryNotFoundError,
     MessageConflictError,
+    NotUndoableError,
     PromptNotFoundError,
     VersionConflictError,
 )
@@ -58,12 +59,13 @@ MemoryReadError: TypeAlias = DataValidationError | MemoryNotFoundError | Generic
 MemoryChangeError: TypeAlias = (
     DataValidationError | MemoryNotFoundError | MemoryConflictError | MemoryChangedError | GenericMemoryError
 )
+MemoryUndoError: TypeAlias = MemoryChangeError | NotUndoableError
 PastChatsError: TypeAlias = DataValidationError | PromptNotFoundError | GenericMemoryError
 MemoryStoreError: TypeAlias = MemoryConflictError | MemoryNotFoundError | RepositoryError
 MemoryRewriteError: TypeAlias = MemoryChangedError | RepositoryError
 MemoryRestoreError: TypeAlias = MemoryNotFoundError | RepositoryError
 ServiceError: TypeAlias = (
-    ReadError | AddError | RememberError | MemoryReadError | MemoryChangeError | PastChatsError
+    ReadError | AddError | RememberError | MemoryReadError | MemoryUndoError | PastChatsError
 )
 """Every error that some operation of a service can fail with: an error that is named above is one of them at once."""
 

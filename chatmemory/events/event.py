@@ -3,7 +3,9 @@
 ``docs/truth-and-time.md`` says what the log is for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, TypeAlias, final
 
@@ -35,8 +37,23 @@ AGE: Final = "age"
 """The reason of what goes by itself when its time is over."""
 SESSION: Final = "session"
 """The reason of what goes with the session that it was kept for."""
+UNDO: Final = "undo"
+"""The reason of a change that takes another one back."""
 USE: Final = "use"
 """The reason of a promotion that no person asked for."""
+
+
+_reason: ContextVar[str | None] = ContextVar("chatmemory.reason", default=None)
+
+
+@contextmanager
+def because(reason: str) -> Generator[None]:
+    """Log what is changed inside the block for this *reason*, where the change does not say another."""
+    token = _reason.set(reason)
+    try:
+        yield
+    finally:
+        _reason.reset(token)
 
 
 @final
@@ -44,6 +61,7 @@ class Change(NamedTuple):
     """What a repository does to one target; what ``Event`` says besides, the log knows.
 
     Attributes:
+        reason: why; None: for the reason of the block that runs, see ``because``.
         is_by_itself: the service does it, whoever happens to act: a summary, what goes by its age.
     """
 
@@ -59,6 +77,11 @@ class Change(NamedTuple):
     session_id: str | None = None
     evidence: Sequence[str] = ()
     is_by_itself: bool = False
+
+    @property
+    def why(self) -> str | None:
+        """The reason that the log tells."""
+        return self.reason or _reason.get()
 
 
 @final
@@ -82,7 +105,7 @@ class Event:
         version: of the conversation or the memory after the change; None: the change makes no version.
         reach: the number of the last message that a conversation had been given by then.
         by: the id of what took its place: the successor of a memory, the summary.
-        reason: why, where the action does not say it: ``age``, ``session``, ``use``, ``key``, or the attribute about which
+        reason: why, where the action does not say it: ``age``, ``session``, ``use``, ``key``, ``undo``, ``again``, or the attribute about which
             something newer was said.
         session_id: the conversation that *evidence* is of.
         evidence: the ids of the messages that a memory came from.

@@ -41,7 +41,7 @@ class KeptLog:
                 version=change.version,
                 reach=change.reach,
                 by=change.by,
-                reason=change.reason,
+                reason=change.why,
                 session_id=change.session_id,
                 evidence=tuple(change.evidence),
                 cursor=str(self._number),

@@ -3,6 +3,7 @@
 from chatmemory.laws.events.conversation_event_laws import ConversationEventLaws
 from chatmemory.laws.events.item_event_laws import ItemEventLaws
 from chatmemory.laws.events.memory_event_laws import MemoryEventLaws
+from chatmemory.laws.events.tombstone_laws import TombstoneLaws
 from chatmemory.laws.items.item_lifetime_laws import ItemLifetimeLaws
 from chatmemory.laws.items.item_machine import ItemMachine
 from chatmemory.laws.items.item_reading_laws import ItemReadingLaws
@@ -55,6 +56,7 @@ class MemoryRepositoryLaws(
     MemoryForgetLaws,
     MemoryConcurrencyLaws,
     MemoryEventLaws,
+    TombstoneLaws,
     EquivalenceLaw,
 ):
     """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""

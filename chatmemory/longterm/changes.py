@@ -15,14 +15,15 @@ from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.events.event import AGE, SESSION, Change, EventAction
 from chatmemory.input.json_value import same_json, to_json
 from chatmemory.longterm.extraction.attributes import is_single_valued
-from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Retired, Stored
+from chatmemory.longterm.forgotten import NOTHING, Forgotten, MemoryName
+from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Retired, SaveOutcome, Skipped, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 
 KEY: Final = "key"
 """The reason for which the value of a key ends when the key gets another one."""
 
-MemoryName: TypeAlias = tuple[str, str]
-"""What no two memories of a store share: user and id."""
+AGAIN: Final = "again"
+"""The reason that tells that what is stored had been forgotten, and was said again."""
 
 Words: TypeAlias = tuple[Namespace, str, str | None, str | None]
 """What two memories of one id must have in common: namespace, content, key and value (as JSON)."""
@@ -106,11 +107,13 @@ class Step:
 
     Attributes:
         over: its own end, when something newer about its attribute is known already; None: it is true now.
+        is_again: whether it says again, in a new message, what was forgotten.
     """
 
     draft: MemoryDraft
     ends: Sequence[End] = ()
     over: End | None = None
+    is_again: bool = False
 
 
 @final
@@ -119,7 +122,7 @@ class StoreDecision:
     """What a batch stores, step by step in its order, and what the repository answers."""
 
     steps: Sequence[Step]
-    answer: tuple[Stored | Duplicate, ...]
+    answer: tuple[SaveOutcome, ...]
 
     @property
     def changes(self) -> Iterator[Change]:
@@ -135,6 +138,7 @@ class StoreDecision:
                 draft.namespace,
                 version=1,
                 said_at=draft.created_at,
+                reason=AGAIN if step.is_again else None,
                 session_id=draft.session_id,
                 evidence=draft.provenance.message_ids,
             )
@@ -158,7 +162,10 @@ def _superseded(end: End, draft: MemoryDraft) -> Change:
 
 
 def decide_store(
-    drafts: Iterable[MemoryDraft], taken: Mapping[MemoryName, Words], standing: Iterable[Standing]
+    drafts: Iterable[MemoryDraft],
+    taken: Mapping[MemoryName, Words],
+    standing: Iterable[Standing],
+    forgotten: Forgotten = NOTHING,
 ) -> StoreDecision | MemoryConflictError | MemoryNotFoundError:
     """Tell apart what *drafts* add, repeat, replace and contradict; see ``MemoryRepository.store``.
 
@@ -167,12 +174,13 @@ def decide_store(
         taken: what is stored under those of their names that are stored, whether it is true now or not.
         standing: at least the stored memories, true now, that have the dedup key of a draft in its namespace, the id
             that a draft replaces, or the key that a draft replaces or the attribute of a draft, in its namespace.
+        forgotten: at least what was forgotten of the names of the drafts, and of the conversations that they come from.
     """
     true_now = {name_of(memory): memory for memory in standing}
     twins = {(memory.namespace, memory.dedup_key): name for name, memory in true_now.items()}
     new: dict[MemoryName, MemoryDraft] = {}
     steps: list[Step] = []
-    answer: list[Stored | Duplicate] = []
+    answer: list[SaveOutcome] = []
     conflicts: list[str] = []
     missing: list[str] = []
     for draft in drafts:
@@ -187,6 +195,8 @@ def decide_store(
                 conflicts.append(id_)
         elif twin in true_now:
             answer.append(Duplicate(true_now[twin].id))
+        elif forgotten.keeps_out(draft):
+            answer.append(Skipped("forgotten"))
         elif draft.replaces is not None and not _is_seen(true_now.get((user, draft.replaces)), draft):
             missing.append(draft.replaces)
         else:
@@ -210,7 +220,7 @@ def decide_store(
             if over is None:
                 true_now[name] = draft
                 twins[draft.namespace, draft.dedup_key] = name
-            steps.append(Step(draft, ends, over))
+            steps.append(Step(draft, ends, over, is_again=forgotten.concerns(draft)))
             answer.append(
                 Stored(
                     id_,
@@ -219,11 +229,13 @@ def decide_store(
                     over and over.by,
                 )
             )
+    return _refusal(conflicts, missing) or StoreDecision(steps, tuple(answer))
+
+
+def _refusal(conflicts: list[str], missing: list[str]) -> MemoryConflictError | MemoryNotFoundError | None:
     if conflicts:
         return MemoryConflictError(tuple(conflicts))
-    if missing:
-        return MemoryNotFoundError(missing[0])
-    return StoreDecision(steps, tuple(answer))
+    return MemoryNotFoundError(missing[0]) if missing else None
 
 
 def name_of(memory: Standing) -> MemoryName:
@@ -342,7 +354,7 @@ def changed_by(draft: MemoryDraft, changed: Memory) -> Change:
     )
 
 
-def forgotten(
+def change_of_forgetting(
     memory_id: str, namespace: Namespace, session_id: str | None, evidence: Sequence[str]
 ) -> Change:
     """Return that a memory was forgotten, for the log.

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Tag
-from chatmemory.errors import MemoryChangeError, MemoryReadError, RecallError, RememberError
+from chatmemory.errors import MemoryChangeError, MemoryReadError, MemoryUndoError, RecallError, RememberError
 from chatmemory.input.json_value import Json
 from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
@@ -25,6 +25,7 @@ from chatmemory.longterm.memories import (
     Stored,
     UseReport,
 )
+from chatmemory.longterm.memory_history import MemoryHistory
 from chatmemory.longterm.recall.recall import Recall
 
 
@@ -285,6 +286,41 @@ class LongTermMemory(Protocol):
 
         Fails with:
             MemoryNotFoundError: the namespace sees no memory with this id.
+        """
+        ...
+
+    def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, MemoryReadError]:
+        """Return what happened to a memory, when, by whom and why, and what it said before each correction.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.  One that was forgotten has events, and no content.
+
+        Fails with:
+            MemoryNotFoundError: nothing has ever happened to a memory with this id that the namespace sees.
+        """
+        ...
+
+    def undo(
+        self, namespace: Namespace, memory_id: str, *, number: int | None = None
+    ) -> Effect[Memory, MemoryUndoError]:
+        """Take one change of a memory back; that is a change like any other, with an event of its own.
+
+        What was superseded or retired is true again, in the place of its successor; a correction gives way to the content
+        before; a pin, a promotion and a demotion are taken back; a value that was put gives way to the value before.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+            number: of the event, as ``history`` tells it; None: the newest one.
+
+        Returns:
+            the memory, as it is now; of a value that was put, the memory of the value before.
+
+        Fails with:
+            MemoryNotFoundError: the namespace sees no memory with this id, and never did.
+            NotUndoableError: no such change is on record, it took content away, or there is nothing before it.
+            MemoryChangedError: the memory was corrected again since.
         """
         ...
 

@@ -21,18 +21,19 @@ from chatmemory.events.kept_log import KeptLog
 from chatmemory.input.rules import Place
 from chatmemory.longterm.candidates import candidates
 from chatmemory.longterm.changes import (
-    MemoryName,
     StoreDecision,
     change_of_expiry,
+    change_of_forgetting,
     changed_by,
     changes_of_mark,
     changes_of_restore,
     decide_store,
-    forgotten,
     name_of,
 )
+from chatmemory.longterm.forgotten import Forgotten, MemoryName, Source, sources
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
-from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Stored, UseReport
+from chatmemory.longterm.memories import Memory, MemoryType, SaveOutcome, UseReport
+from chatmemory.longterm.memory_history import MemoryHistory
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,
@@ -59,15 +60,22 @@ class KeptMemories:
     rows: dict[MemoryName, KeptMemory] = field(factory=dict[MemoryName, KeptMemory])
     by_dedup_key: dict[DedupKey, MemoryName] = field(factory=dict[DedupKey, MemoryName])
     log: KeptLog = field(factory=KeptLog)
+    _forgotten_names: set[MemoryName] = field(factory=set[MemoryName])
+    _forgotten_sources: set[Source] = field(factory=set[Source])
+
+    @property
+    def forgotten(self) -> Forgotten:
+        """What must not come back."""
+        return Forgotten(self._forgotten_names, self._forgotten_sources)
 
     def store(
         self, drafts: tuple[MemoryDraft, ...]
-    ) -> Outcome[tuple[Stored | Duplicate, ...], MemoryConflictError | MemoryNotFoundError]:
+    ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
         """See ``MemoryRepository.store``."""
         names = [name for name in map(name_of, drafts) if name in self.rows]
         taken = {name: self.rows[name].words for name in names}
         standing = [row.standing for draft in drafts for row in self._standing(draft)]
-        decision = decide_store(drafts, taken, standing)
+        decision = decide_store(drafts, taken, standing, self.forgotten)
         if not isinstance(decision, StoreDecision):
             return Failure(decision)
         for step in decision.steps:
@@ -148,6 +156,16 @@ class KeptMemories:
         """See ``MemoryRepository.search``."""
         return candidates(self.rows.values(), search)
 
+    def history(self, namespace: Namespace, memory_id: str) -> MemoryHistory:
+        """See ``MemoryRepository.history``."""
+        row = self.seen(namespace, memory_id)
+        events = [
+            event
+            for event in self.log.kept
+            if event.kind == "memory" and event.target == memory_id and namespace.sees(event.owner)
+        ]
+        return MemoryHistory(tuple(events), () if row is None else row.earlier)
+
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Outcome[Memory | None, MemoryChangedError]:
@@ -159,7 +177,9 @@ class KeptMemories:
             return Failure(MemoryChangedError(row.id, expected=expected_version, actual=row.memory.version))
         holder = self._holder(row.memory.namespace, draft.dedup_key)
         dedup_key = draft.dedup_key if holder is None or holder.name == row.name else None
-        rewritten = row.rewritten(draft, dedup_key=dedup_key, keep_vector=keep_vector)
+        rewritten = row.replaced(self.log.clock.now()).rewritten(
+            draft, dedup_key=dedup_key, keep_vector=keep_vector
+        )
         self._put([rewritten])
         self._hold(rewritten)
         self.log.note([changed_by(draft, rewritten.memory)])
@@ -219,8 +239,14 @@ class KeptMemories:
             for row in self.rows.values()
             if (chain is None or row.id in chain) and row.comes_from(forgetting)
         )
+        for row in gone:
+            messages = row.memory.provenance.message_ids
+            self._forgotten_names.add(row.name)
+            self._forgotten_sources |= sources(forgetting.namespace.user, row.memory.session_id, messages)
         self.log.note(
-            forgotten(row.id, row.memory.namespace, row.memory.session_id, row.memory.provenance.message_ids)
+            change_of_forgetting(
+                row.id, row.memory.namespace, row.memory.session_id, row.memory.provenance.message_ids
+            )
             for row in gone
         )
         return gone

@@ -17,8 +17,10 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.input.rules import Place
-from chatmemory.longterm.changes import MemoryName, StandingMemory, Words
+from chatmemory.longterm.changes import StandingMemory, Words
+from chatmemory.longterm.forgotten import MemoryName
 from chatmemory.longterm.memories import Memory, MemoryType
+from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing
 
@@ -33,6 +35,7 @@ class KeptMemory:
         value: as JSON text: what callers give and get is never shared, and ``1``, ``1.0`` and ``true`` stay apart.
         vector: of the space that *memory* names.
         used_in: the sessions in which it was used.
+        earlier: what it said before each correction, oldest first.
     """
 
     memory: Memory
@@ -42,6 +45,7 @@ class KeptMemory:
     vector: Vector | None = field(repr=False)
     last_use_id: str | None = None
     used_in: frozenset[str] = frozenset()
+    earlier: tuple[EarlierContent, ...] = field(default=(), repr=False)
 
     @property
     def id(self) -> str:
@@ -132,6 +136,23 @@ class KeptMemory:
         """Return it as true as it was, without its dedup key when a twin has it now."""
         memory = evolve(self.memory, superseded_at=None, superseded_by=None)
         return evolve(self, memory=memory, dedup_key=None if has_twin else self.dedup_key)
+
+    def replaced(self, now: datetime) -> KeptMemory:
+        """Return it with what it says now among what it said before *now*."""
+        memory = self.handed_out()
+        content = EarlierContent(
+            memory.version,
+            now,
+            memory.content,
+            memory.key,
+            memory.value,
+            memory.category,
+            memory.tags,
+            memory.confidence,
+            memory.source,
+            memory.provenance,
+        )
+        return evolve(self, earlier=(*self.earlier, content))
 
     def rewritten(self, draft: MemoryDraft, *, dedup_key: bytes | None, keep_vector: bool) -> KeptMemory:
         """Return it with what *draft* says."""

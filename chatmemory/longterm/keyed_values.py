@@ -1,6 +1,7 @@
 """Values by key: what spec 003 calls user-scoped key-value data, kept as memories that supersede each other."""
 
 from datetime import datetime
+from typing import cast
 
 from attrs import evolve
 
@@ -48,7 +49,7 @@ class KeyedValues(MemoryParts):
         drafted = await do(self.drafts.draft(namespace, [memory], dedup="exact"))
         drafts = tuple(evolve(draft, replaces_key=True) for draft in drafted.drafts)
         (outcome,) = await do(self._store(drafts))
-        return outcome
+        return cast("Stored | Duplicate", outcome)  # what takes the place of a key's value is never skipped
 
     @Effect.gen
     async def get_value(

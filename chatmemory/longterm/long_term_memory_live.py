@@ -16,12 +16,12 @@ from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractorTag
 from chatmemory.longterm.keyed_values import KeyedValues
-from chatmemory.longterm.maintenance import Maintenance
 from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.recall.recall_ranker import RecallRankerTag
 from chatmemory.longterm.removing import Removing
 from chatmemory.longterm.saving import Saving
+from chatmemory.longterm.undoing import Undoing
 from chatmemory.settings.memory_settings import (
     ExpirySettingsTag,
     ExtractionSettingsTag,
@@ -43,7 +43,7 @@ Requirements: TypeAlias = (
 
 @final
 @frozen
-class LongTermMemoryLive(Saving, KeyedValues, Maintenance, Removing):
+class LongTermMemoryLive(Saving, KeyedValues, Undoing, Removing):
     """The service; its promises stand in ``LongTermMemory``."""
 
 

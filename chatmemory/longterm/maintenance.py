@@ -33,6 +33,7 @@ from chatmemory.longterm.memories import (
     Stored,
 )
 from chatmemory.longterm.memory_drafts import text_to_embed
+from chatmemory.longterm.memory_history import MemoryHistory
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.memory_rules import (
     changes_problems,
@@ -54,6 +55,13 @@ class Maintenance(MemoryParts):
         """See ``LongTermMemory``."""
         refuse(do, namespace_problems(namespace), id_problems("$.memory_id", memory_id))
         return await do(self._find(namespace, memory_id))
+
+    @Effect.gen
+    async def history(self, do: Do[MemoryReadError], namespace: Namespace, memory_id: str) -> MemoryHistory:
+        """See ``LongTermMemory``."""
+        refuse(do, namespace_problems(namespace), id_problems("$.memory_id", memory_id))
+        found = await do(self.repository.history(namespace, memory_id).alt(GenericMemoryError))
+        return found if found.events else do.fail(MemoryNotFoundError(memory_id))
 
     def list(
         self,
@@ -114,7 +122,7 @@ class Maintenance(MemoryParts):
         expected_version: int | None,
     ) -> Memory:
         memory = await do(self._find(namespace, memory_id))
-        said = _as_new(memory)
+        said = as_new(memory)
         changed = evolve(said, **given(changes))
         if expected_version is not None and memory.version != expected_version:
             if _say_the_same(changed, said):
@@ -148,7 +156,7 @@ class Maintenance(MemoryParts):
         drafts = tuple(evolve(draft, replaces=memory_id) for draft in drafted.drafts)
         # mypy does not solve the variable of a function for a union of three.
         (outcome,) = await do(self.repository.store(drafts).alt(lambda error: memory_error(error)))  # noqa: PLW0108
-        return outcome if isinstance(outcome, Stored) else Stored(outcome.of)
+        return outcome if isinstance(outcome, Stored) else Stored(outcome.of or memory_id)
 
     @Effect.gen
     async def restore(
@@ -220,7 +228,7 @@ class Maintenance(MemoryParts):
         return await do(run.run(limit=limit, after=place))
 
 
-def _as_new(memory: Memory) -> NewMemory:
+def as_new(memory: Memory) -> NewMemory:
     """Return what *memory* says, as it would come in."""
     return NewMemory(
         memory.content,

@@ -219,11 +219,12 @@ class Skipped:
 
     Attributes:
         reason: ``empty``: it has no content.  ``unsure``: its confidence is too low.  ``echo``: it repeats a memory that
-            was put before the model.
+            was put before the model.  ``forgotten``: a memory of this id, or from the same messages, was forgotten, and
+            nothing was said since.
         of: the id of the memory that an echo repeats; None for other reasons.
     """
 
-    reason: Literal["empty", "unsure", "echo"]
+    reason: Literal["empty", "unsure", "echo", "forgotten"]
     of: str | None = None
     outcome: Literal["skipped"] = "skipped"
 

@@ -30,11 +30,10 @@ from chatmemory.input.rules import (
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor
 from chatmemory.longterm.memories import (
     Category,
-    Duplicate,
     Memory,
     MemoryPage,
     MemoryType,
-    Stored,
+    SaveOutcome,
 )
 from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.longterm.memory_repository import MemoryRepository
@@ -86,7 +85,7 @@ class MemoryParts:
 
     def _store(
         self, drafts: tuple[MemoryDraft, ...]
-    ) -> Effect[tuple[Stored | Duplicate, ...], MemoryConflictError | GenericMemoryError]:
+    ) -> Effect[tuple[SaveOutcome, ...], MemoryConflictError | GenericMemoryError]:
         """Store *drafts* that replace none by its id."""
         return self.repository.store(drafts).alt(_with_nothing_replaced)
 

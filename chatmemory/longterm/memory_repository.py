@@ -14,13 +14,13 @@ from chatmemory.effect import Effect, Tag
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryRestoreError, MemoryStoreError, RepositoryError
 from chatmemory.longterm.memories import (
-    Duplicate,
     ForgetReceipt,
     Memory,
     MemoryType,
-    Stored,
+    SaveOutcome,
     UseReport,
 )
+from chatmemory.longterm.memory_history import MemoryHistory
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,
@@ -39,16 +39,16 @@ class MemoryRepository(Protocol):
     order of keys does not matter; ``1``, ``1.0`` and ``true`` differ.
     """
 
-    def store(
-        self, drafts: tuple[MemoryDraft, ...]
-    ) -> Effect[tuple[Stored | Duplicate, ...], MemoryStoreError]:
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[tuple[SaveOutcome, ...], MemoryStoreError]:
         """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it.
 
         1. A draft whose id is taken by the same content, key and value in exactly this namespace, true now or not, is a
            duplicate.  An id that is taken in any other way by a memory of the same user is a conflict.  Memories of two
            users may have one id, and know nothing of each other.
         2. A draft with the dedup key of a memory that is true now is a duplicate of that memory.
-        3. A draft is stored, and what it replaces stops being true at the ``created_at`` of the draft, though never before
+        3. A draft of an id that was forgotten, or from messages of which each was one that a forgotten memory came from, is
+           skipped, unless it replaces a memory or comes from a further message; see ``Forgotten``.
+        4. A draft is stored, and what it replaces stops being true at the ``created_at`` of the draft, though never before
            it became true.  A *replaces* that its namespace does not see, or that is no longer true, is missing.
 
         4. A draft that the user has stated (``is_stated``) and that has a single-valued *attribute* takes the place of what
@@ -140,12 +140,21 @@ class MemoryRepository(Protocol):
         """
         ...
 
+    def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, RepositoryError]:
+        """Return what happened to a memory, as far as the namespace sees it, and what it said before.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory, which may have been forgotten.
+        """
+        ...
+
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
         """Replace what a memory says by what *draft* says, and raise its version by one.
 
-        Namespace, session, role, times, type, pin and uses stay.
+        Namespace, session, role, times, type, pin and uses stay; what it said until now is kept for ``history``.
 
         Args:
             draft: the new content; its id names the memory, its namespace is the reader.

@@ -72,6 +72,7 @@ def of_memories(repository: MemoryRepository) -> Iterator[tuple[str, Effect[Any,
     yield "read value", repository.value(MEI, "k")
     yield "retire value", repository.retire(MEI, "k", now=START)
     yield "restore memory", repository.restore(MEI, "m", now=START)
+    yield "read the history of a memory", repository.history(MEI, "m")
     yield "list memories", repository.list(MemoryListing(MEI, 1))
     yield "search memories", repository.search(MemorySearch(MEI, "茶", ("茶",)))
     yield "rewrite memory", repository.rewrite(draft, expected_version=1)

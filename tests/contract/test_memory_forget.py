@@ -46,8 +46,8 @@ async def test_nothing_shows_what_was_forgotten(memories: MemoryRepository) -> N
         found = await memories.search(MemorySearch(MING, "密码", words, SPACE, VECTORS[0])).or_raise()
         assert (found.found, found.matched_text, found.coverage) == ((), False, Coverage(0, 0))
     assert await ids(memories) == await ids(memories, as_of=START) == []
-    # Its id and its dedup key are free again, and its uses begin anew.
-    assert await memories.store((note("1", "别的", dedup_key=dedup_key("1")),)).or_raise() == (Stored("1"),)
+    # Its dedup key is free again, and its uses begin anew.
+    assert await memories.store((note("2", "别的", dedup_key=dedup_key("1")),)).or_raise() == (Stored("2"),)
 
 
 async def test_what_it_had_superseded_goes_with_it_and_what_superseded_it_stays(
@@ -218,7 +218,8 @@ async def test_a_memory_that_names_the_messages_of_others_marks_and_names_no_sum
     await summarize(repository, "会议", "4", message_id="aside")
     for who, stale_summaries in ((hong, ()), (reader, ("aside",))):
         with acting_as(who):
-            forged = note("x", namespace=HONG, session_id="会议", provenance=Provenance(("4",)))
+            origin = Provenance(("4", f"of {len(stale_summaries)}"))
+            forged = note("x", namespace=HONG, session_id="会议", provenance=origin)
             await memories.store((forged,)).or_raise()
             receipt = await memories.forget(Forgetting(HONG, memory_id="x")).or_raise()
             assert receipt == ForgetReceipt(1, 0, stale_summaries=stale_summaries)

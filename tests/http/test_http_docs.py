@@ -38,6 +38,7 @@ async def stocked(tmp_path: Path) -> AsyncGenerator[tuple[httpx.AsyncClient, str
         saved = {"memories": [{"id": MEMORY_ID, "content": "Mei drinks tea."}]}
         assert (await client.post("/memories", json=saved)).status_code == 201
         assert (await client.put("/values/tea", json={"value": "sencha"})).status_code == 200
+        assert (await client.put(f"/memories/{MEMORY_ID}/pin", json={"pinned": True})).status_code == 200
         yield client, report["history"]["summaryIds"][0]
 
 

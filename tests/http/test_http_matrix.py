@@ -74,6 +74,8 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "supersede_memory": ("yes", "no", "no", "token"),
     "promote_memory": ("yes", "no", "no", "token"),
     "pin_memory": ("yes", "no", "no", "token"),
+    "get_memory_history": ("yes", "no", "no", "token"),
+    "undo_memory": ("yes", "no", "no", "token"),
     "list_audit_entries": ("no", "no", "no", "token"),  # which is for the token of the server
     "list_changes": ("yes", "own", "yes", "token"),
     "build_context": ("yes", "own", "yes", "token"),
@@ -142,6 +144,7 @@ async def furnished(store: stacks.Stack, tmp_path: Path) -> AsyncGenerator[House
         }
         assert (await first.post("/memories", json=saved)).status_code == 201
         assert (await first.put("/values/tea", json={"value": SECRET})).status_code == 200
+        assert (await first.put(f"/memories/{MEMORY_ID}/pin", json={"pinned": True})).status_code == 200
         yield House(clients, report["history"]["summaryIds"][0])
 
 

@@ -15,10 +15,11 @@ from chatmemory.effect import Do, Effect, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryStoreError
 from chatmemory.laws.kit.samples import START
-from chatmemory.longterm.changes import MemoryName, name_of
+from chatmemory.longterm.changes import name_of
+from chatmemory.longterm.forgotten import MemoryName
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.kept_memory import KeptMemory, kept
-from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, Stored, UseReport
+from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, SaveOutcome, Stored, UseReport
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidate,
@@ -30,7 +31,7 @@ from chatmemory.longterm.repository_values import (
 )
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 
-Outcomes = tuple[Stored | Duplicate, ...]
+Outcomes = tuple[SaveOutcome, ...]
 DAY = timedelta(days=1)
 
 

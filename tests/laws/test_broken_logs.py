@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import ANYBODY, acting_as
 from chatmemory.conversation.message_repository import Append, Appended, MessageRepositoryTag, Summary
 from chatmemory.conversation.messages import Conversation
@@ -16,6 +17,7 @@ from chatmemory.events.event_log import ChangesPage
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.laws import ItemRepositoryLaws, LawBrokenError, MemoryRepositoryLaws, MessageRepositoryLaws
 from chatmemory.longterm.memories import ForgetReceipt
+from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.in_memory.database import Database
@@ -128,6 +130,38 @@ class TellsOtherUsers(BrokenMemory):
         return TellingAllLog(self.inner.log)
 
 
+class TakesBackWhatWasForgotten(BrokenMemory):
+    @Effect.gen
+    async def forget(self, do: Do[Any], forgetting: Forgetting) -> ForgetReceipt:
+        receipt = await do(self.inner.forget(forgetting))
+        self.table._forgotten_names.clear()
+        return receipt
+
+
+class TakesBackByMessage(BrokenMemory):
+    @Effect.gen
+    async def forget(self, do: Do[Any], forgetting: Forgetting) -> ForgetReceipt:
+        receipt = await do(self.inner.forget(forgetting))
+        self.table._forgotten_sources.clear()
+        return receipt
+
+
+class KeepsWhatWasForgotten(BrokenMemory):
+    """The table of earlier contents knows nothing of forgetting."""
+
+    def __init__(self, inner: InMemoryMemoryRepository) -> None:
+        super().__init__(inner)
+        self.earlier: tuple[EarlierContent, ...] = ()
+
+    @Effect.gen
+    async def history(self, do: Do[Any], namespace: Namespace, memory_id: str) -> MemoryHistory:
+        history = await do(self.inner.history(namespace, memory_id))
+        if namespace.app == "工作":
+            self.earlier = history.earlier or self.earlier
+            return evolve(history, earlier=self.earlier)
+        return history
+
+
 class SweepsWithoutATrace(BrokenItems):
     @Effect.gen
     async def sweep(self, do: Do[Any], *, now: datetime) -> int:
@@ -146,6 +180,9 @@ CAUGHT = [
     (ForgetsWithoutATrace, "test_n1_event", "N1 event"),
     (LogsUses, "test_n2_no_event", "N2 no event"),
     (TellsOtherUsers, "test_n4_seen", "N4 seen"),
+    (TakesBackWhatWasForgotten, "test_n5_tombstone", "N5 tombstone"),
+    (TakesBackByMessage, "test_n5_tombstone", "N5 tombstone"),
+    (KeepsWhatWasForgotten, "test_n6_history", "N6 history"),
     (SweepsWithoutATrace, "test_n1_event", "N1 event"),
 ]
 

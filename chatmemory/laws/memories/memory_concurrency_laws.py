@@ -12,14 +12,14 @@ from chatmemory.laws.kit.law import expect, expect_one_of, law
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of
-from chatmemory.longterm.memories import Duplicate, Stored
+from chatmemory.longterm.memories import Duplicate, SaveOutcome, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 
 WRITERS = 8
 BATCHES = 5  # by each writer
 SIZE = 3  # memories in a batch
 
-Answers = list[Outcome[tuple[Stored | Duplicate, ...], MemoryStoreError]]
+Answers = list[Outcome[tuple[SaveOutcome, ...], MemoryStoreError]]
 
 
 class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
@@ -140,7 +140,7 @@ def _batch(witness: MemoryWitness, user: Namespace, name: str) -> list[MemoryDra
     return [remembered(witness.named(f"{name}.{part}"), namespace=user) for part in range(SIZE)]
 
 
-def _replaced(outcome: Stored | Duplicate) -> tuple[str, ...]:
+def _replaced(outcome: SaveOutcome) -> tuple[str, ...]:
     return outcome.superseded if isinstance(outcome, Stored) else ()
 
 

@@ -17,7 +17,7 @@ from chatmemory.errors import MemoryRewriteError, MemoryStoreError
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.under_test import RepositoryUnderTest
 from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS
-from chatmemory.longterm.memories import Duplicate, Memory, Stored
+from chatmemory.longterm.memories import Memory, SaveOutcome
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import (
@@ -70,7 +70,7 @@ class MemoryWitness(Asker):
         """Return a namespace in this space."""
         return Namespace(self.named(name), app)
 
-    async def store(self, *drafts: MemoryDraft) -> tuple[Stored | Duplicate, ...]:
+    async def store(self, *drafts: MemoryDraft) -> tuple[SaveOutcome, ...]:
         """Store drafts that nothing speaks against."""
         return await self.get(self.repository.store(drafts))
 

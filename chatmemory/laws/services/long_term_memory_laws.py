@@ -1,7 +1,7 @@
 """``LongTermMemoryLaws``: what a long-term memory has to obey, whatever its repository, as one class of tests.
 
 What its repository has to obey stands in ``repository_laws.py``; here is what it makes of that: L8, L9, L15, L16,
-L17, L18, L23.
+L17, L18, L23, and those of undo: U1, U2.
 """
 
 from collections.abc import AsyncGenerator
@@ -18,6 +18,7 @@ from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.under_test import UnderTest
 from chatmemory.laws.services.long_term_witness import LawEmbedder, LongTermWitness, ids_of
+from chatmemory.laws.services.undo_cases import expect_not_undone, expect_undone, expect_values_undone
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import MemoryType, NewMemory
 from chatmemory.longterm.recall.recall import RecallHit
@@ -71,6 +72,24 @@ class LongTermMemoryLaws(UnderTest):
                 for limit in (1, 2, 3, 7):
                     shorter = await witness.recall(query, limit=limit)
                     expect(shorter.hits, whole.hits[:limit], f"the best {limit} for {query!r}")
+
+    @law
+    async def test_u1_undo(self) -> None:
+        """U1 undo: a correction, a pin, a promotion and a successor are each taken back by one call, which is logged."""
+        async with self.open() as witness:
+            await expect_undone(witness)
+
+    @law
+    async def test_u1_undo_of_values(self) -> None:
+        """U1 undo: a value that was put gives way to the value before, and one that was deleted is there again."""
+        async with self.open() as witness:
+            await expect_values_undone(witness)
+
+    @law
+    async def test_u2_no_undo(self) -> None:
+        """U2 no undo: what removed content, and what was changed since, is refused, and changes nothing."""
+        async with self.open() as witness:
+            await expect_not_undone(witness)
 
     @law
     async def test_l9_self(self) -> None:

@@ -16,7 +16,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.embedding.embedder import Matrix
-from chatmemory.errors import EmbeddingError, MemoryChangeError
+from chatmemory.errors import EmbeddingError, MemoryUndoError
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.longterm.contract import LongTermMemory
 from chatmemory.longterm.memories import Memory, NewMemory, RememberReport
@@ -62,7 +62,7 @@ MOST: Final = 50  # more hits than any law can have
 class LongTermWitness(Asker):
     """Speaks with one long-term memory, as users of its own."""
 
-    ERRORS: ClassVar[tuple[type, ...]] = get_args(MemoryChangeError)
+    ERRORS: ClassVar[tuple[type, ...]] = get_args(MemoryUndoError)
     memory: LongTermMemory
     embedder: LawEmbedder
     clock: TestClock

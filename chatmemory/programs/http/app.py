@@ -37,6 +37,7 @@ from chatmemory.programs.http.operations.describing import SETTINGS
 from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.programs.http.operations.extraction import EXTRACTION
 from chatmemory.programs.http.operations.health import HEALTH
+from chatmemory.programs.http.operations.history import HISTORY
 from chatmemory.programs.http.operations.memories import MEMORIES
 from chatmemory.programs.http.operations.past_chats import PAST_CHATS
 from chatmemory.programs.http.operations.values import VALUES
@@ -62,6 +63,7 @@ OPERATIONS: Final[Sequence[Operation]] = (
     *CONVERSATIONS,
     *EXTRACTION,
     *MEMORIES,
+    *HISTORY,
     *VALUES,
     *CONTEXT,
     *PAST_CHATS,

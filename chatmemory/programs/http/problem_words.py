@@ -36,6 +36,10 @@ CURES: Final[Mapping[str, str]] = {
         "The memory has changed since you read the version in `If-Match`. Nothing was changed. Read it again, decide anew, "
         "and send the new `ETag`."
     ),
+    "NotUndoableError": (
+        "What this change took away is gone, or the memory has changed since. Nothing was changed. The history of the memory "
+        "says what came behind: undo the newest change first. What was forgotten does not come back; say it again."
+    ),
     "PromptNotFoundError": "Nothing is indexed under this source. Take a source as a search or a recall names it.",
     "GenericMemoryError": (
         "The store or a model failed. With status 503 the same request may work soon: wait as long as `Retry-After` says, "

@@ -18,6 +18,7 @@ from chatmemory.errors import (
     MemoryConflictError,
     MemoryNotFoundError,
     MessageConflictError,
+    NotUndoableError,
     Problem,
     PromptNotFoundError,
     ServiceError,
@@ -82,7 +83,7 @@ REFUSALS: Final[Mapping[str, Kind]] = {
 }
 
 
-def kind_of(error: ApiError) -> Kind:
+def kind_of(error: ApiError) -> Kind:  # noqa: PLR0912  one row for each error
     """Return the status and the title that every problem of *error*'s tag has."""
     match error:
         case DataValidationError():
@@ -101,6 +102,8 @@ def kind_of(error: ApiError) -> Kind:
             return Kind(409, "A memory id is taken by another content")
         case MemoryChangedError():
             return Kind(412, "The memory has changed since it was read")
+        case NotUndoableError():
+            return Kind(409, "The change cannot be undone")
         case PromptNotFoundError():
             return Kind(404, "Nothing is indexed from this source")
         case GenericMemoryError():

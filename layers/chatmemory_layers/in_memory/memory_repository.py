@@ -34,6 +34,7 @@ class InMemoryMemoryRepository:
     restore = lifted_outcome("restore memory", KeptMemories.restore)
     list = lifted("list memories", KeptMemories.listed)
     search = lifted("search memories", KeptMemories.search)
+    history = lifted("read the history of a memory", KeptMemories.history)
     rewrite = lifted_outcome("rewrite memory", KeptMemories.rewrite)
     mark = lifted("mark memory", KeptMemories.mark)
     record_use = lifted("record use", KeptMemories.record_use)

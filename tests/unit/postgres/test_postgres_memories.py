@@ -5,6 +5,7 @@ from datetime import datetime
 
 import asyncpg
 import pytest
+from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import EmbeddingSpace
@@ -228,17 +229,19 @@ async def test_what_is_forgotten_is_in_no_table(dsn: str, database: Database) ->
         terms=secret,
     )
     await memories.store((draft,)).or_raise()
+    await memories.rewrite(draft, expected_version=1).or_raise()
     await memories.record_use(MING, ("1",), use_id=secret, session_id=secret, now=NOW).or_raise()
-    await memories.attach(MING, SPACE, (Attachment("1", 1, unit(0, 0, 1)),)).or_raise()
+    await memories.attach(MING, SPACE, (Attachment("1", 2, unit(0, 0, 1)),)).or_raise()
     receipt = await memories.forget(Forgetting(MING, memory_id="1")).or_raise()
     assert (receipt.memories, receipt.embeddings, receipt.stale_summaries) == (1, 1, ("of s", "s"))
     found = await messages.summarizations_of("会议", "1").or_raise()
     assert [(each.summary_message_id, each.is_stale) for each in found] == [("s", True), ("of s", True)]
     connection = await asyncpg.connect(dsn)
     try:
-        for table in ("atomic_memory", "memory_embedding", "memory_use", "memory_user"):
+        for table in ("atomic_memory", "memory_version", "memory_embedding", "memory_use", "memory_user"):
             assert await connection.fetch(f"SELECT * FROM {table}") == []
     finally:
         await connection.close()
-    # A user that was forgotten comes back as a new one.
-    assert await memories.store((draft,)).or_raise() == (Stored("1"),)
+    # A user that was forgotten comes back as a new one, with what he says then.
+    again = evolve(draft, provenance=Provenance(("4",)))
+    assert await memories.store((again,)).or_raise() == (Stored("1"),)

@@ -88,6 +88,7 @@ async def kept(database: Database) -> Kept:
         await kept.messages.append(batch(TALK, "1", "2", "3")).or_raise()
         tea = remembered("tea", namespace=ADA, terms="绿茶", space=SPACE, vector=unit(1, 0, 0), key="drink")
         await kept.memories.store((tea,)).or_raise()
+        await kept.memories.rewrite(tea, expected_version=1, keep_vector=True).or_raise()
         await kept.memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
     await kept.messages.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
     await kept.messages.append(batch(TALK, "4", is_due=True)).or_raise()

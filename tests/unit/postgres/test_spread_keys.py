@@ -24,7 +24,8 @@ KEYS: Final = {
         "conversation_id",
     ),
     **dict.fromkeys(
-        ("memory_user", "atomic_memory", "memory_embedding", "memory_use", "memory_event"), "user_key"
+        ("memory_user", "atomic_memory", "memory_embedding", "memory_use", "memory_event", "memory_version"),
+        "user_key",
     ),
     **dict.fromkeys(("stored_item", "item_passage", "item_event"), "root_key"),
 }

@@ -53,6 +53,18 @@ async def tell_a_secret(memories: SqliteMemoryRepository) -> None:
     await memories.store((*others[:150], secret, *others[150:])).or_raise()
 
 
+async def test_no_byte_of_the_files_shows_what_a_forgotten_memory_said_before(tmp_path: Path) -> None:
+    async with open_memories(tmp_path / "m.db") as memories:
+        await tell_a_secret(memories)
+        corrected = remembered("secret", "绿茶", namespace=MING)
+        await memories.rewrite(corrected, expected_version=1).or_raise()
+        (earlier,) = (await memories.history(MING, "secret").or_raise()).earlier
+        assert earlier.content == SECRET
+        await memories.forget(Forgetting(MING, memory_id="secret")).or_raise()
+        assert traces(tmp_path) == []
+    assert traces(tmp_path) == []
+
+
 async def test_no_byte_of_the_files_shows_what_was_forgotten(tmp_path: Path) -> None:
     async with open_memories(tmp_path / "m.db") as memories:
         await tell_a_secret(memories)

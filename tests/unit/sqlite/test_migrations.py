@@ -137,6 +137,7 @@ def test_released_steps_never_change() -> None:
         (9, "1f6d51c6f3f3575fa0eb0c5a1dc0ddaf11e9fce9f0b0b14919048d7a130e4450"),
         (10, "7e91cfa4a42fc7f542450145c35eace21046f9e8b9f511c888052d7f42a58fc8"),
         (11, "050b76c95a7e07b57352dd9712b7480694e2ff93d3b52a88728d89fdcf75524d"),
+        (12, "12ed24e60c5397ba0b96da6ac94618e65cf5f9444358b4992840dd12d4120dfd"),
     ]
 
 

@@ -413,7 +413,7 @@ def of_memory(
     )
 
 
-_EXAMPLE: Final[JsonObject] = {"memoryId": "0195ce1f-83a0-7d3c-9a54-4d6f2c1b7a91"}
+EXAMPLE: Final[JsonObject] = {"memoryId": "0195ce1f-83a0-7d3c-9a54-4d6f2c1b7a91"}
 _TURN: Final[JsonObject] = {
     "userContent": "Which tea did we like in Uji?",
     "assistantContent": "The gyokuro.",
@@ -461,28 +461,28 @@ MEMORIES: Final[Sequence[Operation]] = (
     ),
     Operation("POST", "/memories/forget", forget_where, example={"body": {"sessionId": "trip-to-kyoto"}}),
     Operation("POST", "/memories/forget-all", forget_all, example={"body": {}}),
-    Operation("GET", "/memories/{memoryId}", get_memory, example=_EXAMPLE),
+    Operation("GET", "/memories/{memoryId}", get_memory, example=EXAMPLE),
     Operation(
         "PATCH",
         "/memories/{memoryId}",
         update_memory,
         takes_version=True,
         asks_models=True,
-        example={**_EXAMPLE, "body": {"content": "Mei drinks green tea, and never coffee."}},
+        example={**EXAMPLE, "body": {"content": "Mei drinks green tea, and never coffee."}},
     ),
-    Operation("DELETE", "/memories/{memoryId}", forget_memory, example=_EXAMPLE),
+    Operation("DELETE", "/memories/{memoryId}", forget_memory, example=EXAMPLE),
     Operation(
         "POST",
         "/memories/{memoryId}/supersede",
         supersede_memory,
         status=201,
         asks_models=True,
-        example={**_EXAMPLE, "body": {"memory": {"content": "Mei drinks oolong."}}},
+        example={**EXAMPLE, "body": {"memory": {"content": "Mei drinks oolong."}}},
     ),
-    Operation("POST", "/memories/{memoryId}/restore", restore_memory, example={**_EXAMPLE, "body": {}}),
-    Operation("POST", "/memories/{memoryId}/promote", promote_memory, example={**_EXAMPLE, "body": {}}),
+    Operation("POST", "/memories/{memoryId}/restore", restore_memory, example={**EXAMPLE, "body": {}}),
+    Operation("POST", "/memories/{memoryId}/promote", promote_memory, example={**EXAMPLE, "body": {}}),
     Operation(
         "POST", "/sessions/{sessionId}/end", end_session, example={"sessionId": "trip-to-kyoto", "body": {}}
     ),
-    Operation("PUT", "/memories/{memoryId}/pin", pin_memory, example={**_EXAMPLE, "body": {"pinned": True}}),
+    Operation("PUT", "/memories/{memoryId}/pin", pin_memory, example={**EXAMPLE, "body": {"pinned": True}}),
 )

@@ -26,13 +26,14 @@ from chatmemory_layers.sql.columns import END_US, from_us, to_us
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
 
+MEMORY_EVENT_COLUMNS: Final = """'memory' AS kind, number, memory_id AS target, transaction_id, stored_at_us,
+    said_at_us, who, who_user, action, owner_user, owner_app, version, NULL::bigint AS reach, successor,
+    reason, session_id, evidence"""
 _COLUMNS: Final = {
     "conversation_event": """'conversation' AS kind, number, conversation_id AS target, transaction_id, stored_at_us,
     said_at_us, who, who_user, action, owner_user, owner_app, nullif(greatest(number, 0), 0) AS version, reach, successor,
     reason, NULL AS session_id, NULL AS evidence""",
-    "memory_event": """'memory' AS kind, number, memory_id AS target, transaction_id, stored_at_us,
-    said_at_us, who, who_user, action, owner_user, owner_app, version, NULL::bigint AS reach, successor,
-    reason, session_id, evidence""",
+    "memory_event": MEMORY_EVENT_COLUMNS,
     "item_event": """'item' AS kind, number, name AS target, transaction_id, stored_at_us,
     NULL::bigint AS said_at_us, who, who_user, action, '' AS owner_user, '' AS owner_app, NULL::bigint AS version,
     NULL::bigint AS reach, NULL AS successor, reason, NULL AS session_id, NULL AS evidence""",

@@ -66,7 +66,7 @@ def columns_of(changes: Sequence[Change]) -> list[list[str | None]]:
             None if change.version is None else str(change.version),
             None if change.said_at is None else str(to_us(change.said_at)),
             change.by,
-            change.reason,
+            change.why,
             change.session_id,
             json.dumps(change.evidence, ensure_ascii=False) if change.evidence else None,
         )
@@ -89,7 +89,7 @@ async def note_items(connection: Connection, changes: Sequence[Change]) -> None:
             *acting(change),
             change.action,
             change.target,
-            change.reason,
+            change.why,
         )
         for change in changes
     ]

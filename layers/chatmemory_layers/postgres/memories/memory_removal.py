@@ -3,7 +3,7 @@
 A deleted row is out of reach of every statement at once.  Its bytes stay in the files of the server until they are
 written over, also behind a VACUUM, which only makes room for others; in its log and its backups they stay for as long as
 it keeps those.  Who has to be sure lets the owner of the tables run ``VACUUM FULL`` on ``atomic_memory``,
-``memory_embedding``, ``memory_use`` and ``memory_user``, then a ``CHECKPOINT``, at an hour when they may be locked.
+``memory_version``, ``memory_embedding``, ``memory_use`` and ``memory_user``, then a ``CHECKPOINT``, at an hour when they may be locked.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from typing import Final, Never
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.effect import Outcome, Success
-from chatmemory.longterm.changes import change_of_expiry, forgotten
+from chatmemory.longterm.changes import change_of_expiry, change_of_forgetting
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.postgres.engine.connection import Connection, Row
@@ -53,6 +53,9 @@ DELETE FROM memory_embedding WHERE {OWNED} AND memory_key = ANY ($2::text[]::uui
 """
 DELETE_USES: Final = f"""
 DELETE FROM memory_use WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
+"""
+DELETE_VERSIONS: Final = f"""
+DELETE FROM memory_version WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
 """
 DELETE_MEMORIES: Final = f"""
 DELETE FROM atomic_memory WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
@@ -104,7 +107,7 @@ async def forget(connection: Connection, forgetting: Forgetting, /) -> Outcome[F
         gone = await connection.fetch(SELECT_FORGOTTEN_CHAIN, *source, forgetting.memory_id)
     embeddings = await _remove(connection, forgetting.namespace, gone)
     changes = [
-        forgotten(
+        change_of_forgetting(
             row["memory_id"],
             Namespace(forgetting.namespace.user, row["app_type"]),
             row["session_id"],
@@ -147,6 +150,7 @@ async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[R
     user, keys = user_key(namespace.user), [str(row["memory_key"]) for row in gone]
     vectors = await connection.fetch(DELETE_EMBEDDINGS, user, keys)
     await connection.execute(DELETE_USES, user, keys)
+    await connection.execute(DELETE_VERSIONS, user, keys)
     await connection.execute(DELETE_MEMORIES, user, keys)
     await connection.execute(UPDATE_ORPHANS, user, [row["memory_id"] for row in gone])
     await connection.execute(DELETE_USER, user)

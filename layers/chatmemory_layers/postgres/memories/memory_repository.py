@@ -11,7 +11,7 @@ from attrs import frozen
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.errors import MemoryStoreError, RepositoryError
-from chatmemory.longterm.memories import Duplicate, Stored
+from chatmemory.longterm.memories import SaveOutcome
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import (
     Candidates,
@@ -23,6 +23,7 @@ from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.memories import (
+    memory_history,
     memory_reads,
     memory_removal,
     memory_search,
@@ -60,6 +61,7 @@ class PostgresMemoryRepository:
     retire = writes("retire value", memory_writes.retire, owner=_user)
     restore = writes("restore memory", memory_writes.restore, owner=_user)
     list = reads("list memories", memory_reads.listed, on_snapshot=True)
+    history = reads("read the history of a memory", memory_history.history, on_snapshot=True)
     rewrite = writes("rewrite memory", memory_writes.rewrite, owner=_user_of_draft)
     mark = writes("mark memory", memory_writes.mark, owner=_user)
     record_use = writes("record use", memory_writes.record_use, owner=_user)
@@ -71,7 +73,7 @@ class PostgresMemoryRepository:
     @Effect.coroutine
     async def store(
         self, drafts: tuple[MemoryDraft, ...]
-    ) -> Outcome[tuple[Stored | Duplicate, ...], MemoryStoreError]:
+    ) -> Outcome[tuple[SaveOutcome, ...], MemoryStoreError]:
         """See ``MemoryRepository.store``."""
         if not drafts:
             return Success(())

@@ -4,6 +4,7 @@ What is stored already is read once, what becomes of each draft is decided in ``
 what is new is written at once.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
@@ -14,8 +15,9 @@ from attrs import evolve
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
-from chatmemory.longterm.changes import End, MemoryName, StandingMemory, StoreDecision, decide_store, name_of
-from chatmemory.longterm.memories import Duplicate, Stored, is_stated
+from chatmemory.longterm.changes import End, StandingMemory, StoreDecision, decide_store, name_of
+from chatmemory.longterm.forgotten import Forgotten, MemoryName, Source, sources
+from chatmemory.longterm.memories import SaveOutcome, is_stated
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
@@ -29,8 +31,12 @@ WITH made AS (
     SELECT * FROM unnest($2::text[]::uuid[], $3::text[], $4::text[]::bigint[])
     ON CONFLICT DO NOTHING
 )
-SELECT memory_id, user_key, app_type, content, key, value FROM atomic_memory
+SELECT memory_id, user_key, app_type, content, key, value, FALSE AS is_gone FROM atomic_memory
 WHERE user_key = ANY ($2::text[]::uuid[]) AND memory_id = ANY ($1::text[])
+UNION ALL
+SELECT memory_id, user_key, session_id, evidence, NULL, NULL, TRUE FROM memory_event
+WHERE user_key = ANY ($2::text[]::uuid[]) AND action = 'forgotten' AND reason IS NULL
+    AND (memory_id = ANY ($1::text[]) OR session_id = ANY ($5::text[]) OR (session_id IS NULL AND $6))
 """
 # The memories, true now, that a draft may repeat or replace.
 SELECT_STANDING: Final = """
@@ -51,13 +57,20 @@ ID_TAKEN: Final = "atomic_memory_user_key_memory_id_key"
 
 async def store(
     connection: Connection, drafts: tuple[MemoryDraft, ...]
-) -> Outcome[tuple[Stored | Duplicate, ...], MemoryConflictError | MemoryNotFoundError]:
+) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
     """See ``MemoryRepository.store``."""
     spaces = await space_keys(connection, [draft.space for draft in drafts if draft.space is not None])
     users = {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
     made = [(str(key), user, str(term_salt(key))) for key, user in users.items()]
     ids = [draft.id for draft in drafts]
-    rows = await connection.fetch(SELECT_TAKEN, ids, *map(list, zip(*made, strict=True)))
+    sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
+    rows = await connection.fetch(
+        SELECT_TAKEN,
+        ids,
+        *map(list, zip(*made, strict=True)),
+        [each for each in sessions if each is not None],
+        None in sessions,
+    )
     taken = {
         (users[row["user_key"]], row["memory_id"]): (
             _namespace(row, users),
@@ -66,8 +79,10 @@ async def store(
             row["value"],
         )
         for row in rows
+        if not row["is_gone"]
     }
-    decision = decide_store(drafts, taken, await _standing(connection, drafts, users))
+    forgotten = _forgotten([row for row in rows if row["is_gone"]], users)
+    decision = decide_store(drafts, taken, await _standing(connection, drafts, users), forgotten)
     if not isinstance(decision, StoreDecision):
         return Failure(decision)
     new: dict[MemoryName, MemoryRow] = {}
@@ -99,6 +114,17 @@ async def store(
             # Just now, by a user that has no lock here, see PostgresMemoryRepository.store; the server does not say which id.
             return Failure(MemoryConflictError(tuple([memory_id for _, memory_id in new])))
     return Success(decision.answer)
+
+
+def _forgotten(tombstones: Sequence[Row], users: Mapping[UUID, str]) -> Forgotten:
+    """Read what was forgotten: the conversation in the column of the app, the evidence in that of the content."""
+    names: set[MemoryName] = set()
+    gone: set[Source] = set()
+    for row in tombstones:
+        user, evidence = users[row["user_key"]], row["content"]
+        names.add((user, row["memory_id"]))
+        gone |= sources(user, row["app_type"], json.loads(evidence) if evidence else ())
+    return Forgotten(names, gone)
 
 
 async def _standing(

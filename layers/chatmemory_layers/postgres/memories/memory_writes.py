@@ -60,6 +60,13 @@ SELECT * FROM {RECORD} WHERE {SEEN} AND memory_id = $3
 """
 # None of the dedup key's: it would say that two memories are the same.
 UPDATE_SAID: Final = f"""
+WITH earlier AS (
+    INSERT INTO memory_version (user_key, memory_key, version, replaced_at_us, content, key, value, category, tags, confidence,
+        source, message_ids, extractor, path)
+    SELECT user_key, memory_key, version, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, content, key, value,
+        category, tags, confidence, source, message_ids, extractor, path
+    FROM atomic_memory WHERE {OWNED} AND memory_key = $2
+)
 UPDATE atomic_memory SET content = $3, key = $4, value = $5, category = $6, confidence = $7, source = $8, extractor = $9,
     path = $10, tags = ARRAY(SELECT json_array_elements_text($11::text::json)),
     message_ids = ARRAY(SELECT json_array_elements_text($12::text::json)), search_terms = $13, term_keys = ARRAY(

@@ -187,7 +187,7 @@ async def store_messages(
         change.reach,
         None if change.said_at is None else to_us(change.said_at),
         change.by,
-        change.reason,
+        change.why,
     )
     if after.has_work and not before.has_work:
         await connection.execute(INSERT_WORK, conversation.conversation_id, to_us(conversation.updated_at))

@@ -16,10 +16,11 @@ from attrs import field, frozen
 
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.sqlite.events.event_tables import AUDIT, EVENTS
+from chatmemory_layers.sqlite.events.event_tables import AUDIT, EVENTS, FORGOTTEN
 from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, ITEM_STATEMENTS
 from chatmemory_layers.sqlite.memories.memory_tables import (
     ATTRIBUTES,
+    CONTENTS,
     FROM_5_TO_6,
     IDS_OF_USERS,
     MEMORY_STATEMENTS,
@@ -77,6 +78,7 @@ MIGRATIONS: Final = (
     Migration(9, "attributes of memories", ATTRIBUTES),
     Migration(10, "versions of messages", PAST),
     Migration(11, "log of events", EVENTS),
+    Migration(12, "past of memories", (*FORGOTTEN, *CONTENTS)),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

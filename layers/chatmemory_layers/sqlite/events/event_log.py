@@ -26,7 +26,7 @@ INSERT INTO event (stored_at_us, who, who_user, action, kind, target_id, owner_u
     successor, reason, session_id, evidence)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_COLUMNS = """
+EVENT_COLUMNS = """
 number, stored_at_us, said_at_us, who, who_user, kind, action, target_id, owner_user, owner_app, version, reach, successor,
     reason, session_id, evidence
 """
@@ -35,12 +35,12 @@ SELECT_FIRST = """
 SELECT coalesce(max(number), 0) FROM event WHERE number > 0 AND stored_at_us < :since_us
 """
 SELECT_ACTED = f"""
-SELECT {_COLUMNS} FROM event
+SELECT {EVENT_COLUMNS} FROM event
 WHERE number > :first AND number < :after AND who <> '' AND stored_at_us >= :since_us
     AND (:who IS NULL OR who = :who) AND (:target IS NULL OR target_id = :target)
 ORDER BY number DESC LIMIT :limit
 """
-SELECT_CHANGES = f"SELECT {_COLUMNS} FROM event WHERE number > :after ORDER BY number LIMIT :limit"
+SELECT_CHANGES = f"SELECT {EVENT_COLUMNS} FROM event WHERE number > :after ORDER BY number LIMIT :limit"
 SELECT_END = "SELECT coalesce(max(number), 0) FROM event WHERE number > 0"
 SELECT_END_OF_PIECE = """
 SELECT number, stored_at_us FROM event WHERE number > :after ORDER BY number LIMIT 1 OFFSET :limit
@@ -66,10 +66,13 @@ class NotedRows:
     """The events of a transaction, whichever of its writes they come from; they are written together."""
 
     rows: list[tuple[object, ...]] = field(factory=list[tuple[object, ...]])
+    has_tombstones: bool = False
 
     def save(self, transaction: Transaction) -> None:
         """Write them."""
-        transaction.executemany(INSERT_EVENT, self.rows)
+        if self.rows:
+            transaction.executemany(INSERT_EVENT, self.rows)
+            self.rows.clear()
 
 
 def note(transaction: Transaction, changes: Iterable[Change]) -> None:
@@ -81,11 +84,21 @@ def note(transaction: Transaction, changes: Iterable[Change]) -> None:
     at_us = time.time_ns() // NS_PER_US
     acting = (at_us, who.name, who.namespace.user)
     by_itself = (at_us, "", "")
+    changes = tuple(changes)
+    noted.has_tombstones |= any(change.action == "forgotten" for change in changes)
     noted.rows += [(*(by_itself if change.is_by_itself else acting), *_said(change)) for change in changes]
 
 
+def write_noted(transaction: Transaction) -> None:
+    """Write what was noted in *transaction*, if it tells of what was forgotten: the next write looks for that."""
+    noted = transaction.held.get((NotedRows, ""))
+    if isinstance(noted, NotedRows) and noted.has_tombstones:
+        noted.save(transaction)
+        noted.has_tombstones = False
+
+
 def _said(change: Change) -> tuple[object, ...]:
-    action, kind, target, owner, version, reach, said_at, by, reason, session_id, evidence, _ = change
+    action, kind, target, owner, version, reach, said_at, by, _, session_id, evidence, _ = change
     return (
         action,
         kind,
@@ -96,7 +109,7 @@ def _said(change: Change) -> tuple[object, ...]:
         reach,
         None if said_at is None else to_us(said_at),
         by,
-        reason,
+        change.why,
         session_id,
         json.dumps(evidence, ensure_ascii=False) if evidence else None,
     )

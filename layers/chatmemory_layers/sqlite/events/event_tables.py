@@ -44,9 +44,13 @@ CREATE TABLE event (
 )
 """
 CREATE_TARGET = "CREATE INDEX event_target ON event (target_id, number) WHERE action <> 'added'"
+# For what must not come back: of a user, and of the conversation that it came from.
+CREATE_FORGOTTEN = "CREATE INDEX event_forgotten ON event (owner_user, session_id) WHERE action = 'forgotten'"
+
 CARRY_OVER = """
 INSERT INTO event (stored_at_us, who, who_user, kind, action, target_id, owner_user, owner_app)
 SELECT at_us, who, who_user, kind, action, target_id, target_user, target_app FROM audit_entry ORDER BY at_us, seq
 """
 
+FORGOTTEN: Final = (CREATE_FORGOTTEN,)
 EVENTS: Final = (CREATE_EVENT, CREATE_TARGET, CARRY_OVER, "DROP TABLE audit_entry")

@@ -15,7 +15,7 @@ from typing import Any, Final, Never
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.effect import Outcome, Success
-from chatmemory.longterm.changes import change_of_expiry, forgotten
+from chatmemory.longterm.changes import change_of_expiry, change_of_forgetting
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
@@ -111,7 +111,7 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
     note(
         transaction,
         [
-            forgotten(memory_id, Namespace(user, app), session_id, _evidence(provenance))
+            change_of_forgetting(memory_id, Namespace(user, app), session_id, _evidence(provenance))
             for _, memory_id, app, session_id, provenance in rows
         ],
     )

@@ -16,7 +16,13 @@ from chatmemory.longterm.repository_values import Candidates, Forgetting, Memory
 from chatmemory_layers.sqlite.engine.database import DatabaseTag, empty_log
 from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
-from chatmemory_layers.sqlite.memories import memory_reads, memory_removal, memory_store, memory_writes
+from chatmemory_layers.sqlite.memories import (
+    memory_history,
+    memory_reads,
+    memory_removal,
+    memory_store,
+    memory_writes,
+)
 from chatmemory_layers.sqlite.memories.memory_search import MemorySearcher
 
 
@@ -40,6 +46,7 @@ class SqliteMemoryRepository:
     retire = writes("retire value", memory_writes.retire)
     restore = writes("restore memory", memory_writes.restore)
     list = reads("list memories", memory_reads.listed)
+    history = reads("read the history of a memory", memory_history.history)
     rewrite = writes("rewrite memory", memory_writes.rewrite)
     mark = writes("mark memory", memory_writes.mark)
     record_use = writes("record use", memory_writes.record_use)

@@ -138,7 +138,7 @@ def memory_of(row: Row, namespace: Namespace) -> Memory:
         session_id,
         memory_type,
         bool(pinned),
-        _NO_PROVENANCE if provenance is None else _provenance_of(provenance),
+        provenance_of(provenance),
         EPOCH + created_at_us * MICROSECOND,
         None if last_used_at_us is None else EPOCH + last_used_at_us * MICROSECOND,
         use_count,
@@ -194,6 +194,9 @@ def _provenance_column(provenance: Provenance) -> str | None:
     )
 
 
-def _provenance_of(text: str) -> Provenance:
+def provenance_of(text: str | None) -> Provenance:
+    """Read where a memory came from."""
+    if text is None:
+        return _NO_PROVENANCE
     column = json.loads(text)
     return Provenance(tuple(column["message_ids"]), column["extractor"], column["path"])

@@ -16,7 +16,6 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import (
     End,
-    MemoryName,
     StandingMemory,
     Step,
     StoreDecision,
@@ -24,11 +23,13 @@ from chatmemory.longterm.changes import (
     decide_store,
     name_of,
 )
-from chatmemory.longterm.memories import Duplicate, Stored, is_stated
+from chatmemory.longterm.forgotten import MemoryName
+from chatmemory.longterm.memories import SaveOutcome, is_stated
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
+from chatmemory_layers.sqlite.memories.forgotten_memories import forgotten_of
 from chatmemory_layers.sqlite.memories.memory_row import said_columns, vector_blob
 
 SELECT_USER = "SELECT user_key, next_seq FROM memory_user WHERE user_id = :user_id"
@@ -124,16 +125,17 @@ def load_user(transaction: Transaction, user_id: str) -> UserRow:
 
 def store(
     transaction: Transaction, drafts: Sequence[MemoryDraft]
-) -> Outcome[tuple[Stored | Duplicate, ...], MemoryConflictError | MemoryNotFoundError]:
+) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
     """See ``MemoryRepository.store``."""
     # Most batches are new and replace nothing; the indexes tell when one is not new.
     decision = decide_store(drafts, {}, ())
-    replaces = any(
+    forgotten = forgotten_of(transaction, drafts)
+    needs_facts = any(map(forgotten.concerns, drafts)) or any(
         draft.replaces is not None or draft.replaces_key or draft.attribute is not None for draft in drafts
     )
-    if replaces or not isinstance(decision, StoreDecision) or not _execute(transaction, decision.steps):
+    if needs_facts or not isinstance(decision, StoreDecision) or not _execute(transaction, decision.steps):
         taken = dict(_taken(transaction, drafts))
-        decision = decide_store(drafts, taken, _standing(transaction, drafts))
+        decision = decide_store(drafts, taken, _standing(transaction, drafts), forgotten)
         if not isinstance(decision, StoreDecision):
             return Failure(decision)
         _execute(transaction, decision.steps)

@@ -234,3 +234,29 @@ MEMORY_STATEMENTS: Final = (
     ADD_STALE,
 )
 """What takes a store with the table ``atomic_memory`` of schema version 6 to long-term memory."""
+
+CREATE_VERSION = """
+CREATE TABLE memory_version (
+    memory_key INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    replaced_at_us INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    key TEXT,
+    value TEXT,
+    category TEXT,
+    tags TEXT,
+    confidence REAL NOT NULL,
+    source TEXT NOT NULL,
+    provenance TEXT,
+    PRIMARY KEY (memory_key, version)
+) WITHOUT ROWID
+"""
+# Whoever deletes a memory deletes what it said before.
+CREATE_VERSION_REMAINS = """
+CREATE TRIGGER memory_version_remains AFTER DELETE ON atomic_memory
+BEGIN
+    DELETE FROM memory_version WHERE memory_key = old.id;
+END
+"""
+CONTENTS: Final = (CREATE_VERSION, CREATE_VERSION_REMAINS)
+"""What a memory said before each correction."""

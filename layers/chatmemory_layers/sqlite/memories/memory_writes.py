@@ -20,6 +20,7 @@ from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
+from chatmemory_layers.sqlite.memories.memory_history import keep_content
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, memory_of, said_columns, seen_by, vector_blob
 from chatmemory_layers.sqlite.memories.memory_store import SELECT_TWIN, user_row
 
@@ -136,6 +137,7 @@ def rewrite(
     twin = {"user_key": user_key, "app": app, "dedup_key": draft.dedup_key}
     holder = transaction.execute(SELECT_TWIN, twin).fetchone()
     dedup_key = draft.dedup_key if holder is None or holder[0] == draft.id else None
+    keep_content(transaction, key)
     transaction.execute(UPDATE_SAID, (*said_columns(draft), dedup_key, key))
     if not keep_vector:
         _set_vector(transaction, draft.namespace.user, key, memory_type, draft.space, draft.vector)

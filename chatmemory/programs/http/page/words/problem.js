@@ -13,5 +13,6 @@ export const problemWords = {
   ConversationNotFoundError: ["This conversation does not exist, or not any more.", "该会话不存在或已被清空。"],
   MemoryNotFoundError: ["This memory does not exist any more.", "该记忆已不存在。"],
   MemoryChangedError: ["Somebody has changed this memory meanwhile.", "该记忆已被他人修改。"],
+  NotUndoableError: ["This change cannot be undone any more.", "此更改已无法撤销。"],
   VersionConflictError: ["Somebody has changed this meanwhile.", "该内容已被他人修改。"],
 };

@@ -1,0 +1,129 @@
+"""How one change of a memory is taken back, by what the log and the past of the memory say."""
+
+from datetime import timedelta
+from typing import Final
+
+from attrs import evolve
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import (
+    GenericMemoryError,
+    MemoryChangedError,
+    MemoryNotFoundError,
+    MemoryUndoError,
+    NotUndoableError,
+    Problem,
+    memory_error,
+)
+from chatmemory.events.event import UNDO, Event, because
+from chatmemory.input.rules import id_problems, refuse
+from chatmemory.longterm.maintenance import Maintenance, as_new
+from chatmemory.longterm.memories import Memory, MemoryType
+from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
+from chatmemory.longterm.memory_rules import namespace_problems
+
+MOMENT: Final = timedelta(microseconds=1)
+PINNED: Final = {"pinned": False, "unpinned": True}
+TYPES: Final[dict[str, MemoryType]] = {"promoted": "short_term", "demoted": "long_term"}
+"""What is undone by a mark, and the mark that undoes it."""
+
+NOT_ON_RECORD: Final = "no such change is on record; the history of the memory has the numbers"
+GONE: Final = "its content was removed, and nothing keeps it; say it again"
+NOTHING_BEFORE: Final = "there was nothing before it; forget the memory instead"
+NOT_KEPT: Final = "what it said before is not on record"
+
+
+class Undoing(Maintenance):
+    """Takes changes back."""
+
+    @Effect.gen
+    async def undo(
+        self, do: Do[MemoryUndoError], namespace: Namespace, memory_id: str, *, number: int | None = None
+    ) -> Memory:
+        """See ``LongTermMemory``."""
+        refuse(
+            do,
+            namespace_problems(namespace),
+            id_problems("$.memory_id", memory_id),
+            _number_problems(number),
+        )
+        past = await do(self.repository.history(namespace, memory_id).alt(GenericMemoryError))
+        if not past.events:
+            do.fail(MemoryNotFoundError(memory_id))
+        newest = past.events[-1].number
+        event = next((event for event in past.events if event.number == (number or newest)), None)
+        if event is None:
+            do.fail(NotUndoableError(memory_id, number or newest, NOT_ON_RECORD))
+        with because(UNDO):
+            return await do(self._undo(namespace, event, past))
+
+    @Effect.gen
+    async def _undo(
+        self, do: Do[MemoryUndoError], namespace: Namespace, event: Event, past: MemoryHistory
+    ) -> Memory:
+        memory_id, action = event.target, event.action
+        if action in {"forgotten", "expired"}:
+            do.fail(NotUndoableError(memory_id, event.number, GONE))
+        memory = await do(self._find(namespace, memory_id))
+        if action in {"superseded", "retired"}:
+            return await do(self._true_again(namespace, memory_id, instead_of=event.by))
+        if action == "changed":
+            earlier = next((one for one in past.earlier if one.version + 1 == event.version), None)
+            if earlier is None:
+                do.fail(NotUndoableError(memory_id, event.number, NOT_KEPT))
+            return await do(self._said_before(memory, earlier))
+        if action in PINNED or action in TYPES:
+            mark = self._mark(namespace, memory_id, memory_type=TYPES.get(action), pinned=PINNED.get(action))
+            return await do(mark)
+        before = None
+        if action == "stored" and memory.key is not None:
+            value = self.repository.value(memory.namespace, memory.key, as_of=memory.created_at - MOMENT)
+            before = await do(value.alt(GenericMemoryError))
+        if before is None or before.superseded_by != memory_id:
+            do.fail(NotUndoableError(memory_id, event.number, NOTHING_BEFORE))
+        return await do(self._true_again(namespace, before.id, instead_of=memory_id))
+
+    @Effect.gen
+    async def _true_again(
+        self,
+        do: Do[MemoryNotFoundError | GenericMemoryError],
+        namespace: Namespace,
+        memory_id: str,
+        *,
+        instead_of: str | None,
+    ) -> Memory:
+        """Restore a memory in the place of its successor, or of none, when that is forgotten by now."""
+        if instead_of is not None:
+            successor = await do(self.repository.get(namespace, instead_of).alt(GenericMemoryError))
+            instead_of = None if successor is None else instead_of
+        restore = self.repository.restore(namespace, memory_id, instead_of=instead_of, now=self.clock.now())
+        return await do(restore.alt(memory_error))
+
+    @Effect.gen
+    async def _said_before(self, do: Do[MemoryUndoError], memory: Memory, earlier: EarlierContent) -> Memory:
+        """Let *memory* say again what it said before its last correction."""
+        if memory.version != earlier.version + 1:
+            do.fail(MemoryChangedError(memory.id, earlier.version + 1, memory.version))
+        said = evolve(
+            as_new(memory),
+            content=earlier.content,
+            key=earlier.key,
+            value=earlier.value,
+            category=earlier.category,
+            tags=earlier.tags,
+            confidence=earlier.confidence,
+            source=earlier.source,
+            provenance=earlier.provenance,
+        )
+        drafted = await do(self.drafts.draft(memory.namespace, [said], dedup="exact"))
+        (draft,) = drafted.drafts
+        rewrite = self.repository.rewrite(draft, expected_version=memory.version)
+        return (await do(rewrite.alt(memory_error))) or do.fail(MemoryNotFoundError(memory.id))
+
+
+def _number_problems(number: object) -> list[Problem]:
+    """Return what is wrong with the number of an event; numbers of some stores count microseconds."""
+    if number is None or (isinstance(number, int) and not isinstance(number, bool) and number > 0):
+        return []
+    return [Problem("$.number", "must be a whole number above 0: give that of an event of the history")]

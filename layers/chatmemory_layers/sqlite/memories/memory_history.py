@@ -1,0 +1,63 @@
+"""``history``: what happened to a memory, and what it said before; ``keep_content``, which keeps that."""
+
+import sqlite3
+import time
+from typing import Final
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.input.json_value import from_json
+from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
+from chatmemory_layers.sql.columns import from_us
+from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.events.event_log import EVENT_COLUMNS, NS_PER_US, event_of
+from chatmemory_layers.sqlite.memories.memory_row import SEEN, provenance_of, seen_by, tags_of
+
+# ruff: noqa: S608  columns and conditions are put into statements, never values
+
+KEEP_CONTENT: Final = """
+INSERT INTO memory_version (memory_key, version, replaced_at_us, content, key, value, category, tags, confidence, source,
+    provenance)
+SELECT id, version, :now_us, content, key, value, category, tags, confidence, source, provenance
+FROM atomic_memory WHERE id = :memory_key
+"""
+SELECT_EVENTS: Final = f"""
+SELECT {EVENT_COLUMNS} FROM event
+WHERE target_id = :memory_id AND action <> 'added' AND kind = 'memory' AND owner_user = :user
+    AND (:app = '' OR owner_app IN ('', :app))
+ORDER BY number
+"""
+SELECT_CONTENTS: Final = f"""
+SELECT version, replaced_at_us, content, key, value, category, tags, confidence, source, provenance FROM memory_version
+WHERE memory_key = (SELECT id FROM atomic_memory WHERE memory_id = :memory_id AND {SEEN})
+ORDER BY version
+"""
+
+
+def keep_content(transaction: Transaction, key: int) -> None:
+    """Keep what the memory of *key* says, before a correction takes its place."""
+    kept = {"memory_key": key, "now_us": time.time_ns() // NS_PER_US}
+    transaction.execute(KEEP_CONTENT, kept)
+
+
+def history(connection: sqlite3.Connection, namespace: Namespace, memory_id: str) -> MemoryHistory:
+    """See ``MemoryRepository.history``."""
+    asked = {**seen_by(namespace), "memory_id": memory_id}
+    events = tuple([event_of(row) for row in connection.execute(SELECT_EVENTS, asked).fetchall()])
+    contents = [
+        EarlierContent(
+            version,
+            from_us(replaced_at_us),
+            content,
+            key,
+            from_json(value),
+            category,
+            () if tags is None else tags_of(tags),
+            confidence,
+            source,
+            provenance_of(provenance),
+        )
+        for version, replaced_at_us, content, key, value, category, tags, confidence, source, provenance in (
+            connection.execute(SELECT_CONTENTS, asked).fetchall()
+        )
+    ]
+    return MemoryHistory(events, tuple(contents))
