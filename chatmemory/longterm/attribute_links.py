@@ -22,7 +22,7 @@ from chatmemory.longterm.extraction.attribute_rules import (
 from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import FOLD, Passage, passages
-from chatmemory.longterm.memories import Memory, NewMemory, is_stated
+from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated
 from chatmemory.text.search_terms import HAN
 
 LEAST_LETTERS: Final = 5  # of a word in small letters; shorter ones are everybody's
@@ -120,6 +120,15 @@ def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memor
         return evolve(memory, attribute=next((one for one in (*stated, *over) if one is not None), None))
 
     return [read(memory) for memory in memories]
+
+
+def as_rules_read(
+    found: Sequence[NewMemory | Skipped], standing: Sequence[Memory]
+) -> list[NewMemory | Skipped]:
+    """Return what was *found*, with attributes read in it when none has any: a model has found it, which knows none."""
+    if any(isinstance(one, NewMemory) and one.attribute is not None for one in found):
+        return [*found]
+    return [one if isinstance(one, Skipped) else with_attributes_read([one], standing)[0] for one in found]
 
 
 def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | None:

@@ -17,7 +17,7 @@ from chatmemory.errors import (
 )
 from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import choice_problems, id_problems, refuse, text_problems
-from chatmemory.longterm.attribute_links import linked, with_attributes_read
+from chatmemory.longterm.attribute_links import as_rules_read, linked, with_attributes_read
 from chatmemory.longterm.auto_save import Utterance, said_by_extraction, said_by_update
 from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
@@ -134,15 +134,17 @@ class Saving(Recalling):
             [] if update is None else update_problems(update),
         )
         said = Utterance(role, session_id, message_id)
+        known = await do(self._with_attributes(namespace)) if role == "user" else ()
         if update is None:
             extraction = await do(self.extractor.extract(content, role=role))
             if role == "user":
-                known = await do(self._with_attributes(namespace))
                 extraction = evolve(extraction, proposals=linked(content, extraction.proposals, known))
             least = self.extraction.least_confidence
             found = said_by_extraction(extraction, said, least_confidence=least)
         else:
             found = said_by_update(update, said)
+        if role == "user":
+            found = as_rules_read(found, known)
         # A model has written it, perhaps: it obeys no rules by itself.
         refuse(do, memories_problems([one for one in found if isinstance(one, NewMemory)]))
         fresh = [await do(self._unless_echo(namespace, one)) for one in found]

@@ -12,6 +12,7 @@ from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.errors import DataValidationError, MemoryNotFoundError
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import rule_extractor
+from chatmemory.longterm.extraction.proposals import MemoryUpdate, StatedFact
 from chatmemory.longterm.long_term_memory_live import long_term_memory
 from chatmemory.longterm.memories import MemoryRole, NewMemory, Provenance, Retired, Stored
 from chatmemory.longterm.recall.recall_ranking import recall_ranker
@@ -151,3 +152,14 @@ async def test_nothing_is_restored_that_is_not_seen(memory: LongTermMemory) -> N
     assert await memory.restore(ALICE, first.id, instead_of="x") == Failure(MemoryNotFoundError("x"))
     refused = await memory.restore(ALICE, first.id, instead_of=first.id)
     assert isinstance(refused.failure(), DataValidationError)
+
+
+async def test_what_a_model_found_ends_what_the_rules_read_in_it(
+    memory: LongTermMemory, clock: TestClock
+) -> None:
+    first = await say(memory, "I live in Hangzhou")
+    await clock.advance(A_DAY)
+    update = MemoryUpdate(should_store=True, memories=(StatedFact("home", "I live in Shanghai now"),))
+    (stored,) = (await memory.auto_save(ALICE, "x", update=update).or_raise()).outcomes
+    assert isinstance(stored, Stored)
+    assert stored.retired == (Retired(first.id, "residence"),)
