@@ -21,6 +21,7 @@ from chatmemory.conversation.message_repository import (
     Append as Append,
     Appended as Appended,
     ConversationListing as ConversationListing,
+    Fork as Fork,
     HistoryWork as HistoryWork,
     MessageDraft as MessageDraft,
     MessageRepository as MessageRepository,
@@ -34,6 +35,8 @@ from chatmemory.conversation.messages import (
     ChatMessage as ChatMessage,
     Conversation as Conversation,
     ConversationPage as ConversationPage,
+    Forked as Forked,
+    ForkOrigin as ForkOrigin,
     HistoryReport as HistoryReport,
     MessagePage as MessagePage,
 )

@@ -421,3 +421,26 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- 12: branches of conversations
+
+ALTER TABLE conversation
+    ADD COLUMN parent_id         TEXT COLLATE "C",
+    ADD COLUMN shared_seq        BIGINT,
+    ADD COLUMN shared_version    BIGINT,
+    ADD COLUMN forked_from       TEXT COLLATE "C",
+    ADD COLUMN forked_at_version BIGINT,
+    ADD COLUMN forked_at_seq     BIGINT;
+ALTER TABLE chat_message
+    ADD COLUMN message_count BIGINT,
+    ADD COLUMN view_count    BIGINT,
+    ADD COLUMN view_tokens   BIGINT,
+    ADD COLUMN open_count    BIGINT;
+ALTER TABLE summarization_metadata ADD COLUMN made_at_version BIGINT;
+CREATE TABLE conversation_branch (
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    branch_key      UUID NOT NULL,
+    branch_id       TEXT COLLATE "C" NOT NULL,
+    shared_seq      BIGINT NOT NULL,
+    PRIMARY KEY (conversation_id, branch_key)
+);

@@ -84,9 +84,11 @@ CREATE TABLE "chat_conversation" (
     deleted_count INTEGER NOT NULL,
     created_at_us INTEGER NOT NULL,
     updated_at_us INTEGER NOT NULL
-, owner_user TEXT NOT NULL DEFAULT '', owner_app TEXT NOT NULL DEFAULT '', kept_since_version INTEGER NOT NULL DEFAULT 0, kept_since_us INTEGER);
+, owner_user TEXT NOT NULL DEFAULT '', owner_app TEXT NOT NULL DEFAULT '', kept_since_version INTEGER NOT NULL DEFAULT 0, kept_since_us INTEGER, parent_key INTEGER, shared_seq INTEGER, shared_version INTEGER, forked_from TEXT, forked_at_version INTEGER, forked_at_seq INTEGER);
 
 CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user);
+
+CREATE INDEX chat_conversation_parent ON chat_conversation (parent_key) WHERE parent_key IS NOT NULL;
 
 CREATE TABLE chat_message (
     conversation_key INTEGER NOT NULL,
@@ -98,7 +100,7 @@ CREATE TABLE chat_message (
     tokens INTEGER NOT NULL,
     covered_by TEXT,
     metadata TEXT,
-    content TEXT NOT NULL, version INTEGER, stored_at_us INTEGER, covered_at_version INTEGER,
+    content TEXT NOT NULL, version INTEGER, stored_at_us INTEGER, covered_at_version INTEGER, message_count INTEGER, view_count INTEGER, view_tokens INTEGER, open_count INTEGER,
     UNIQUE (conversation_key, seq),
     UNIQUE (id, conversation_key)
 );
@@ -250,7 +252,7 @@ CREATE TABLE summarization_metadata (
     ends_at_us INTEGER NOT NULL,
     skill_id TEXT NOT NULL,
     messages_deleted INTEGER NOT NULL,
-    created_at_us INTEGER NOT NULL, is_stale INTEGER NOT NULL DEFAULT 0,
+    created_at_us INTEGER NOT NULL, is_stale INTEGER NOT NULL DEFAULT 0, made_at_version INTEGER,
     PRIMARY KEY (conversation_key, id),
     UNIQUE (conversation_key, summary_message_id)
 ) WITHOUT ROWID

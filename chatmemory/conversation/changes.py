@@ -12,7 +12,14 @@ from attrs import evolve, frozen
 
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import ANYBODY, Principal
-from chatmemory.conversation.message_repository import Append, Appended, MessageDraft, Summary, WorkThreshold
+from chatmemory.conversation.message_repository import (
+    Append,
+    Appended,
+    Fork,
+    MessageDraft,
+    Summary,
+    WorkThreshold,
+)
 from chatmemory.conversation.messages import OPEN_ROLES, ClearReport, Conversation
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.events.event import Change, EventAction
@@ -68,6 +75,10 @@ class ConversationState:
     def made_by_append(self, new: Sequence[MessageDraft]) -> Change:
         """Return the change that has made this state by adding *new* messages, one or more."""
         return self.made_by("added")._replace(said_at=new[-1].timestamp)
+
+    def made_by_fork(self, fork: Fork) -> Change:
+        """Return the change that has made this state, which is that of a new branch."""
+        return self.made_by("forked")._replace(by=fork.conversation_id)
 
     def made_by_summary(self, summary: Summary) -> Change:
         """Return the change that has made this state by storing *summary*, which the service does by itself."""
@@ -175,6 +186,7 @@ def _extended(
         before.open_count + open_count,
         before.created_at if before.message_count else now,
         now,
+        before.forked_from,
     )
     return ConversationState(
         conversation,

@@ -14,6 +14,7 @@ from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
 from chatmemory.conversation.message_repository import (
     Append,
     ConversationListing,
+    Fork,
     MessageDraft,
     MessageRepository,
     MessageRepositoryTag,
@@ -27,6 +28,7 @@ from chatmemory.conversation.messages import (
     Conversation,
     ConversationOrder,
     ConversationPage,
+    Forked,
     MessagePage,
     SummarizationMetadata,
     View,
@@ -43,6 +45,7 @@ from chatmemory.errors import (
     AddError,
     ConversationNotFoundError,
     DataValidationError,
+    ForkError,
     GenericMemoryError,
     Problem,
     ReadError,
@@ -147,6 +150,21 @@ class ChatMemoryLive:
             if isinstance(outcome, Failure) or len(outcome.unwrap().messages) < size:
                 return
             cursor = outcome.unwrap().newer
+
+    @Effect.coroutine
+    async def fork(
+        self, conversation_id: str, new_id: str, *, at: str | int | None = None
+    ) -> Outcome[Forked, ForkError]:
+        """See ``ChatMemory``."""
+        problems = id_problems("$.conversation_id", conversation_id) + id_problems("$.new_id", new_id)
+        problems += (
+            limit_problems("$.at", at) if isinstance(at, int) else id_problems("$.at", at, or_none=True)
+        )
+        if problems:
+            return Failure(DataValidationError(tuple(problems)))
+        fork = Fork(conversation_id, new_id, at, self.clock.now(), self.history.strategy.threshold)
+        outcome = await self.repository.fork(fork)
+        return outcome if isinstance(outcome, Success) else Failure(memory_error(outcome.failure()))
 
     @Effect.gen
     async def remove_newest(self, do: Do[RemoveError], conversation_id: str) -> ChatMessage:

@@ -11,13 +11,14 @@ from chatmemory.conversation.messages import (
     Conversation,
     ConversationOrder,
     ConversationPage,
+    Forked,
     MessagePage,
     SummarizationMetadata,
     View,
 )
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Outcome, Tag
-from chatmemory.errors import AddError, ReadError, RemoveError
+from chatmemory.errors import AddError, ForkError, ReadError, RemoveError
 
 
 class ChatMemory(Protocol):
@@ -130,6 +131,31 @@ class ChatMemory(Protocol):
         Returns:
             an iterator over outcomes: a ``Success`` for each page.  A ``Failure``, as ``get_page`` has it, is the last
             item.
+        """
+        ...
+
+    def fork(
+        self, conversation_id: str, new_id: str, *, at: str | int | None = None
+    ) -> Effect[Forked, ForkError]:
+        """Begin a branch: a conversation that shares the messages of another one up to a point, and copies none of them.
+
+        What either of the two does from then on, the other one never sees.  The branch belongs to who makes it, and all
+        of it can be read by whoever may read the branch.  Its numbers and versions go on from the point, so *as_of* reads
+        across it.
+
+        Args:
+            conversation_id: the conversation that the branch parts from; 1 to 512 characters.
+            new_id: the id of the branch, which no conversation has or ever had.
+            at: the point: the id of the last message that both have, or a version from 1 on; None: the end.
+
+        Returns:
+            the branch, and whether this call has made it: a call whose answer was lost can be repeated.
+
+        Fails with:
+            ConversationNotFoundError: the conversation holds no message at all.
+            AccessDeniedError: the principal may not write to the branch.
+            VersionConflictError: another conversation has or had the id *new_id*.
+            DataValidationError: there is no such message or version, or nothing of that version is kept.
         """
         ...
 

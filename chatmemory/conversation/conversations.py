@@ -9,14 +9,17 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Final, TypeVar, final
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from chatmemory.access.principal import principal
+from chatmemory.conversation.changes import ConversationState
+from chatmemory.conversation.forks import decide_fork
 from chatmemory.conversation.history import History
 from chatmemory.conversation.message_repository import (
     Append,
     Appended,
     ConversationListing,
+    Fork,
     HistoryWork,
     PageQuery,
     Summary,
@@ -26,11 +29,18 @@ from chatmemory.conversation.messages import (
     ChatMessage,
     ClearReport,
     Conversation,
+    Forked,
     MessagePage,
     SummarizationMetadata,
 )
 from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.errors import (
+    AccessDeniedError,
+    ForkRefusal,
+    MessageConflictError,
+    RepositoryError,
+    VersionConflictError,
+)
 from chatmemory.events.event import EventAction
 from chatmemory.events.kept_log import KeptLog
 
@@ -71,6 +81,18 @@ class Conversations:
             case refusal:
                 return Failure(refusal)
 
+    def fork(self, fork: Fork, /) -> Outcome[Forked, ForkRefusal]:
+        """See ``MessageRepository.fork``."""
+        parent, existing = self.history(fork.conversation_id), self.history(fork.new_id)
+        decision = decide_fork(parent.state, existing.state, parent.point(fork.at), fork, principal())
+        if isinstance(decision, Forked):
+            return Success(decision)
+        if not isinstance(decision, ConversationState):
+            return Failure(decision)
+        self.histories[fork.new_id] = parent.forked(decision)
+        self.log.note([decision.made_by_fork(fork)])
+        return Success(Forked(decision.conversation, is_new=True))
+
     def page(self, query: PageQuery) -> MessagePage | None:
         """See ``MessageRepository.page``."""
         return self.seen(query.conversation_id).page(query)
@@ -91,7 +113,15 @@ class Conversations:
 
     def conversation(self, conversation_id: str) -> Conversation | None:
         """See ``MessageRepository.conversation``."""
-        return self.seen(conversation_id).conversation
+        found = self.seen(conversation_id).conversation
+        return None if found is None else self._shown(found)
+
+    def _shown(self, conversation: Conversation) -> Conversation:
+        """Return the conversation, without its parent when whoever acts may not see that."""
+        origin = conversation.forked_from
+        if origin is None or self.history(origin.conversation_id).state.is_seen_by(principal()):
+            return conversation
+        return evolve(conversation, forked_from=None)
 
     def conversations(self, listing: ConversationListing, /) -> tuple[Conversation, ...]:
         """See ``MessageRepository.conversations``."""
@@ -109,7 +139,7 @@ class Conversations:
         else:
             behind = [one for one in alike if after is None or PLACE(one) < after]
             behind.sort(key=PLACE, reverse=True)
-        return tuple(behind[: listing.limit])
+        return tuple(map(self._shown, behind[: listing.limit]))
 
     def summarize(self, summary: Summary) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
         """See ``MessageRepository.summarize``."""

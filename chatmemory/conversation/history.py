@@ -26,6 +26,7 @@ from chatmemory.conversation.changes import (
     is_due,
     new_conversation,
 )
+from chatmemory.conversation.forks import ForkPoint
 from chatmemory.conversation.message_repository import (
     Append,
     Appended,
@@ -37,6 +38,7 @@ from chatmemory.conversation.message_repository import (
     latest_end,
 )
 from chatmemory.conversation.messages import (
+    OPEN_ROLES,
     ChatMessage,
     ClearReport,
     Conversation,
@@ -121,12 +123,14 @@ class History:
         state: its counts; they agree with what stands below.
         entries: every stored message by its id, in the order of their numbers.
         summaries: where the summaries come from, oldest first; a later one may stand for an earlier one.
+        made_at: by the id of each of those summaries, the version that stored it.
         work: the queued history work.
     """
 
     state: ConversationState
     entries: Mapping[str, Entry] = field(factory=dict[str, Entry])
     summaries: tuple[SummarizationMetadata, ...] = ()
+    made_at: Mapping[str, int] = field(factory=dict[str, int])
     work: QueuedWork | None = None
 
     @staticmethod
@@ -172,7 +176,8 @@ class History:
                 del entries[entry.message.id]
         entries[summary.draft.id] = _entry(summary.draft, decision.seq, version, summary.now, decision.place)
         summaries = (*self.summaries, _metadata(summary))
-        return self._changed(decision.state, summary.now, entries=entries, summaries=summaries)
+        changed = self._changed(decision.state, summary.now, entries=entries, summaries=summaries)
+        return evolve(changed, made_at={**self.made_at, summary.draft.id: version})
 
     def remove_newest(
         self, *, now: datetime, threshold: WorkThreshold | None
@@ -214,6 +219,49 @@ class History:
         summaries = sum(entry.message.role == "summary" for entry in self.entries.values())
         decision = decide_clear(self.state, summaries=summaries, now=now)
         return History(decision.state), decision.answer
+
+    def point(self, at: str | int | None) -> ForkPoint | None:
+        """Return the point that *at* names; None when there is none."""
+        version, seq = self.state.conversation.version, self.state.next_seq - 1
+        if isinstance(at, str):
+            if (last := self.entries.get(at)) is None:
+                return None
+            version, seq = last.version, last.message.seq
+        elif at is not None:
+            if not 1 <= at <= version:
+                return None
+            if at < version:
+                seq = max([entry.message.seq for entry in self._at(at).values()], default=0)
+            version = at
+        held = self._at(version, seq)
+        view = _view(held)
+        return ForkPoint(
+            seq,
+            version,
+            len(held),
+            len(view),
+            sum(entry.tokens for entry in view),
+            sum(entry.message.role in OPEN_ROLES for entry in view),
+        )
+
+    def forked(self, state: ConversationState) -> History:
+        """Return the branch of *state*, which begins with what was there at its version."""
+        branch, version = state.conversation, state.conversation.version
+        made = tuple(
+            evolve(one, conversation_id=branch.conversation_id)
+            for one in self.summaries
+            if self.made_at[one.summary_message_id] <= version
+        )
+        work = QueuedWork(branch.created_at) if state.has_work else None
+        return History(state, self._at(version, state.next_seq - 1), made, self.made_at, work)
+
+    def _at(self, version: int, seq: int | None = None) -> dict[str, Entry]:
+        """Return what was there at *version*, up to number *seq*."""
+        return {
+            id_: entry.as_of(version)
+            for id_, entry in self.entries.items()
+            if entry.version <= version and (seq is None or entry.message.seq <= seq)
+        }
 
     def mark_stale(self, message_id: str) -> tuple[History, frozenset[str]]:
         """Mark each summary that covers the message as stale: it may still say what was forgotten.  Return their ids, too."""
@@ -265,11 +313,7 @@ class History:
         if not self.entries:
             return None
         in_view, version = query.view == "model", self._version(query.as_of)
-        entries = self.entries
-        if query.as_of is not None:
-            entries = {
-                id_: entry.as_of(version) for id_, entry in entries.items() if entry.version <= version
-            }
+        entries = self.entries if query.as_of is None else self._at(version)
         stretch = [
             (entry.place if in_view else entry.message.seq, entry)
             for entry in (_view(entries) if in_view else entries.values())
@@ -333,7 +377,7 @@ class History:
         summaries: tuple[SummarizationMetadata, ...] | None = None,
     ) -> History:
         work = (self.work or QueuedWork(now)) if state.has_work else None
-        return History(state, entries, self.summaries if summaries is None else summaries, work)
+        return History(state, entries, self.summaries if summaries is None else summaries, self.made_at, work)
 
 
 def _view(entries: Mapping[str, Entry]) -> list[Entry]:

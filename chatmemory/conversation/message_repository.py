@@ -10,12 +10,13 @@ from chatmemory.conversation.messages import (
     ClearReport,
     Conversation,
     ConversationOrder,
+    Forked,
     MessagePage,
     SummarizationMetadata,
     View,
 )
 from chatmemory.effect import Effect, Tag
-from chatmemory.errors import AppendError, RemovalError, RepositoryError, VersionConflictError
+from chatmemory.errors import AppendError, ForkRefusal, RemovalError, RepositoryError, VersionConflictError
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 
@@ -78,6 +79,26 @@ class Append:
     now: datetime
     threshold: WorkThreshold | None = None
     expected_version: int | None = None
+
+
+@final
+@frozen
+class Fork:
+    """A branch that begins as another conversation was at some point.
+
+    Attributes:
+        conversation_id: the other conversation, its parent.
+        new_id: the id of the branch, which no conversation has or ever had.
+        at: the point: the id of the last message that both have, or a version of the parent from 1 on; None: its end.
+        now: the time of the write, UTC.
+        threshold: history work is queued when the branch reaches it; None: never.
+    """
+
+    conversation_id: str
+    new_id: str
+    at: str | int | None
+    now: datetime
+    threshold: WorkThreshold | None = None
 
 
 @final
@@ -234,6 +255,21 @@ class MessageRepository(Protocol):
 
         A page ``as_of`` a version has that version, and is what this method answered at that version, as far as its content
         is kept; the page says whether it is whole.
+        """
+        ...
+
+    def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
+        """Store a branch, which shares the messages up to its point and is a conversation like any other.
+
+        What either of the two does from then on - append, summarize, remove, clear - the other one never sees.  The
+        branch belongs to who makes it.  It is as the parent was at the version of the point, as far as that is kept, with
+        the summaries of that time; its numbers and its versions go on from there.
+
+        Fails with:
+            ConversationNotFoundError: the principal sees no such parent.
+            AccessDeniedError: the principal may not write to the branch.
+            VersionConflictError: a conversation has or had the id of the branch, and is not this fork made before.
+            DataValidationError: the parent has no such message or version, or nothing that it held then is kept.
         """
         ...
 

@@ -69,16 +69,34 @@ class MessagePage:
 
 
 @final
+@frozen
+class ForkOrigin:
+    """Where a branch parted from another conversation.
+
+    Attributes:
+        conversation_id: the other conversation, its parent.
+        version: the version of the parent at that point; the branch goes on counting from there.
+        seq: the number of the last message that both have; the branch goes on numbering from there.
+    """
+
+    conversation_id: str
+    version: int
+    seq: int
+
+
+@final
 @frozen(slots=False)
 class Conversation:
     """The counts, version and times of a conversation.
 
     Attributes:
-        version: grows with every change and is not reset by a clear, so that a stale writer is always noticed.
+        version: grows with every change and is not reset by a clear, so that a stale writer is always noticed.  A branch
+            begins with that of the point where it parted.
         message_count: stored messages, summaries included.
         view_count: messages of the model's view.
         view_tokens: the size of the model's view in tokens, as the token counter counts them.
         open_count: user, assistant and tool messages that no summary covers.
+        forked_from: where a branch parted from its parent; None: it is no branch, or who reads may not see the parent.
     """
 
     conversation_id: str
@@ -89,6 +107,21 @@ class Conversation:
     open_count: int
     created_at: datetime
     updated_at: datetime
+    forked_from: ForkOrigin | None = None
+
+
+@final
+@frozen
+class Forked:
+    """The result of a fork.
+
+    Attributes:
+        conversation: the branch.
+        is_new: false when this fork had been made before, and its call is repeated.
+    """
+
+    conversation: Conversation
+    is_new: bool
 
 
 @final

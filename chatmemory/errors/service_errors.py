@@ -51,6 +51,10 @@ AddError: TypeAlias = (
     DataValidationError | AccessDeniedError | MessageConflictError | VersionConflictError | GenericMemoryError
 )
 RemoveError: TypeAlias = ReadError | AccessDeniedError
+ForkRefusal: TypeAlias = (
+    DataValidationError | ConversationNotFoundError | AccessDeniedError | VersionConflictError
+)
+ForkError: TypeAlias = ForkRefusal | GenericMemoryError
 AppendError: TypeAlias = AccessDeniedError | MessageConflictError | VersionConflictError | RepositoryError
 RemovalError: TypeAlias = AccessDeniedError | RepositoryError
 RecallError: TypeAlias = DataValidationError | GenericMemoryError

@@ -18,6 +18,7 @@ EventKind: TypeAlias = Literal["conversation", "memory", "item"]
 EventAction: TypeAlias = Literal[
     "added",  # messages, to a conversation
     "summarized",
+    "forked",  # a conversation, from the one that *by* names
     "removed",  # the newest message of a conversation; an item
     "cleared",
     "stored",  # a memory; an item, new or in the place of its earlier value
@@ -104,7 +105,8 @@ class Event:
         owner: whose the target is; items are nobody's.
         version: of the conversation or the memory after the change; None: the change makes no version.
         reach: the number of the last message that a conversation had been given by then.
-        by: the id of what took its place: the successor of a memory, the summary.
+        by: the id of what took its place: the successor of a memory, the summary; of a branch, the id of
+            the conversation that it was forked from.
         reason: why, where the action does not say it: ``age``, ``session``, ``use``, ``key``, ``undo``, ``again``, or the attribute about which
             something newer was said.
         session_id: the conversation that *evidence* is of.

@@ -20,6 +20,7 @@ from chatmemory.laws.memories.memory_use_laws import MemoryUseLaws
 from chatmemory.laws.memories.memory_writing_laws import MemoryWritingLaws
 from chatmemory.laws.messages.concurrency_laws import ConcurrencyLaws
 from chatmemory.laws.messages.counting_laws import CountingLaws
+from chatmemory.laws.messages.fork_laws import ForkLaws
 from chatmemory.laws.messages.owner_laws import OwnerLaws
 from chatmemory.laws.messages.past_laws import PastLaws
 from chatmemory.laws.messages.reading_laws import ReadingLaws
@@ -34,6 +35,7 @@ class MessageRepositoryLaws(
     CountingLaws,
     ReadingLaws,
     PastLaws,
+    ForkLaws,
     ConcurrencyLaws,
     SummaryLaws,
     WorkLaws,

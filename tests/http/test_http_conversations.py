@@ -95,6 +95,28 @@ async def test_a_conversation_is_read_as_of_a_version_or_a_time(every_client: ht
         assert words in answer.text
 
 
+async def test_a_branch_goes_its_own_way(every_client: httpx.AsyncClient) -> None:
+    await add(every_client, "trip", "一", "二", "三")
+    answer = await every_client.post(at("trip", "fork"), json={"newId": "by rail", "version": 1})
+    assert answer.status_code == 201
+    assert answer.json()["isNew"] is True
+    await add(every_client, "by rail", "火车")
+    found = (await every_client.get(at("by rail"))).json()
+    assert (found["messageCount"], found["forkedFrom"]) == (
+        4,
+        {"conversationId": "trip", "version": 1, "seq": 3},
+    )
+    assert (await every_client.get(at("trip"))).json()["messageCount"] == 3
+    for body, status in (
+        ({"newId": "by rail", "version": 1}, 201),
+        ({"newId": "trip"}, 412),
+        ({"newId": "by air", "at": "no such message"}, 422),
+        ({"newId": "by air", "at": "a", "version": 1}, 422),
+    ):
+        assert (await every_client.post(at("trip", "fork"), json=body)).status_code == status
+    assert (await every_client.post(at("nowhere", "fork"), json={"newId": "x"})).status_code == 404
+
+
 async def test_a_stale_writer_is_told_so(every_client: httpx.AsyncClient) -> None:
     await add(every_client, "c", "one")
     etag = (await every_client.get(at("c"))).headers["etag"]

@@ -50,6 +50,7 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "get_conversation": ("yes", "no", "yes", "token"),
     "get_messages": ("yes", "no", "yes", "token"),
     "add_messages": ("yes", "no", "no", "token"),
+    "fork_conversation": ("yes", "no", "yes", "token"),
     "clear_messages": ("yes", "no", "no", "token"),
     "get_summary": ("yes", "no", "yes", "token"),
     "follow_conversation": ("yes", "no", "yes", "token"),
@@ -108,6 +109,8 @@ class House:
     async def ask(self, who: Who, operation: Operation) -> httpx.Response:
         instead = {"messageId": self.summary_id} if "messageId" in operation.example else {}
         request = request_of(operation, **instead)
+        if operation.name == "fork_conversation":  # a branch that is one's own
+            request["json"] = {"newId": f"branch of {who}"}
         if operation.is_stream:  # whose end no test would live to see
             request["method"] = "HEAD"
         return await self.clients[who].request(**request)

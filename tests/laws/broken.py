@@ -20,15 +20,17 @@ from chatmemory.conversation.message_repository import (
     Append,
     Appended,
     ConversationListing,
+    Fork,
     HistoryWork,
     PageQuery,
     Summary,
     WorkThreshold,
 )
-from chatmemory.conversation.messages import ChatMessage, ClearReport, Conversation, MessagePage
+from chatmemory.conversation.messages import ChatMessage, ClearReport, Conversation, Forked, MessagePage
 from chatmemory.effect import Do, Effect, Failure, Outcome, Success
 from chatmemory.errors import (
     AppendError,
+    ForkRefusal,
     MessageConflictError,
     RemovalError,
     RepositoryError,
@@ -86,6 +88,51 @@ class HidesWhatIsCoveredSince(Broken):
         if page is None or query.view == "full":
             return page
         return evolve(page, messages=tuple(message for message in page.messages if message.id not in covered))
+
+
+class ForksOnlyTheEnd(Broken):
+    def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
+        return self.inner.fork(evolve(fork, at=None))
+
+
+class ForksTwice(Broken):
+    def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
+        return self.inner.fork(fork).map(lambda forked: evolve(forked, is_new=True))
+
+
+class ForksForWhoeverAsks(Broken):
+    @Effect.gen
+    async def fork(self, do: Do[ForkRefusal | RepositoryError], fork: Fork, /) -> Forked:
+        with acting_as(ANYBODY):
+            return await do(self.inner.fork(fork))
+
+
+class ForksByName(Broken):
+    """A branch is another name of its parent, for those who read it."""
+
+    def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
+        origin = self.history(query.conversation_id).state.conversation.forked_from
+        return self.inner.page(
+            query if origin is None else evolve(query, conversation_id=origin.conversation_id)
+        )
+
+
+class ClearsBranchesToo(Broken):
+    @Effect.gen
+    async def clear(self, do: Do[RemovalError], conversation_id: str, *, now: datetime) -> ClearReport | None:
+        for key, history in self.inner.kept.histories.items():
+            origin = history.state.conversation.forked_from
+            if origin is not None and origin.conversation_id == conversation_id:
+                self.put(key, History.new(key, now))
+        return await do(self.inner.clear(conversation_id, now=now))
+
+
+class NamesEveryParent(Broken):
+    def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
+        kept = self.history(conversation_id).state.conversation
+        return self.inner.conversation(conversation_id).map(
+            lambda found: found and evolve(found, forked_from=kept.forked_from)
+        )
 
 
 class SaysThatAllIsKept(Broken):

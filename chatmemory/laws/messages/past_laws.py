@@ -81,11 +81,8 @@ async def _life(
     now = START
 
     async def note() -> int:
-        found: dict[View, MessagePage] = {}
-        for view in VIEWS:
-            page = await _page(witness, talk, view, None)
-            assert page is not None
-            found[view] = page
+        pages = {view: await _page(witness, talk, view, None) for view in VIEWS}
+        found: dict[View, MessagePage] = {view: page for view, page in pages.items() if page is not None}
         read[found["model"].version] = (found, now)
         return found["model"].version
 

@@ -16,6 +16,7 @@ from chatmemory.access.principal import ANYBODY, Granted, Principal, acting_as
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.conversation.message_repository import (
     ConversationListing,
+    Fork,
     MessageDraft,
     PageQuery,
     WorkThreshold,
@@ -50,6 +51,7 @@ REMOVE = (
 )
 COVERAGE = "L14 coverage: every message is in view, or one summary stands for it"
 PAST = "L27 past: a page as of a version is what was read then, as far as its content is kept"
+FORK = "L28 fork: a branch begins as its parent was at the point, and neither sees what the other does from then on"
 COUNTS = "L25 counts: what a conversation says of its size is what can be read of it"
 VIEWS: tuple[View, ...] = ("full", "model")
 
@@ -69,7 +71,8 @@ OWNERS = (ANYBODY, ADA, BOB)
 whoever = st.sampled_from((ANYBODY, ANYBODY, ADA, BOB))
 
 
-which = st.integers(0, 2)
+MOST_CONVERSATIONS = 5
+which = st.integers(0, MOST_CONVERSATIONS - 1)
 cursors = st.none() | st.integers(0, 8)
 thresholds = st.sampled_from(
     (ALWAYS, None, WorkThreshold(open_count=3), WorkThreshold(view_count=5), WorkThreshold(view_tokens=20))
@@ -84,7 +87,7 @@ CHANGES: tuple[dict[str, Any], ...] = (
 
 
 class RepositoryMachine(SideBySide[Witness]):
-    """Up to three conversations with names that are alike, and everything that can happen to them."""
+    """Three conversations with names that are alike, branches of them, and everything that can happen to them."""
 
     def __init__(self, host: Host[Witness], *, is_durable: bool) -> None:
         super().__init__(host, is_durable=is_durable)
@@ -114,7 +117,7 @@ class RepositoryMachine(SideBySide[Witness]):
         who: Principal,
     ) -> None:
         """Add new messages, perhaps with an expectation about the version that may be wrong."""
-        conversation_id = self.ids[which]
+        conversation_id = self._id(which)
         number = self.minutes
         new = [evolve(draft, id=f"{number}.{index}{draft.id}") for index, draft in enumerate(drafts)]
         version = self._version(conversation_id, lag)
@@ -131,7 +134,7 @@ class RepositoryMachine(SideBySide[Witness]):
         self, which: int, start: int, size: int, change: dict[str, Any], lag: int | None
     ) -> None:
         """Repeat messages that were sent before, stored, refused or deleted, and perhaps change the last of them."""
-        conversation_id = self.ids[which]
+        conversation_id = self._id(which)
         again = self.sent[conversation_id][start : start + size]
         if again:
             drafts = [*again[:-1], evolve(again[-1], **change)]
@@ -170,7 +173,7 @@ class RepositoryMachine(SideBySide[Witness]):
     @rule(which=which, who=whoever)
     def clear(self, which: int, who: Principal) -> None:
         """Clear a conversation, which may be empty."""
-        conversation_id, now = self.ids[which], self._later()
+        conversation_id, now = self._id(which), self._later()
         with acting_as(who):
             predicted = self.model.clear(conversation_id, now=now)
             answered = self._ask(
@@ -182,7 +185,7 @@ class RepositoryMachine(SideBySide[Witness]):
     @rule(which=which, threshold=thresholds, who=whoever)
     def remove_newest(self, which: int, threshold: WorkThreshold | None, who: Principal) -> None:
         """Remove the newest message of a conversation, which may be a summary, or empty."""
-        conversation_id, now = self.ids[which], self._later()
+        conversation_id, now = self._id(which), self._later()
         with acting_as(who):
             predicted = self.model.remove_newest(conversation_id, now=now, threshold=threshold)
             answered = self._ask(
@@ -211,7 +214,7 @@ class RepositoryMachine(SideBySide[Witness]):
         threshold: WorkThreshold | None,
     ) -> None:
         """Summarize a stretch of the view, perhaps planned before it was last rewritten."""
-        conversation_id = self.ids[which]
+        conversation_id = self._id(which)
         covered = self._predicted(conversation_id).model[start : start + size]
         if not covered:
             return
@@ -254,7 +257,7 @@ class RepositoryMachine(SideBySide[Witness]):
         """Read a stretch, perhaps of an earlier version, or as of an earlier instant."""
         older_than = None if newer_than is not None else older_than
         at = None if as_of is None else as_of if as_of >= 0 else self._now() + timedelta(minutes=as_of)
-        query = PageQuery(self.ids[which], view, limit, before, older_than, newer_than, at)
+        query = PageQuery(self._id(which), view, limit, before, older_than, newer_than, at)
         with acting_as(who):
             predicted = self.model.page(query)
             answered = self._ask(lambda witness: witness.get(witness.repository.page(query)))
@@ -263,10 +266,41 @@ class RepositoryMachine(SideBySide[Witness]):
             answered = evolve(answered, older=predicted.older, newer=predicted.newer)
         expect(answered, predicted, f"the page of {query}", law=WINDOW if as_of is None else PAST)
 
+    @precondition(lambda self: len(self.ids) < MOST_CONVERSATIONS)
+    @rule(
+        which=which,
+        at=st.none() | st.integers(0, 9),
+        is_message=st.booleans(),
+        threshold=thresholds,
+        who=whoever,
+    )
+    def fork(
+        self, which: int, at: int | None, is_message: bool, threshold: WorkThreshold | None, who: Principal
+    ) -> None:
+        """Begin a branch: at the end, at a version, or at a message that was sent, which may be gone."""
+        conversation_id = self._id(which)
+        point: int | str | None = at
+        sent = self.sent[conversation_id]
+        if is_message and at is not None and sent:
+            point = sent[at % len(sent)].id
+        new_id = f"{self.space}branch {len(self.ids)}"
+        fork = Fork(conversation_id, new_id, point, self._later(), threshold)
+        is_made = False
+        for _ in range(2):
+            with acting_as(who):
+                predicted = self.model.fork(fork)
+                answered = self._ask(lambda witness: witness.ask(witness.repository.fork(fork)))
+            expect(answered, predicted, "the fork answered", law=FORK)
+            is_made = isinstance(predicted, Success)
+        if is_made:
+            self.ids.append(new_id)
+            self.sent[new_id] = list(sent)
+        self._agree(FORK, conversation_id, new_id)
+
     @rule(which=which, version=st.integers(1, 12), view=st.sampled_from(VIEWS))
     def read_again(self, which: int, version: int, view: View) -> None:
         """Read all that was there at a version whose content is kept, and compare it with what was read then."""
-        conversation_id = self.ids[which]
+        conversation_id = self._id(which)
         seen = self.read.get((conversation_id, version))
         query = PageQuery(conversation_id, view, as_of=version)
         page = self._ask(lambda witness: witness.get(witness.repository.page(query)))
@@ -290,13 +324,16 @@ class RepositoryMachine(SideBySide[Witness]):
         who: Principal,
     ) -> None:
         """List conversations, perhaps behind a place, and those alone whose ids begin as one of them."""
-        place = None if after is None else (START + timedelta(minutes=after[0]), self.ids[after[1]])
-        prefix = self.space if shared is None else self.ids[shared]
+        place = None if after is None else (START + timedelta(minutes=after[0]), self._id(after[1]))
+        prefix = self.space if shared is None else self._id(shared)
         listing = ConversationListing(limit, place, order, prefix)
         with acting_as(who):
             predicted = self.model.conversations(listing)
             listed = self._ask(lambda witness: witness.get(witness.repository.conversations(listing)))
         expect(listed, predicted, f"the conversations of {listing}", law=WINDOW)
+
+    def _id(self, which: int) -> str:
+        return self.ids[which % len(self.ids)]
 
     def _state(self, conversation_id: str) -> Conversation:
         return self.model.history(conversation_id).state.conversation

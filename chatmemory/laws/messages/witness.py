@@ -10,7 +10,7 @@ from attrs import frozen
 from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag, PageQuery
 from chatmemory.conversation.messages import ChatMessage, Conversation, View
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.errors import AppendError
+from chatmemory.errors import AppendError, ForkRefusal
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.law import expect
 from chatmemory.laws.kit.samples import size_of
@@ -48,7 +48,7 @@ class Observation:
 class Witness(Asker):
     """Speaks with one repository, in conversations of its own."""
 
-    ERRORS: ClassVar[tuple[type, ...]] = get_args(AppendError)
+    ERRORS: ClassVar[tuple[type, ...]] = (*get_args(AppendError), *get_args(ForkRefusal))
     repository: MessageRepository
 
     async def read(self, conversation_id: str, view: View = "full") -> tuple[ChatMessage, ...]:

@@ -24,6 +24,7 @@ class InMemoryMessageRepository:
 
     append = lifted_outcome("append messages", Conversations.append)
     page = lifted("read messages", Conversations.page)
+    fork = lifted_outcome("fork a conversation", Conversations.fork)
     clear = lifted_outcome("clear messages", Conversations.clear)
     remove_newest = lifted_outcome("remove the newest message", Conversations.remove_newest)
     conversation = lifted("read conversation", Conversations.conversation)

@@ -7,12 +7,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
+from attrs import evolve
+
 from chatmemory import Conversation, Do, Effect, Layer, MessagePage, MessageRepositoryTag, Namespace
 from chatmemory.access.principal import principal
 from chatmemory.conversation.message_repository import (
     Append,
     Appended,
     ConversationListing,
+    Fork,
     HistoryWork,
     MessageDraft,
     PageQuery,
@@ -20,10 +23,21 @@ from chatmemory.conversation.message_repository import (
     WorkThreshold,
     latest_end,
 )
-from chatmemory.conversation.messages import ChatMessage, ClearReport, SummarizationMetadata, TimestampRange
+from chatmemory.conversation.messages import (
+    ChatMessage,
+    ClearReport,
+    Forked,
+    ForkOrigin,
+    SummarizationMetadata,
+    TimestampRange,
+)
 from chatmemory.errors import (
     AppendError,
+    ConversationNotFoundError,
+    DataValidationError,
+    ForkRefusal,
     MessageConflictError,
+    Problem,
     RemovalError,
     RepositoryError,
     VersionConflictError,
@@ -86,13 +100,38 @@ class FolderRepository:
         return self._read("read a page", query.conversation_id, lambda state: page_of(state, query), None)
 
     @Effect.gen
+    async def fork(self, do: Do[ForkRefusal | RepositoryError], fork: Fork, /) -> Forked:
+        def states() -> tuple[State, State]:
+            return self._load(fork.conversation_id), self._load(fork.new_id)
+
+        parent, existing = await do(self._io("fork", states))
+        if not is_seen(parent):
+            do.fail(ConversationNotFoundError(fork.conversation_id))
+        is_there = existing["version"] > 0
+        owner = owner_of(existing) if is_there else principal().namespace
+        if refusal := principal().refusal("write", owner, fork.new_id):
+            do.fail(refusal)
+        branch = branch_of(parent, fork)
+        if is_there:
+            origin = branch["origin"] if branch else None
+            same = existing["origin"] == origin or (existing["origin"] and fork.at is None)
+            if same and existing["rows"] and existing["origin"][0] == fork.conversation_id:
+                return Forked(described(existing), is_new=False)
+            do.fail(VersionConflictError(fork.new_id, expected=0, actual=existing["version"]))
+        if branch is None or not branch["rows"]:
+            do.fail(DataValidationError((Problem("$.at", fork_problem(parent, fork)),)))
+        branch["owner"] = [owner.user, owner.app]
+        await do(self._io("fork", lambda: self._save(branch)))
+        return Forked(described(branch), is_new=True)
+
+    @Effect.gen
     async def clear(self, do: Do[RemovalError], conversation_id: str, *, now: datetime) -> ClearReport | None:
         def clear() -> ClearReport | None:
             state = self._load(conversation_id)
             roles = [row["role"] for row in state["rows"]]
             if not is_seen(state):
                 return None
-            state |= {"rows": [], "covered": {}, "made": {}, "work": None}
+            state |= {"rows": [], "covered": {}, "made": {}, "work": None, "origin": None}
             state["rewritten_at"] = changed(state, now)
             keep_since(state)
             self._save(state)
@@ -139,7 +178,17 @@ class FolderRepository:
         return await do(self._io("remove the newest message", remove))
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
-        return self._read("read a conversation", conversation_id, described, None)
+        return self._read(
+            "read a conversation", conversation_id, lambda state: self._shown(described(state)), None
+        )
+
+    def _shown(self, conversation: Conversation) -> Conversation:
+        origin = conversation.forked_from
+        if origin is None:
+            return conversation
+        parent = owner_of(self._load(origin.conversation_id))
+        is_known = principal().may("read", parent, origin.conversation_id)
+        return conversation if is_known else evolve(conversation, forked_from=None)
 
     def conversations(
         self, listing: ConversationListing, /
@@ -147,7 +196,7 @@ class FolderRepository:
         def listed() -> tuple[Conversation, ...]:
             states = [json.loads(path.read_text("utf-8")) for path in self.folder.glob("*.json")]
             known = [described(state) for state in states if is_seen(state)]
-            return chosen_by(listing, known)
+            return tuple(self._shown(one) for one in chosen_by(listing, known))
 
         return self._io("list conversations", listed)
 
@@ -180,6 +229,7 @@ class FolderRepository:
             summary.skill_id,
             summary.delete_covered,
             summary.now.isoformat(),
+            state["version"] + 1,
         ]
         state["rewritten_at"] = changed(state, summary.now)
         if summary.delete_covered:
@@ -260,7 +310,7 @@ class FolderRepository:
         if path.exists():
             state: State = json.loads(path.read_text("utf-8"))
             return state
-        counters = {"version": 0, "next_seq": 1, "rewritten_at": 0}
+        counters = {"version": 0, "next_seq": 1, "rewritten_at": 0, "origin": None}
         empty = {
             "rows": [],
             "covered": {},
@@ -362,11 +412,53 @@ def described(state: State) -> Conversation:
         open_count=sum(row["role"] in {"user", "assistant", "tool"} for row in view),
         created_at=when(state["created_at"]),
         updated_at=when(state["updated_at"]),
+        forked_from=ForkOrigin(*state["origin"]) if state["origin"] else None,
     )
 
 
 def reaches(state: State, threshold: WorkThreshold | None) -> bool:
     return threshold is not None and threshold.is_reached_by(described(state))
+
+
+def branch_of(parent: State, fork: Fork) -> State | None:
+    version, seq = parent["version"], parent["next_seq"] - 1
+    if isinstance(fork.at, str):
+        last = [row for row in parent["rows"] if row["id"] == fork.at]
+        if not last:
+            return None
+        version, seq = last[0]["version"], last[0]["seq"]
+    elif fork.at is not None:
+        if not 1 <= fork.at <= version:
+            return None
+        if fork.at < version:
+            seq = max((row["seq"] for row in rows_at(parent, fork.at)), default=0)
+        version = fork.at
+    made = {id_: facts for id_, facts in parent["made"].items() if facts[-1] <= version}
+    state: State = {
+        "id": fork.new_id,
+        "version": version,
+        "next_seq": seq + 1,
+        "rewritten_at": version,
+        "rows": [row for row in rows_at(parent, version) if row["seq"] <= seq],
+        "covered": {id_: by for id_, by in parent["covered"].items() if by in made},
+        "made": made,
+        "work": None,
+        "origin": [fork.conversation_id, version, seq],
+        "kept_since": parent["kept_since"]
+        if parent["kept_since"][0] <= version
+        else [version, fork.now.isoformat()],
+        "created_at": fork.now.isoformat(),
+        "updated_at": fork.now.isoformat(),
+    }
+    if reaches(state, fork.threshold):
+        due = {"due_at": fork.now.isoformat(), "attempts": 0, "lease_id": None, "until": None}
+        state["work"] = due
+    return state
+
+
+def fork_problem(parent: State, fork: Fork) -> str:
+    cure = "name a stored message of the conversation, or a version from 1 to"
+    return f"no message is kept of {fork.at!r}: {cure} {parent['version']} of which messages are kept"
 
 
 def chosen_by(listing: ConversationListing, known: list[Conversation]) -> tuple[Conversation, ...]:
@@ -422,7 +514,7 @@ def message_of(row: State) -> ChatMessage:
 
 
 def made(state: State, summary_id: str) -> SummarizationMetadata:
-    metadata_id, covers, starts_at, ends_at, skill_id, deleted, created_at = state["made"][summary_id]
+    metadata_id, covers, starts_at, ends_at, skill_id, deleted, created_at, _ = state["made"][summary_id]
     return SummarizationMetadata(
         metadata_id,
         state["id"],

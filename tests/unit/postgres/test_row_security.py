@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, Right, acting_as
-from chatmemory.conversation.message_repository import ConversationListing, PageQuery
+from chatmemory.conversation.message_repository import ConversationListing, Fork, PageQuery
 from chatmemory.effect import Effect, EffectFailed, Failure, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError, RepositoryError
@@ -92,6 +92,8 @@ async def kept(database: Database) -> Kept:
         await kept.memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
     await kept.messages.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
     await kept.messages.append(batch(TALK, "4", is_due=True)).or_raise()
+    with acting_as(owner_of(ADA)):
+        await kept.messages.fork(Fork(TALK, "branch", None, NOW)).or_raise()
     await kept.items.write(
         (ItemPut(NAME, '"v"', terms="v", vectors=(unit(1, 0),), model="m"),), now=NOW
     ).or_raise()
@@ -108,8 +110,12 @@ def first_wall_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("first_wall_is_down")
 async def test_a_second_user_reads_no_conversation_of_the_first(kept: Kept) -> None:
     with acting_as(owner_of(BOB)):
-        assert await kept.messages.page(PageQuery(TALK, "full")).or_raise() is None
-        assert await kept.messages.conversation(TALK).or_raise() is None
+        for talk in (TALK, "branch"):
+            assert await kept.messages.page(PageQuery(talk, "full")).or_raise() is None
+            assert await kept.messages.page(PageQuery(talk, "full", as_of=1)).or_raise() is None
+            assert await kept.messages.conversation(talk).or_raise() is None
+            assert await kept.messages.summarization(talk, "s").or_raise() is None
+            assert await kept.messages.summarizations_of(talk, "1").or_raise() == ()
         assert await kept.messages.conversations(ConversationListing(9)).or_raise() == ()
         assert await kept.messages.conversations(ConversationListing(9, order="recent")).or_raise() == ()
         assert await kept.messages.summarization(TALK, "s").or_raise() is None
@@ -126,6 +132,11 @@ async def test_a_second_user_changes_no_conversation_of_the_first(kept: Kept) ->
         lambda: kept.messages.append(batch(TALK, draft("1", "other words"))),
         lambda: kept.messages.clear(TALK, now=NOW),
         lambda: kept.messages.remove_newest(TALK, now=NOW, threshold=None),
+        lambda: kept.messages.append(batch("branch", "5")),
+        lambda: kept.messages.clear("branch", now=NOW),
+        lambda: kept.messages.remove_newest("branch", now=NOW, threshold=None),
+        lambda: kept.messages.summarize(summary("branch", "t", "s", "3", at_version=9)),
+        lambda: kept.messages.fork(Fork(TALK, "bob's", None, NOW)),
         lambda: kept.messages.summarize(summary(TALK, "t", "s", "3", at_version=9)),
     ):
         with acting_as(owner_of(BOB)):
@@ -168,7 +179,7 @@ async def test_a_grant_is_for_its_owner_app_and_prefix(kept: Kept) -> None:
     ):
         with acting_as(owner_of(BOB, granted)):
             listed = await kept.messages.conversations(ConversationListing(9, order="id")).or_raise()
-            assert sorted(one.conversation_id for one in listed) == sorted(seen), granted
+            assert {one.conversation_id for one in listed} - {"branch"} == {*seen}, granted
 
 
 async def test_a_second_user_sees_and_changes_no_memory_of_the_first(kept: Kept) -> None:

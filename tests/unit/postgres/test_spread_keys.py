@@ -15,6 +15,7 @@ KEYS: Final = {
     **dict.fromkeys(
         (
             "conversation",
+            "conversation_branch",
             "chat_message",
             "summarization_metadata",
             "summary_coverage",

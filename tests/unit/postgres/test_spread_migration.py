@@ -213,7 +213,10 @@ async def test_a_guarded_store_stays_guarded_and_whole(monkeypatch: pytest.Monke
             async with connected(store.owner) as made:
                 await former_store(made, monkeypatch)
                 await made.execute(GUARDS)
-                for table in (*{*GUARDED} - {*OF_THE_LOG, "memory_version"}, "audit_entry"):
+                for table in (
+                    *{*GUARDED} - {*OF_THE_LOG, "memory_version", "conversation_branch"},
+                    "audit_entry",
+                ):
                     await made.execute(
                         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
                     )

@@ -138,6 +138,7 @@ def test_released_steps_never_change() -> None:
         (10, "7e91cfa4a42fc7f542450145c35eace21046f9e8b9f511c888052d7f42a58fc8"),
         (11, "050b76c95a7e07b57352dd9712b7480694e2ff93d3b52a88728d89fdcf75524d"),
         (12, "12ed24e60c5397ba0b96da6ac94618e65cf5f9444358b4992840dd12d4120dfd"),
+        (13, "cad71e34c4bcf2d5e2bd2b41c697c1de4d2268000604deec73317633e3a7a0b7"),
     ]
 
 

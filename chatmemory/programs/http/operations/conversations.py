@@ -13,13 +13,22 @@ from chatmemory.conversation.messages import (
     ClearReport,
     Conversation,
     ConversationPage,
+    Forked,
     MessagePage,
     SummarizationMetadata,
     View,
 )
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect
-from chatmemory.errors import AddError, ConversationNotFoundError, ReadError, RemoveError
+from chatmemory.errors import (
+    AddError,
+    ConversationNotFoundError,
+    DataValidationError,
+    ForkError,
+    Problem,
+    ReadError,
+    RemoveError,
+)
 from chatmemory.input.json_value import JsonObject
 from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.programs.http.large_answers import bounded
@@ -116,6 +125,22 @@ class AddMessages:
     messages: tuple[NewMessage, ...]
 
 
+@final
+@frozen(kw_only=True)
+class ForkConversation:
+    """A branch of a conversation.
+
+    Attributes:
+        new_id: the id of the branch, which no conversation has or ever had.
+        at: the point: the id of the last message that both have; null for the end, or for *version*.
+        version: the point: a version from 1 on; null for the end, or for *at*.
+    """
+
+    new_id: str
+    at: str | None = None
+    version: int | None = field(default=None, validator=_A_NUMBER)
+
+
 def list_conversations(
     call: Call[ConversationList, None],
 ) -> Effect[OpenedConversations, ReadError | Refusal, ChatMemoryService]:
@@ -179,6 +204,17 @@ def add_messages(
             conversation_id, messages, expected_version=call.expected_version
         ),
     )
+
+
+def fork_conversation(
+    call: Call[NoParameters, ForkConversation],
+) -> Effect[Forked, ForkError | Refusal, ChatMemoryService]:
+    """Begin a branch: a conversation that shares the messages of this one up to a point, and copies none of them."""
+    asked = call.body
+    if asked.at is not None and asked.version is not None:
+        return Effect.fail(DataValidationError((Problem("$.version", "give at or version, not both"),)))
+    at = asked.version if asked.at is None else asked.at
+    return _memory(call, lambda memory, conversation_id: memory.fork(conversation_id, asked.new_id, at=at))
 
 
 def clear_messages(
@@ -281,6 +317,13 @@ CONVERSATIONS: Final[Sequence[Operation]] = (
         takes_version=True,
         asks_models=True,
         example={**_EXAMPLE, "body": _SAID},
+    ),
+    Operation(
+        "POST",
+        f"{_ONE}/fork",
+        fork_conversation,
+        status=201,
+        example={**_EXAMPLE, "body": {"newId": "kyoto-by-bicycle"}},
     ),
     Operation("DELETE", f"{_ONE}/messages", clear_messages, example=_EXAMPLE),
     Operation(

@@ -220,9 +220,7 @@ class Database:
             return Failure(repository_error(operation, error, at_commit=is_committing))
 
     def _begin(self, owner: str) -> str:
-        # A number, so that no text has to be quoted into the statement.
-        key = int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True)
-        begin = _BEGIN.format(key=key, milliseconds=self._milliseconds)
+        begin = _BEGIN.format(key=lock_of(owner), milliseconds=self._milliseconds)
         return begin + acting(owner) if self._is_guarded else begin
 
     @asynccontextmanager
@@ -238,6 +236,11 @@ class Database:
             yield connection
         finally:
             await pool.release(connection)
+
+
+def lock_of(owner: str) -> str:
+    """Return the number of the lock of *owner*, in digits: so no text has to be quoted into a statement."""
+    return str(int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True))
 
 
 async def _roll_back(connection: Connection) -> None:

@@ -534,6 +534,36 @@ END
 $$;
 """,
     ),
+    # A branch shows the messages of parent_id up to shared_seq, as they were at shared_version, before its own;
+    # forked_from is what its readers are told, and stays when it shares no more.  conversation_branch names the branches
+    # that share messages of a conversation.  A message says how large the conversation was with it, so that a branch that
+    # parts there need not count.
+    Migration(
+        12,
+        "branches of conversations",
+        """\
+ALTER TABLE conversation
+    ADD COLUMN parent_id         TEXT COLLATE "C",
+    ADD COLUMN shared_seq        BIGINT,
+    ADD COLUMN shared_version    BIGINT,
+    ADD COLUMN forked_from       TEXT COLLATE "C",
+    ADD COLUMN forked_at_version BIGINT,
+    ADD COLUMN forked_at_seq     BIGINT;
+ALTER TABLE chat_message
+    ADD COLUMN message_count BIGINT,
+    ADD COLUMN view_count    BIGINT,
+    ADD COLUMN view_tokens   BIGINT,
+    ADD COLUMN open_count    BIGINT;
+ALTER TABLE summarization_metadata ADD COLUMN made_at_version BIGINT;
+CREATE TABLE conversation_branch (
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    branch_key      UUID NOT NULL,
+    branch_id       TEXT COLLATE "C" NOT NULL,
+    shared_seq      BIGINT NOT NULL,
+    PRIMARY KEY (conversation_id, branch_key)
+);
+""",
+    ),
 )
 
 

@@ -7,7 +7,8 @@ does not tell sees nothing.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Final
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
@@ -32,6 +33,7 @@ GUARDED: Final = (
     *OF_MEMORIES,
     *OF_THE_SERVICE,
     *OF_THE_LOG,
+    "conversation_branch",
 )
 UNGUARDED: Final = ("chatmemory_migration", "memory_space")
 """Tables that hold nothing that anybody said."""
@@ -119,6 +121,15 @@ async def act_for_the_service(connection: Connection) -> None:
     await connection.execute("SELECT set_config('chatmemory.principal', '*', TRUE)")
 
 
+@asynccontextmanager
+async def for_the_service(connection: Connection) -> AsyncGenerator[None]:
+    """Act for the service inside, and afterwards for whom the code before it acted."""
+    (before,) = await connection.fetch("SELECT current_setting('chatmemory.principal', TRUE) AS who")
+    await act_for_the_service(connection)
+    yield  # after an error the transaction is undone, whoever acts
+    await connection.execute("SELECT set_config('chatmemory.principal', $1::text, TRUE)", before["who"] or "")
+
+
 async def guard(connection: Connection, *, is_wanted: bool) -> None:
     """See that rows are guarded if that *is_wanted*, and only then; put the policies up if the role owns the tables.
 
@@ -197,6 +208,10 @@ def _policies() -> Iterator[tuple[str, str, str, str]]:
         yield table, "chatmemory_prune", "ALL", _using("FALSE")
     for table in OF_THE_SERVICE:
         yield table, "chatmemory_own", "ALL", _using("FALSE")
+    # Who may delete in a conversation sees which branches have to be given rows of their own before.
+    see = _using(_WHERE_IT_IS.format(table="conversation_branch", granted=_CHANGE))
+    yield "conversation_branch", "chatmemory_see", "SELECT", see
+    yield "conversation_branch", "chatmemory_own", "ALL", _using("FALSE")
 
 
 def _using(condition: str) -> str:

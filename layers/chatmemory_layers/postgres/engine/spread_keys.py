@@ -24,6 +24,11 @@ def user_key(user: str) -> UUID:
     return _hashed(user)
 
 
+def branch_key(conversation_id: str) -> UUID:
+    """Return the key of a branch among those of one conversation; its id may be too long for that."""
+    return _hashed(conversation_id)
+
+
 def term_salt(key: UUID) -> int:
     """Return the 64 bits with which the words of a new user's memories are hashed."""
     return int.from_bytes(key.bytes[:8], signed=True)

@@ -3,15 +3,15 @@
 What a change makes of the state is decided in ``chatmemory.conversation.changes``.
 """
 
-from collections.abc import Sequence
-from typing import Final, Self, final
+from collections.abc import Iterator, Sequence
+from typing import Final, Self, TypeAlias, final
 
 from attrs import astuple, fields, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.changes import ConversationState, InView, new_conversation
 from chatmemory.conversation.message_repository import MessageDraft
-from chatmemory.conversation.messages import Conversation
+from chatmemory.conversation.messages import OPEN_ROLES, Conversation, ForkOrigin
 from chatmemory.events.event import Change
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.postgres.engine.connection import Connection, Row
@@ -21,12 +21,13 @@ from chatmemory_layers.sql.columns import EPOCH, from_us, to_us
 SELECT_CONVERSATION: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
     created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
+    parent_id, forked_from, forked_at_version, forked_at_seq,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work
 FROM conversation
 WHERE conversation_id = $1
 """
 
-# One round trip for every change: messages ($16 to $23, arrays of one length), the state that they lead to, and its event.
+# One round trip for every change: messages ($16 to $27, arrays of one length), the state that they lead to, and its event.
 # The state first: row-level security looks there whose the messages are.
 # Numbers travel as text: text[] is the one array of which asyncpg need not ask the server, thrice on each connection.
 STORE_MESSAGES: Final = """
@@ -52,13 +53,14 @@ WITH state AS (
 ), event AS (
     INSERT INTO conversation_event (conversation_id, number, who, who_user, action, owner_user, owner_app, reach,
         said_at_us, successor, reason)
-    SELECT conversation_id, $2, $24, $25, $26, $12, $13, $27, $28, $29, $30 FROM state
+    SELECT conversation_id, $2, $28, $29, $30, $12, $13, $31, $32, $33, $34 FROM state
 )
 INSERT INTO chat_message (conversation_id, version, stored_at_us, seq, place, id, role, content, sent_at_us, metadata,
-    tokens)
+    tokens, message_count, view_count, view_tokens, open_count)
 SELECT state.conversation_id, $2, $11, message.*
 FROM state CROSS JOIN unnest($16::text[]::bigint[], $17::text[]::bigint[], $18::text[], $19::text[], $20::text[],
-    $21::text[]::bigint[], $22::text[], $23::text[]::bigint[]) AS message
+    $21::text[]::bigint[], $22::text[], $23::text[]::bigint[], $24::text[]::bigint[], $25::text[]::bigint[],
+    $26::text[]::bigint[], $27::text[]::bigint[]) AS message
 """
 # Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
 INSERT_WORK: Final = """
@@ -68,6 +70,19 @@ ON CONFLICT (conversation_id) DO NOTHING
 DELETE_WORK: Final = """
 DELETE FROM history_work WHERE conversation_id = $1
 """
+
+
+Size: TypeAlias = tuple[int, int, int, int]
+"""What ``Conversation`` counts: messages, those in view, their tokens, the open ones."""
+
+
+def sizes(before: Conversation, new: Sequence[MessageDraft]) -> Iterator[Size]:
+    """Yield how large the conversation is with each of the *new* messages."""
+    view_tokens, open_count = before.view_tokens, before.open_count
+    for number, draft in enumerate(new, 1):
+        view_tokens += draft.tokens
+        open_count += draft.role in OPEN_ROLES
+        yield before.message_count + number, before.view_count + number, view_tokens, open_count
 
 
 @final
@@ -83,10 +98,21 @@ class MessageRow:
     sent_at_us: int
     metadata: str | None
     tokens: int
+    message_count: int
+    view_count: int
+    view_tokens: int
+    open_count: int
 
     @classmethod
-    def of(cls, draft: MessageDraft, *, seq: int, place: int | None = None) -> Self:
-        """Write *draft*; its place is its number, unless it takes that of others."""
+    def of(cls, draft: MessageDraft, size: Size, *, seq: int, place: int | None = None) -> Self:
+        """Write *draft*; its place is its number, unless it takes that of others.
+
+        Args:
+            draft: the message.
+            size: of the conversation with the message.
+            seq: its number.
+            place: where a summary stands in the model's view; None: at *seq*.
+        """
         return cls(
             seq=seq,
             place=seq if place is None else place,
@@ -96,6 +122,10 @@ class MessageRow:
             sent_at_us=to_us(draft.timestamp),
             metadata=to_json(draft.metadata),
             tokens=draft.tokens,
+            message_count=size[0],
+            view_count=size[1],
+            view_tokens=size[2],
+            open_count=size[3],
         )
 
     def texts(self) -> tuple[str | None, ...]:
@@ -114,6 +144,9 @@ def conversation_of(conversation_id: str, row: Row) -> Conversation:
         open_count=row["open_count"],
         created_at=from_us(row["created_at_us"]),
         updated_at=from_us(row["updated_at_us"]),
+        forked_from=None
+        if row["forked_from"] is None
+        else ForkOrigin(row["forked_from"], row["forked_at_version"], row["forked_at_seq"]),
     )
 
 

@@ -7,7 +7,7 @@ from chatmemory.conversation.messages import View
 # Of a change that has destroyed content nothing is stored but its version and its instant.
 _PAST: Final = """
 WITH past AS (
-    SELECT owner_user, owner_app, kept_since_version, least(version, coalesce($5::bigint, greatest(
+    SELECT parent_id, owner_user, owner_app, kept_since_version, least(version, coalesce($5::bigint, greatest(
         CASE WHEN kept_since_us <= $6::bigint THEN kept_since_version END,
         (
             SELECT chat_message.version FROM chat_message
@@ -19,33 +19,34 @@ WITH past AS (
     FROM conversation
     WHERE conversation_id = $1 AND message_count > 0
 )
-SELECT past.version, owner_user, owner_app, past.version >= kept_since_version AS is_whole, stretch.*
+SELECT past.version, parent_id, owner_user, owner_app, past.version >= kept_since_version AS is_whole, stretch.*
 FROM past LEFT JOIN LATERAL (
     {stretch}
 ) AS stretch ON TRUE
 ORDER BY stretch.position
 """
+IN_VIEW: Final = "(covered_by IS NULL OR covered_at_version > {version})"
 _WAS_STORED: Final = "(version IS NULL OR version <= past.version)"
-_WAS_IN_VIEW: Final = f"{_WAS_STORED} AND (covered_by IS NULL OR covered_at_version > past.version)"
+_WAS_IN_VIEW: Final = f"{_WAS_STORED} AND {IN_VIEW.format(version='past.version')}"
 
-_FULL: Final = """\
+FULL: Final = """\
 SELECT seq AS position, seq, id, role, content, sent_at_us, metadata,
-        CASE WHEN covered_at_version > past.version THEN NULL ELSE covered_by END AS covered_by
+        CASE WHEN covered_at_version > {version} THEN NULL ELSE covered_by END AS covered_by
     FROM chat_message
-    WHERE conversation_id = $1 AND seq {side} AND sent_at_us < $3 AND {was_stored}
+    WHERE conversation_id = $1 AND seq {side} AND sent_at_us < {before} AND {was_stored}
     ORDER BY seq {order} LIMIT {limit}"""
 # Messages stand at their seq and come out of its index in order; summaries, which are few, stand elsewhere.
-_MODEL: Final = """\
+MODEL: Final = """\
 SELECT * FROM (
         (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, NULL AS covered_by FROM chat_message
-        WHERE conversation_id = $1 AND seq {side} AND place = seq AND sent_at_us < $3 AND {was_in_view}
+        WHERE conversation_id = $1 AND seq {side} AND place = seq AND sent_at_us < {before} AND {was_in_view}
         ORDER BY seq {order} LIMIT {limit})
         UNION ALL
-        SELECT place, seq, message.id, role, content, sent_at_us, metadata, NULL
-        FROM summarization_metadata JOIN chat_message AS message ON message.conversation_id = $1
-            AND hashtextextended(message.id, 0) = hashtextextended(summary_message_id, 0)
-            AND message.id = summary_message_id
-        WHERE summarization_metadata.conversation_id = $1 AND place {side} AND place <> seq AND sent_at_us < $3
+        SELECT place, seq, chat_message.id, role, content, sent_at_us, metadata, NULL
+        FROM summarization_metadata JOIN chat_message ON chat_message.conversation_id = $1
+            AND hashtextextended(chat_message.id, 0) = hashtextextended(summary_message_id, 0)
+            AND chat_message.id = summary_message_id
+        WHERE summarization_metadata.conversation_id = $1 AND place {side} AND place <> seq AND sent_at_us < {before}
             AND {was_in_view}
     ) AS in_view
     ORDER BY position {order} LIMIT {limit}"""
@@ -64,9 +65,15 @@ def _newer(stretch: str) -> str:
 
 def _stretch(stretch: str, side: str, order: str, limit: str) -> str:
     return stretch.format(
-        side=side, order=order, limit=limit, was_stored=_WAS_STORED, was_in_view=_WAS_IN_VIEW
+        side=side,
+        order=order,
+        limit=limit,
+        before="$3",
+        version="past.version",
+        was_stored=_WAS_STORED,
+        was_in_view=_WAS_IN_VIEW,
     )
 
 
-SELECT_PAST_OLDER: Final[dict[View, str]] = {"full": _older(_FULL), "model": _older(_MODEL)}
-SELECT_PAST_NEWER: Final[dict[View, str]] = {"full": _newer(_FULL), "model": _newer(_MODEL)}
+SELECT_PAST_OLDER: Final[dict[View, str]] = {"full": _older(FULL), "model": _older(MODEL)}
+SELECT_PAST_NEWER: Final[dict[View, str]] = {"full": _newer(FULL), "model": _newer(MODEL)}

@@ -1,9 +1,12 @@
 """What is read of conversations.  Each function is one statement, hence one snapshot and one round trip."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
-from chatmemory.access.principal import principal
+from attrs import evolve
+
+from chatmemory.access.principal import ANYBODY, principal
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
@@ -16,6 +19,16 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.row_security import act_for_the_service
+from chatmemory_layers.postgres.messages.branches import (
+    SELECT_LEVEL_SUMMARIZATION,
+    SELECT_LEVEL_SUMMARY_OF,
+    SELECT_LEVEL_VERSION,
+    Level,
+    levels_of,
+    newer_rows,
+    older_rows,
+)
 from chatmemory_layers.postgres.messages.conversation_row import conversation_of, owner_of
 from chatmemory_layers.postgres.messages.message_past import SELECT_PAST_NEWER, SELECT_PAST_OLDER
 from chatmemory_layers.sql.columns import from_us, to_us
@@ -23,7 +36,7 @@ from chatmemory_layers.sql.granted import granted_as_json
 
 # Newest first so that LIMIT keeps the tail; NULL is no limit.
 SELECT_FULL_OLDER: Final = """
-SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND seq < $2 AND sent_at_us < $3
     ORDER BY seq DESC LIMIT $4
@@ -32,7 +45,7 @@ WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
 ORDER BY stretch.position
 """
 SELECT_MODEL_OLDER: Final = """
-SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND covered_by IS NULL AND place < $2 AND sent_at_us < $3
     ORDER BY place DESC LIMIT $4
@@ -42,7 +55,7 @@ ORDER BY stretch.position
 """
 # The message at or before the cursor, if any, then those behind it.
 SELECT_FULL_NEWER: Final = """
-SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND seq <= $2 AND sent_at_us < $3
     ORDER BY seq DESC LIMIT 1)
@@ -55,7 +68,7 @@ WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
 ORDER BY stretch.position
 """
 SELECT_MODEL_NEWER: Final = """
-SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     (SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND covered_by IS NULL AND place <= $2 AND sent_at_us < $3
     ORDER BY place DESC LIMIT 1)
@@ -72,7 +85,8 @@ SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELE
 
 SELECT_KNOWN_CONVERSATION: Final = """
 SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
+    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
+    forked_from, forked_at_version, forked_at_seq
 FROM conversation
 WHERE conversation_id = $1 AND message_count > 0
 """
@@ -80,7 +94,8 @@ WHERE conversation_id = $1 AND message_count > 0
 SELECT_CONVERSATIONS_BY_ID: Final = """
 SELECT * FROM (
     SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
+        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
+    forked_from, forked_at_version, forked_at_seq
     FROM conversation
     WHERE conversation_id >= greatest($1, $2) AND conversation_id <> $2 AND message_count > 0
     ORDER BY conversation_id LIMIT $3
@@ -91,7 +106,8 @@ ORDER BY conversation_id
 # Reads every conversation: an index by updated_at_us would have to be written by every append.
 SELECT_RECENT_CONVERSATIONS: Final = """
 SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
+    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
+    forked_from, forked_at_version, forked_at_seq
 FROM conversation
 WHERE starts_with(conversation_id, $1) AND (updated_at_us, conversation_id) < ($4, $2) AND message_count > 0
 ORDER BY updated_at_us DESC, conversation_id DESC LIMIT $3
@@ -101,7 +117,8 @@ SELECT_GRANTED_BY_ID: Final = """
 SELECT DISTINCT owned.* FROM json_to_recordset($4::text::json) AS granted ("user" text, app text, prefix text)
 CROSS JOIN LATERAL (
     SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
+        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
+    forked_from, forked_at_version, forked_at_seq
     FROM conversation
     WHERE hashtextextended(owner_user, 0) = hashtextextended(granted."user" COLLATE "C", 0)
         AND owner_user = granted."user" AND (granted.app = '' OR owner_app IN ('', granted.app))
@@ -115,7 +132,8 @@ SELECT_GRANTED_RECENT: Final = """
 SELECT DISTINCT owned.* FROM json_to_recordset($4::text::json) AS granted ("user" text, app text, prefix text)
 CROSS JOIN LATERAL (
     SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app
+        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
+    forked_from, forked_at_version, forked_at_seq
     FROM conversation
     WHERE hashtextextended(owner_user, 0) = hashtextextended(granted."user" COLLATE "C", 0)
         AND owner_user = granted."user" AND (granted.app = '' OR owner_app IN ('', granted.app))
@@ -133,6 +151,14 @@ SELECT_GRANTED: Final[dict[ConversationOrder, str]] = {
     "id": SELECT_GRANTED_BY_ID,
     "recent": SELECT_GRANTED_RECENT,
 }
+
+SELECT_KEPT: Final = """
+SELECT version, message_count, kept_since_version, kept_since_us, owner_user, owner_app FROM conversation
+WHERE conversation_id = $1
+"""
+SELECT_OWNERS: Final = """
+SELECT conversation_id, owner_user, owner_app FROM conversation WHERE conversation_id = ANY ($1::text[])
+"""
 
 SELECT_SUMMARIZATION: Final = """
 SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted,
@@ -195,7 +221,65 @@ async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
         start, limit = query.newer_than, query.limit
         rows = await connection.fetch(newer, query.conversation_id, start, before_us, limit, *past)
         has_older = any(row["position"] <= start for row in _messages(rows))
-    return _page(rows, has_older=has_older) if _is_shown(query.conversation_id, rows) else None
+    if not _is_shown(query.conversation_id, rows):
+        return None
+    if rows[0]["parent_id"] is not None:
+        return await _page_of_branch(connection, query, before_us)
+    return _page(rows, has_older=has_older)
+
+
+async def _page_of_branch(connection: Connection, query: PageQuery, before_us: int) -> MessagePage | None:
+    """Read a branch, which who acts may see: what it shares, they may see, too."""
+    await act_for_the_service(connection)
+    key = query.conversation_id
+    while True:  # until nobody has changed the branch, or moved what it shares, in between
+        found = await connection.fetch(SELECT_KEPT, key)
+        if not found or found[0]["message_count"] == 0:
+            return None
+        version, is_whole = found[0]["version"], True
+        every = await levels_of(connection, key)
+        if query.as_of is not None:
+            version = await _version(connection, found[0], every, query.as_of)
+            is_whole = version >= found[0]["kept_since_version"]
+        levels = [level._replace(version=min(level.version, version)) for level in every]
+        if query.newer_than is None:
+            end = _END if query.older_than is None else query.older_than
+            limit = None if query.limit is None else query.limit + 1
+            rows = await older_rows(connection, levels, query.view, end=end, before_us=before_us, limit=limit)
+            has_older = query.limit is not None and len(rows) > query.limit
+        else:
+            start = query.newer_than
+            behind = await newer_rows(
+                connection, levels, query.view, start=start, before_us=before_us, limit=query.limit
+            )
+            before = await older_rows(
+                connection, levels, query.view, end=start + 1, before_us=before_us, limit=1
+            )
+            rows, has_older = before + behind, bool(before)
+        if [*await connection.fetch(SELECT_KEPT, key)] == [*found] and await levels_of(
+            connection, key
+        ) == every:
+            break
+    return MessagePage(
+        tuple(map(message_of, rows[has_older:])),
+        version=version,
+        older=rows[0]["position"] + 1 if has_older else None,
+        newer=rows[-1]["position"] if rows else 0,
+        is_whole=is_whole,
+    )
+
+
+async def _version(connection: Connection, row: Row, levels: Sequence[Level], as_of: int | datetime) -> int:
+    """Return the version that *as_of* names, at most the present one."""
+    if isinstance(as_of, int):
+        return min(as_of, int(row["version"]))
+    at_us = to_us(as_of)
+    kept_us = row["kept_since_us"]
+    version = int(row["kept_since_version"]) if kept_us is not None and kept_us <= at_us else 0
+    for level in levels:
+        if stored := await connection.fetch(SELECT_LEVEL_VERSION, *level, at_us):
+            return max(version, int(stored[0]["version"] or 0))
+    return version
 
 
 def _is_shown(conversation_id: str, rows: Sequence[Row]) -> bool:
@@ -236,7 +320,9 @@ def message_of(row: Row) -> ChatMessage:
 async def conversation(connection: Connection, conversation_id: str) -> Conversation | None:
     """See ``MessageRepository.conversation``."""
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
-    return conversation_of(conversation_id, rows[0]) if _is_shown(conversation_id, rows) else None
+    if not _is_shown(conversation_id, rows):
+        return None
+    return (await _with_seen_parents(connection, [conversation_of(conversation_id, rows[0])]))[0]
 
 
 async def conversations(connection: Connection, listing: ConversationListing, /) -> tuple[Conversation, ...]:
@@ -248,7 +334,28 @@ async def conversations(connection: Connection, listing: ConversationListing, /)
         rows = await connection.fetch(SELECT_CONVERSATIONS[listing.order], *asked, *in_order)
     else:
         rows = await connection.fetch(SELECT_GRANTED[listing.order], *asked, granted, *in_order)
-    return tuple(conversation_of(row["conversation_id"], row) for row in rows[: listing.limit])
+    found = [conversation_of(row["conversation_id"], row) for row in rows[: listing.limit]]
+    return await _with_seen_parents(connection, found)
+
+
+async def _with_seen_parents(
+    connection: Connection, conversations: Sequence[Conversation]
+) -> tuple[Conversation, ...]:
+    """Take from each branch the name of a parent that who acts may not see."""
+    who = principal()
+    parents = {one.forked_from.conversation_id for one in conversations if one.forked_from is not None}
+    if who is ANYBODY or not parents:
+        return tuple(conversations)
+    owners = await connection.fetch(SELECT_OWNERS, [*parents])
+    seen = {
+        row["conversation_id"] for row in owners if who.may("read", owner_of(row), row["conversation_id"])
+    }
+    return tuple(
+        one
+        if one.forked_from is None or one.forked_from.conversation_id in seen
+        else evolve(one, forked_from=None)
+        for one in conversations
+    )
 
 
 async def summarization(
@@ -256,7 +363,11 @@ async def summarization(
 ) -> SummarizationMetadata | None:
     """See ``MessageRepository.summarization``."""
     rows = await connection.fetch(SELECT_SUMMARIZATION, conversation_id, summary_message_id)
-    return _summarization(rows[0]) if _is_shown(conversation_id, rows) else None
+    if _is_shown(conversation_id, rows):
+        return _summarization(conversation_id, rows[0])
+    return await _shared(
+        connection, conversation_id, await _parents(connection, conversation_id), summary_message_id
+    )
 
 
 async def summarizations_of(
@@ -264,13 +375,49 @@ async def summarizations_of(
 ) -> tuple[SummarizationMetadata, ...]:
     """See ``MessageRepository.summarizations_of``."""
     rows = await connection.fetch(SELECT_SUMMARIZATIONS_OF, conversation_id, message_id)
-    return tuple(map(_summarization, rows)) if _is_shown(conversation_id, rows) else ()
+    if _is_shown(conversation_id, rows):
+        return tuple(_summarization(conversation_id, row) for row in rows)
+    chain: list[SummarizationMetadata] = []
+    parents = await _parents(connection, conversation_id)
+    while True:
+        covering = [
+            row["summary_message_id"]
+            for level in parents
+            for row in await connection.fetch(SELECT_LEVEL_SUMMARY_OF, level.key, message_id, level.version)
+        ]
+        if not covering:
+            return tuple(chain)
+        message_id = covering[0]
+        found = await _shared(connection, conversation_id, parents, message_id)
+        if found is not None:
+            chain.append(found)
 
 
-def _summarization(row: Row) -> SummarizationMetadata:
+async def _parents(connection: Connection, conversation_id: str) -> Sequence[Level]:
+    """Return what a branch shares, if it is one and who acts may see it: a branch has no summaries but shared ones."""
+    rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
+    if not _is_shown(conversation_id, rows) or rows[0]["forked_from"] is None:
+        return ()
+    await act_for_the_service(connection)
+    return (await levels_of(connection, conversation_id))[1:]
+
+
+async def _shared(
+    connection: Connection, conversation_id: str, parents: Sequence[Level], summary_message_id: str
+) -> SummarizationMetadata | None:
+    for level in parents:
+        rows = await connection.fetch(
+            SELECT_LEVEL_SUMMARIZATION, level.key, summary_message_id, level.version
+        )
+        if rows:
+            return _summarization(conversation_id, rows[0])
+    return None
+
+
+def _summarization(conversation_id: str, row: Row) -> SummarizationMetadata:
     return SummarizationMetadata(
         id=row["id"],
-        conversation_id=row["conversation_id"],
+        conversation_id=conversation_id,
         summary_message_id=row["summary_message_id"],
         summarized_message_ids=tuple(row["covered_ids"]),
         timestamp_range=TimestampRange(from_us(row["starts_at_us"]), from_us(row["ends_at_us"])),

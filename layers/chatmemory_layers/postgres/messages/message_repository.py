@@ -11,6 +11,7 @@ from attrs import frozen
 
 from chatmemory.conversation.message_repository import (
     Append,
+    Fork,
     HistoryWork,
     MessageRepositoryTag,
     Summary,
@@ -21,7 +22,13 @@ from chatmemory.errors import RepositoryError
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
-from chatmemory_layers.postgres.messages import history_work, message_reads, message_removal, message_writes
+from chatmemory_layers.postgres.messages import (
+    history_work,
+    message_forks,
+    message_reads,
+    message_removal,
+    message_writes,
+)
 
 
 def _named(conversation_id: str, **_: object) -> str:
@@ -30,6 +37,10 @@ def _named(conversation_id: str, **_: object) -> str:
 
 def _of_batch(batch: Append) -> str:
     return batch.conversation_id
+
+
+def _of_fork(fork: Fork) -> str:
+    return fork.new_id
 
 
 def _of_summary(summary: Summary) -> str:
@@ -54,6 +65,7 @@ class PostgresMessageRepository:
 
     append = writes("append messages", message_writes.append, owner=_of_batch)
     page = reads("read messages", message_reads.page)
+    fork = writes("fork a conversation", message_forks.fork, owner=_of_fork)
     clear = writes("clear messages", message_writes.clear, owner=_named)
     remove_newest = writes("remove the newest message", message_removal.remove_newest, owner=_named)
     conversation = reads("read conversation", message_reads.conversation)

@@ -4,6 +4,7 @@ What a change is, the store executes; what it comes to, ``chatmemory.conversatio
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Final
 
@@ -21,12 +22,28 @@ from chatmemory.conversation.messages import ClearReport, Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.row_security import for_the_service
+from chatmemory_layers.postgres.messages.branches import (
+    COUNT_LEVEL,
+    END,
+    SELECT_LEVEL_BY_IDS,
+    SELECT_LEVEL_DELETED,
+    Level,
+    levels_of,
+)
 from chatmemory_layers.postgres.messages.conversation_row import (
     MessageRow,
     in_view,
     load_conversation,
+    sizes,
     state_of,
     store_messages,
+)
+from chatmemory_layers.postgres.messages.message_forks import (
+    detach,
+    detach_branches,
+    is_branch,
+    leave_parent,
 )
 from chatmemory_layers.sql.columns import to_us
 
@@ -36,6 +53,7 @@ from chatmemory_layers.sql.columns import to_us
 SELECT_KNOWN: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
     created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
+    parent_id, forked_from, forked_at_version, forked_at_seq,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work,
     known.id, known.role, known.content, known.metadata
 FROM conversation LEFT JOIN LATERAL (
@@ -58,11 +76,6 @@ FROM conversation LEFT JOIN LATERAL (
 WHERE conversation.conversation_id = $1
 """
 
-SELECT_MESSAGES: Final = """
-SELECT seq, place, id, role, tokens, covered_by
-FROM unnest($2::text[]) AS wanted JOIN chat_message
-    ON conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
-"""
 COVER_MESSAGES: Final = """
 UPDATE chat_message SET covered_by = $3, covered_at_version = $4 WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
 """
@@ -71,14 +84,17 @@ DELETE FROM chat_message WHERE conversation_id = $1 AND seq = ANY ($2::text[]::b
 """
 INSERT_SUMMARIZATION: Final = """
 INSERT INTO summarization_metadata (conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
-    messages_deleted, created_at_us)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    messages_deleted, created_at_us, made_at_version)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
 INSERT_COVERAGE: Final = """
 INSERT INTO summary_coverage (conversation_id, metadata_id, message_id, ordinal)
 SELECT $1, $2, message_id, ordinal FROM unnest($3::text[]) WITH ORDINALITY AS covered (message_id, ordinal)
 """
 
+FORGET_ORIGIN: Final = """
+UPDATE conversation SET forked_from = NULL, forked_at_version = NULL, forked_at_seq = NULL WHERE conversation_id = $1 AND forked_from IS NOT NULL
+"""
 CLEAR_MESSAGES: Final = """
 WITH gone AS (DELETE FROM chat_message WHERE conversation_id = $1 RETURNING role)
 SELECT count(*) FILTER (WHERE role = 'summary') AS summaries FROM gone
@@ -97,15 +113,35 @@ async def append(
     """See ``MessageRepository.append``: two round trips, and one more for history work."""
     key = batch.conversation_id
     found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
-    state = state_of(key, found)
-    decision = decide_append(state, _known(found), batch, principal())
+    state, known = state_of(key, found), _known(found)
+    if found and found[0]["parent_id"] is not None and await is_branch(connection, key):
+        async with for_the_service(connection):
+            known = {**await _shared(connection, key, batch), **known}
+    decision = decide_append(state, known, batch, principal())
     if not isinstance(decision, AppendDecision):
         return Failure(decision)
     if decision.new:
-        rows = [MessageRow.of(draft, seq=seq) for seq, draft in enumerate(decision.new, state.next_seq)]
+        rows = [
+            MessageRow.of(draft, size, seq=seq)
+            for seq, (draft, size) in enumerate(
+                zip(decision.new, sizes(state.conversation, decision.new), strict=True), state.next_seq
+            )
+        ]
         change = decision.state.made_by_append(decision.new)
         await store_messages(connection, state, decision.state, change, rows)
     return Success(decision.answer)
+
+
+async def _shared(connection: Connection, key: str, batch: Append) -> Mapping[str, Words | None]:
+    """Return what a branch shares under the ids of *batch*; who may see the branch may see that."""
+    ids = [draft.id for draft in batch.drafts]
+    shared: dict[str, Words | None] = {}
+    for level in (await levels_of(connection, key, to_write=True))[1:]:
+        for row in await connection.fetch(SELECT_LEVEL_DELETED, level.key, level.version, ids):
+            shared.setdefault(row["message_id"], None)
+        for row in await connection.fetch(SELECT_LEVEL_BY_IDS, *level, ids):
+            shared[row["id"]] = (row["role"], row["content"], row["metadata"])
+    return shared
 
 
 def _known(found: Sequence[Row]) -> Mapping[str, Words | None]:
@@ -125,18 +161,27 @@ async def summarize(
     """See ``MessageRepository.summarize``."""
     key = summary.conversation_id
     state = await load_conversation(connection, key)
-    found = await connection.fetch(SELECT_MESSAGES, key, [*summary.covers, summary.draft.id])
-    stored = {message["id"]: message for message in found}
-    covered = [
-        message for id_, message in stored.items() if id_ in summary.covers and message["covered_by"] is None
-    ]
+    ids = [*summary.covers, summary.draft.id]
+    stored: dict[str, Row] = {}
+    shared = await is_branch(connection, key)
+    async with for_the_service(connection) if shared else nullcontext():
+        every = await levels_of(connection, key, to_write=True) if shared else [Level(key, 0, END, END)]
+        for level in every:
+            found = await connection.fetch(SELECT_LEVEL_BY_IDS, *level, ids)
+            stored.update((message["id"], message) for message in found)
+    covered = [message for id_, message in stored.items() if id_ in summary.covers and message["is_in_view"]]
     is_id_taken = summary.draft.id in stored
     decision = decide_summary(state, in_view(covered), summary, is_id_taken=is_id_taken)
     if not isinstance(decision, SummaryDecision):
         return Failure(decision)
+    await detach(connection, key)
+    if summary.delete_covered:
+        await detach_branches(connection, key, from_seq=0)
     numbers, version = [str(message["seq"]) for message in covered], decision.state.conversation.version
     await _cover(connection, summary, numbers, version)
-    row = MessageRow.of(summary.draft, seq=decision.seq, place=decision.place)
+    after = decision.state.conversation
+    size = (after.message_count, after.view_count, after.view_tokens, after.open_count)
+    row = MessageRow.of(summary.draft, size, seq=decision.seq, place=decision.place)
     change = decision.state.made_by_summary(summary)
     await store_messages(connection, state, decision.state, change, [row])
     return Success(decision.state.conversation)
@@ -155,6 +200,7 @@ async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str
         summary.skill_id,
         summary.delete_covered,
         to_us(summary.now),
+        version,
     )
     await connection.execute(INSERT_COVERAGE, key, metadata_id, summary.covers)
     if summary.delete_covered:
@@ -172,9 +218,23 @@ async def clear(
         return Success(None)
     if (refusal := state.refuses_deletion_by(principal())) is not None:
         return Failure(refusal)
+    await detach_branches(connection, conversation_id, from_seq=0)
+    shared = await _leave(connection, conversation_id)
     (gone,) = await connection.fetch(CLEAR_MESSAGES, conversation_id)
     await connection.execute(CLEAR_SUMMARIZATIONS, conversation_id)
     await connection.execute(CLEAR_COVERAGE, conversation_id)
-    decision = decide_clear(state, summaries=gone["summaries"], now=now)
+    decision = decide_clear(state, summaries=shared + gone["summaries"], now=now)
     await store_messages(connection, state, decision.state, decision.state.made_by("cleared"))
     return Success(decision.answer)
+
+
+async def _leave(connection: Connection, key: str) -> int:
+    """Make a branch, if it is one, a conversation without a parent; return how many summaries it shared."""
+    await connection.execute(FORGET_ORIGIN, key)
+    if not await is_branch(connection, key):
+        return 0
+    async with for_the_service(connection):
+        levels = await levels_of(connection, key, to_write=True)
+        counted = [await connection.fetch(COUNT_LEVEL, *level) for level in levels[1:]]
+        await leave_parent(connection, levels, key)
+    return sum(row["summaries"] for (row,) in counted)

@@ -26,7 +26,13 @@ from chatmemory_layers.sqlite.memories.memory_tables import (
     MEMORY_STATEMENTS,
     VERSION_5,
 )
-from chatmemory_layers.sqlite.messages.message_tables import CONVERSATIONS, OWNERS, PAST, RENAME_CONVERSATION
+from chatmemory_layers.sqlite.messages.message_tables import (
+    BRANCHES,
+    CONVERSATIONS,
+    OWNERS,
+    PAST,
+    RENAME_CONVERSATION,
+)
 
 
 @final
@@ -79,6 +85,7 @@ MIGRATIONS: Final = (
     Migration(10, "versions of messages", PAST),
     Migration(11, "log of events", EVENTS),
     Migration(12, "past of memories", (*FORGOTTEN, *CONTENTS)),
+    Migration(13, "branches of conversations", BRANCHES),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

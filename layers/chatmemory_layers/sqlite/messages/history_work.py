@@ -10,7 +10,7 @@ from chatmemory.conversation.message_repository import HistoryWork, WorkThreshol
 from chatmemory.effect import Outcome, Success
 from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
-from chatmemory_layers.sqlite.messages.message_writes import conversation_row
+from chatmemory_layers.sqlite.messages.conversation_row import conversation_row
 
 CLAIM_WORK = """
 UPDATE history_work SET attempts = attempts + 1, lease_id = :lease_id, lease_until_us = :lease_until_us

@@ -11,8 +11,9 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
+from chatmemory_layers.sqlite.messages.conversation_row import conversation_row
+from chatmemory_layers.sqlite.messages.message_forks import detach, detach_branches
 from chatmemory_layers.sqlite.messages.message_reads import newest_in_view
-from chatmemory_layers.sqlite.messages.message_writes import conversation_row
 
 DELETE_MESSAGE = """
 DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq = :seq
@@ -45,22 +46,27 @@ def remove_newest(
         return Success(None)
     if (refusal := row.state.refuses_deletion_by(principal())) is not None:
         return Failure(refusal)
+    newest = newest_in_view(transaction.execute, row.key, row.summarized_seq)
+    if newest is None or newest.role == "summary":
+        detach(transaction, row)
+        newest = newest_in_view(transaction.execute, row.key, row.summarized_seq)
+    last = newest
     removed: list[InView] = []
     restored: list[InView] = []
     freed = 0
-    while True:
-        newest = newest_in_view(transaction.execute, row.key, row.summarized_seq)
-        deleted = {"conversation_key": row.key, "seq": newest.seq}
+    while newest is not None:
+        last = newest
+        detach_branches(transaction, row.key, from_seq=last.seq)
+        deleted = {"conversation_key": row.key, "seq": last.seq}
         removed += [InView(*each) for each in transaction.execute(DELETE_MESSAGE, deleted).fetchall()]
-        back, ids = _uncover(transaction, row.key, newest.id)
+        back, ids = _uncover(transaction, row.key, last.id)
         restored += back
         freed += ids
-        if not back:
-            break
+        newest = newest_in_view(transaction.execute, row.key, row.summarized_seq) if back else None
     state = decide_removal(row.state, removed, restored, freed=freed, now=now, threshold=threshold)
     row.become(transaction, state)
     note(transaction, [state.made_by("removed")])
-    return Success(newest)
+    return Success(last)
 
 
 def _uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Sequence[InView], int]:

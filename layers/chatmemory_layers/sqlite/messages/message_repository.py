@@ -1,6 +1,6 @@
 """``SqliteMessageRepository``: ``MessageRepository`` in one file.
 
-What its methods do stands in ``message_writes.py``, ``message_summaries.py``, ``message_removal.py``, ``message_reads.py``
+What its methods do stands in ``message_writes.py``, ``message_forks.py``, ``message_summaries.py``, ``message_removal.py``, ``message_reads.py``
 and ``history_work.py``, how they get to the disk in ``engine/jobs.py``.
 """
 
@@ -15,6 +15,7 @@ from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
 from chatmemory_layers.sqlite.messages import (
     history_work,
+    message_forks,
     message_reads,
     message_removal,
     message_summaries,
@@ -36,6 +37,7 @@ class SqliteMessageRepository:
 
     append = writes("append messages", message_writes.append)
     page = reads("read messages", message_reads.page)
+    fork = writes("fork a conversation", message_forks.fork)
     clear = writes("clear messages", message_writes.clear)
     remove_newest = writes("remove the newest message", message_removal.remove_newest)
     conversation = reads("read conversation", message_reads.conversation)

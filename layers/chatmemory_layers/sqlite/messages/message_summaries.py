@@ -13,17 +13,11 @@ from chatmemory.errors import RepositoryError, VersionConflictError
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sqlite.engine.jobs import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
-from chatmemory_layers.sqlite.messages.message_writes import (
-    SELECT_STORED,
-    ConversationRow,
-    conversation_row,
-    insert_message,
-)
+from chatmemory_layers.sqlite.messages.branches import SELECT_LEVEL_BY_IDS, SELECT_LEVEL_IN_VIEW, levels_of
+from chatmemory_layers.sqlite.messages.conversation_row import ConversationRow, conversation_row
+from chatmemory_layers.sqlite.messages.message_forks import detach, detach_branches
+from chatmemory_layers.sqlite.messages.message_writes import insert_message
 
-SELECT_UNCOVERED = """
-SELECT coalesce(place, seq), role, tokens FROM chat_message
-WHERE conversation_key = :conversation_key AND covered_by IS NULL AND id IN (SELECT value FROM json_each(:ids))
-"""
 COVER_MESSAGES = """
 UPDATE chat_message SET covered_by = :summary_id, covered_at_version = :version
 WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
@@ -40,9 +34,9 @@ WHERE conversation_key = :conversation_key AND seq > :old_seq AND seq <= :summar
 """
 INSERT_SUMMARIZATION = """
 INSERT INTO summarization_metadata (conversation_key, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
-    messages_deleted, created_at_us)
+    messages_deleted, created_at_us, made_at_version)
 VALUES (:conversation_key, :id, :summary_message_id, :starts_at_us, :ends_at_us, :skill_id, :messages_deleted,
-    :created_at_us)
+    :created_at_us, :made_at_version)
 """
 INSERT_COVERAGE = """
 INSERT INTO summary_coverage (conversation_key, message_id, metadata_id, ordinal)
@@ -55,19 +49,27 @@ def summarize(
 ) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
     """See ``MessageRepository.summarize``."""
     row = conversation_row(transaction, summary.conversation_id)
-    covers: dict[str, object] = {"conversation_key": row.key, "ids": json.dumps(summary.covers)}
-    covered = [InView(*message) for message in transaction.execute(SELECT_UNCOVERED, covers).fetchall()]
-    taken = {"conversation_key": row.key, "ids": json.dumps([summary.draft.id])}
-    is_id_taken = transaction.execute(SELECT_STORED, taken).fetchone() is not None
+    ids = json.dumps(summary.covers)
+    taken = json.dumps([summary.draft.id])
+    covered: list[InView] = []
+    is_id_taken = False
+    for level in levels_of(transaction.execute, row.key) if row.key else ():
+        found = transaction.execute(SELECT_LEVEL_IN_VIEW, {**level.bounds(), "ids": ids}).fetchall()
+        covered += [InView(*message) for message in found]
+        same = transaction.execute(SELECT_LEVEL_BY_IDS, {**level.bounds(), "ids": taken}).fetchone()
+        is_id_taken = is_id_taken or same is not None
     decision = decide_summary(row.state, covered, summary, is_id_taken=is_id_taken)
     if not isinstance(decision, SummaryDecision):
         return Failure(decision)
     version = decision.state.conversation.version
-    _cover(transaction, row, summary, {**covers, "version": version})
+    detach(transaction, row)
+    if summary.delete_covered:
+        detach_branches(transaction, row.key, from_seq=0)
+    _cover(transaction, row, summary, {"conversation_key": row.key, "ids": ids, "version": version})
     _keep_places(transaction, row, decision.place)
-    insert_message(
-        transaction, row.key, decision.seq, summary.draft, version, to_us(summary.now), decision.place
-    )
+    after, now_us = decision.state.conversation, to_us(summary.now)
+    size = (after.message_count, after.view_count, after.view_tokens, after.open_count)
+    insert_message(transaction, row.key, decision.seq, summary.draft, version, now_us, size, decision.place)
     row.become(transaction, decision.state)
     note(transaction, [decision.state.made_by_summary(summary)])
     return Success(decision.state.conversation)
@@ -86,6 +88,7 @@ def _cover(
         "skill_id": summary.skill_id,
         "messages_deleted": summary.delete_covered,
         "created_at_us": to_us(summary.now),
+        "made_at_version": covers["version"],
     }
     transaction.execute(INSERT_SUMMARIZATION, origin)
     transaction.execute(INSERT_COVERAGE, {**covers, "metadata_id": summary.metadata_id})

@@ -121,5 +121,23 @@ PAST: Final = (
     "UPDATE chat_conversation SET kept_since_version = version, kept_since_us = updated_at_us",
 )
 
+# A branch is a row of chat_conversation: it shows the messages of parent_key up to shared_seq, as they were at
+# shared_version, before its own; forked_from is what its readers are told, and stays when it shares no more.
+# A message says how large the conversation was with it, so that a branch that parts there need not count.
+BRANCHES: Final = (
+    "ALTER TABLE chat_conversation ADD COLUMN parent_key INTEGER",
+    "ALTER TABLE chat_conversation ADD COLUMN shared_seq INTEGER",
+    "ALTER TABLE chat_conversation ADD COLUMN shared_version INTEGER",
+    "ALTER TABLE chat_conversation ADD COLUMN forked_from TEXT",
+    "ALTER TABLE chat_conversation ADD COLUMN forked_at_version INTEGER",
+    "ALTER TABLE chat_conversation ADD COLUMN forked_at_seq INTEGER",
+    "CREATE INDEX chat_conversation_parent ON chat_conversation (parent_key) WHERE parent_key IS NOT NULL",
+    "ALTER TABLE chat_message ADD COLUMN message_count INTEGER",
+    "ALTER TABLE chat_message ADD COLUMN view_count INTEGER",
+    "ALTER TABLE chat_message ADD COLUMN view_tokens INTEGER",
+    "ALTER TABLE chat_message ADD COLUMN open_count INTEGER",
+    "ALTER TABLE summarization_metadata ADD COLUMN made_at_version INTEGER",
+)
+
 # The desktop application has a table of the former name in its files.
 RENAME_CONVERSATION = "ALTER TABLE conversation RENAME TO chat_conversation"

@@ -1,0 +1,94 @@
+"""What a fork makes of a conversation: ``decide_fork``, which every store executes.
+
+As in ``changes.py``, nothing here reads, writes or waits.
+"""
+
+from typing import NamedTuple
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import Principal
+from chatmemory.conversation.changes import ConversationState, is_due
+from chatmemory.conversation.message_repository import Fork
+from chatmemory.conversation.messages import Conversation, Forked, ForkOrigin
+from chatmemory.errors import (
+    ConversationNotFoundError,
+    DataValidationError,
+    ForkRefusal,
+    Problem,
+    VersionConflictError,
+)
+
+
+class ForkPoint(NamedTuple):
+    """The point at which a branch parts: what a conversation held up to number *seq* at *version*, and how much that is."""
+
+    seq: int
+    version: int
+    message_count: int
+    view_count: int
+    view_tokens: int
+    open_count: int
+
+
+def decide_fork(
+    parent: ConversationState,
+    existing: ConversationState,
+    point: ForkPoint | None,
+    fork: Fork,
+    principal: Principal,
+) -> ConversationState | Forked | ForkRefusal:
+    """Return the branch, or the answer when this fork was made before.
+
+    Args:
+        parent: the state of the parent.
+        existing: the state of what has the id of the branch, or of a conversation that was never written to.
+        point: where the branch parts; None: the parent has no such message or version.
+        fork: what is asked for.
+        principal: who forks.
+    """
+    if parent.conversation.message_count == 0 or not parent.is_seen_by(principal):
+        return ConversationNotFoundError(fork.conversation_id)
+    is_there = existing.conversation.version > 0
+    owner = existing.owner if is_there else principal.namespace
+    if (refusal := principal.refusal("write", owner, fork.new_id)) is not None:
+        return refusal
+    if is_there:
+        origin = existing.conversation.forked_from
+        if origin is not None and existing.conversation.message_count and _is_made_by(fork, origin, point):
+            return Forked(existing.conversation, is_new=False)
+        return VersionConflictError(fork.new_id, expected=0, actual=existing.conversation.version)
+    if point is None or point.message_count == 0:
+        last = parent.conversation.version
+        cure = f"name a stored message of the conversation, or a version from 1 to {last} of which messages are kept"
+        return DataValidationError((Problem("$.at", f"no message is kept of {fork.at!r}: {cure}"),))
+    return _branch(parent, point, fork, owner)
+
+
+def _is_made_by(fork: Fork, origin: ForkOrigin, point: ForkPoint | None) -> bool:
+    is_same_point = fork.at is None or (point is not None and point[:2] == (origin.seq, origin.version))
+    return origin.conversation_id == fork.conversation_id and is_same_point
+
+
+def _branch(parent: ConversationState, point: ForkPoint, fork: Fork, owner: Namespace) -> ConversationState:
+    conversation = Conversation(
+        fork.new_id,
+        version=point.version,
+        message_count=point.message_count,
+        view_count=point.view_count,
+        view_tokens=point.view_tokens,
+        open_count=point.open_count,
+        created_at=fork.now,
+        updated_at=fork.now,
+        forked_from=ForkOrigin(fork.conversation_id, point.version, point.seq),
+    )
+    is_whole = parent.kept_since_version <= point.version
+    return ConversationState(
+        conversation,
+        next_seq=point.seq + 1,
+        rewritten_at_version=point.version,
+        deleted_count=parent.deleted_count,
+        has_work=is_due(conversation, fork.threshold),
+        owner=owner,
+        kept_since_version=parent.kept_since_version if is_whole else point.version,
+        kept_since=parent.kept_since if is_whole else fork.now,
+    )

@@ -1,0 +1,240 @@
+"""The law of forks: L28, in sequence, for who may see what, and beside other writers."""
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.conversation.message_repository import ConversationListing, Fork, PageQuery
+from chatmemory.conversation.messages import Forked, ForkOrigin, MessagePage, View
+from chatmemory.effect import Failure, Success
+from chatmemory.errors import ConversationNotFoundError, DataValidationError, VersionConflictError
+from chatmemory.laws.kit.law import LawBrokenError, expect, law
+from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, summary_of
+from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
+
+VIEWS: tuple[View, ...] = ("full", "model")
+ADA = Principal(name="ada", namespace=Namespace("ada"), granted=(Granted(Namespace("ada")),))
+BOB = Principal(
+    name="bob",
+    namespace=Namespace("bob"),
+    granted=(Granted(Namespace("bob")), Granted(Namespace("ada"), rights=frozenset({"read"}))),
+)
+"""May read what is Ada's."""
+CAI = Principal(name="cai", namespace=Namespace("cai"), granted=(Granted(Namespace("cai")),))
+DEE = Principal(
+    name="dee",
+    namespace=Namespace("dee"),
+    granted=(Granted(Namespace("dee")), Granted(Namespace("bob"), rights=frozenset({"read"}))),
+)
+"""May read what is Bob's, and nothing of Ada."""
+
+
+class ForkLaws(MessageRepositoryUnderTest):
+    """A branch begins as its parent was, and each goes its own way."""
+
+    @law
+    async def test_l28_fork(self) -> None:
+        """L28 fork: a branch is what its parent was at a version or up to a message, and can be read as of before."""
+        async with self.open() as witness:
+            talk = await _talk(witness)
+            whole = await witness.read(talk)
+            described = await witness.get(witness.repository.conversation(talk))
+            last = described.version if described else 0
+            for version in range(1, last + 1):
+                branch = witness.named(f"at {version}")
+                await _fork(witness, talk, branch, version)
+                for view in VIEWS:
+                    at = await _page(witness, talk, view, version)
+                    expect(
+                        await _page(witness, branch, view), at, f"the {view} view of a branch at {version}"
+                    )
+                    before = await _page(witness, talk, view, version - 1)
+                    read = await _page(witness, branch, view, version - 1)
+                    expect(read, before, f"a branch at {version} as of the version before")
+                (await witness.observe(branch)).expect_counts(branch)
+            for message in whole:
+                branch = witness.named(f"up to {message.id}")
+                forked = await _fork(witness, talk, branch, message.id)
+                read_ids = [one.id for one in await witness.read(branch)]
+                expect(read_ids, [one.id for one in whole if one.seq <= message.seq], f"what {branch} holds")
+                origin = forked.conversation.forked_from
+                expect(
+                    origin and (origin.conversation_id, origin.seq), (talk, message.seq), "where it parted"
+                )
+                (await witness.observe(branch)).expect_counts(branch)
+
+    @law
+    async def test_l28_fork_is_guarded(self) -> None:
+        """L28 fork: repeated, it is the same branch; a taken id, an unknown parent and an unknown point are refused."""
+        async with self.open() as witness:
+            talk, other = await _talk(witness), witness.named("other")
+            await witness.get(witness.repository.append(batch(other, said("1"))))
+            branch = witness.named("branch")
+            forked = await _fork(witness, talk, branch, 2)
+            again = await witness.ask(witness.repository.fork(Fork(talk, branch, 2, START)))
+            expect(again, Success(Forked(forked.conversation, is_new=False)), "the same fork again")
+            for parent, new_id, at, version in (
+                (talk, branch, 3, 2),
+                (other, branch, None, 2),
+                (talk, other, None, 1),
+                (talk, talk, None, 9),
+            ):
+                answer = await witness.ask(witness.repository.fork(Fork(parent, new_id, at, START)))
+                taken = Failure(VersionConflictError(new_id, expected=0, actual=version))
+                expect(answer, taken, f"a fork of {parent!r} at {at}, whose id {new_id!r} is taken")
+            nowhere = await witness.ask(witness.repository.fork(Fork(witness.named("?"), "new", None, START)))
+            expect(nowhere, Failure(ConversationNotFoundError(witness.named("?"))), "a fork of nothing")
+            points: tuple[str | int, ...] = (0, 10, "no such message")
+            for point in points:
+                asked = Fork(talk, witness.named("new"), point, START)
+                answer = await witness.ask(witness.repository.fork(asked))
+                is_refused = isinstance(answer, Failure) and isinstance(answer.failure(), DataValidationError)
+                expect(is_refused, True, f"whether a fork at {point!r} is refused")
+            expect(
+                await witness.get(witness.repository.conversation(witness.named("new"))), None, "what is made"
+            )
+
+    @law
+    async def test_l28_fork_and_its_siblings(self) -> None:
+        """L28 fork: what one conversation of a tree appends, summarizes, removes or clears, no other one notices."""
+        async with self.open() as witness:
+            changes: dict[str, Callable[[str], Awaitable[object]]] = {
+                "append": lambda talk: witness.get(witness.repository.append(batch(talk, said("new")))),
+                "summary": lambda talk: _summarize(witness, talk, delete_covered=False),
+                "deleting summary": lambda talk: _summarize(witness, talk, delete_covered=True),
+                "removal": lambda talk: _remove(witness, talk, 1),
+                "removals": lambda talk: _remove(witness, talk, 7),
+                "clear": lambda talk: witness.get(witness.repository.clear(talk, now=START)),
+            }
+            for what, change in changes.items():
+                for which in range(4):
+                    tree = await _tree(witness, f"{what} {which}")
+                    before = {name: await witness.observe(name) for name in tree}
+                    await change(tree[which])
+                    for index, name in enumerate(tree):
+                        observed = await witness.observe(name)
+                        observed.expect_counts(name)
+                        if index != which:
+                            expect(
+                                observed, before[name], f"number {index} of a tree after a {what} in {which}"
+                            )
+                            chain = await witness.get(witness.repository.summarizations_of(name, "0"))
+                            expect(
+                                [one.summary_message_id for one in chain], ["s"], "what covers its message"
+                            )
+                            same = batch(name, said("0", "第0句", timestamp=INSTANTS[0]))
+                            again = await witness.get(witness.repository.append(same))
+                            expect(again.duplicates, ("0",), "what it shares is known to it")
+
+    @law
+    async def test_l28_fork_and_owners(self) -> None:
+        """L28 fork: a branch is its maker's, who must see the parent; who sees the branch reads all of it."""
+        async with self.open() as witness:
+            talk, branch = witness.named("ada's"), witness.named("bob's")
+            with acting_as(ADA):
+                await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
+                whole = await witness.read(talk)
+            with acting_as(CAI):
+                answer = await witness.ask(witness.repository.fork(Fork(talk, branch, None, START)))
+            expect(answer, Failure(ConversationNotFoundError(talk)), "a fork of what may not be seen")
+            with acting_as(BOB):
+                await _fork(witness, talk, branch, None)
+                await witness.get(witness.repository.append(batch(branch, said("3"))))
+            for who, origin in ((BOB, ForkOrigin(talk, 1, 2)), (DEE, None)):
+                with acting_as(who):
+                    read = await witness.read(branch)
+                    found = await witness.get(witness.repository.conversation(branch))
+                    listing = ConversationListing(3, prefix=branch)
+                    (listed,) = await witness.get(witness.repository.conversations(listing))
+                expect(read[:2], whole, f"what is shared, as {who.name} reads it")
+                expect(found and found.forked_from, origin, f"the parent that {who.name} is told")
+                expect(listed.forked_from, origin, f"the parent that {who.name} is told in a list")
+            for who in (ADA, CAI):
+                with acting_as(who):
+                    expect(await witness.read(branch), (), f"what {who.name} reads of Bob's branch")
+            with acting_as(ADA):
+                await witness.get(witness.repository.clear(talk, now=START))
+            with acting_as(DEE):
+                expect((await witness.read(branch))[:2], whole, "what is shared when Ada has cleared hers")
+
+    @law
+    async def test_l28_fork_at_once(self) -> None:
+        """L28 fork: a branch that begins while its parent is cleared is whole, or is not made."""
+        async with self.open() as witness:
+            for round_ in range(self.rounds):
+                talk = await _talk(witness, f"at once {round_}")
+                ids = [message.id for message in await witness.read(talk)]
+                branches = [witness.named(f"at once {round_} {number}") for number in range(4)]
+
+                async def fork(branch: str, talk: str = talk) -> None:
+                    await witness.ask(witness.repository.fork(Fork(talk, branch, None, START)))
+
+                async def clear(talk: str = talk) -> None:
+                    await witness.ask(witness.repository.clear(talk, now=START))
+
+                async with anyio.create_task_group() as together:
+                    for branch in branches[:2]:
+                        together.start_soon(fork, branch)
+                    together.start_soon(clear)
+                    for branch in branches[2:]:
+                        together.start_soon(fork, branch)
+                for branch in branches:
+                    read = [message.id for message in await witness.read(branch)]
+                    if read:
+                        expect(read, ids, "a branch that began while its parent was cleared")
+                        (await witness.observe(branch)).expect_counts(branch)
+
+
+async def _fork(witness: Witness, talk: str, branch: str, at: str | int | None) -> Forked:
+    return await witness.get(witness.repository.fork(Fork(talk, branch, at, START)))
+
+
+async def _page(witness: Witness, talk: str, view: View, at: int | None = None) -> MessagePage | None:
+    return await witness.get(witness.repository.page(PageQuery(talk, view, as_of=at)))
+
+
+async def _talk(witness: Witness, name: str = "会") -> str:
+    """Make a conversation of nine messages and a summary of three of them, at version 9."""
+    talk = witness.named(name)
+    for index in range(6):
+        draft = said(f"{index}", f"第{index}句", timestamp=INSTANTS[index % 3])
+        await witness.get(witness.repository.append(batch(talk, draft)))
+    await _summarize(witness, talk, message_id="s", size=3, delete_covered=False)
+    await witness.get(witness.repository.append(batch(talk, said("6"), said("7"))))
+    await witness.get(witness.repository.append(batch(talk, said("8"))))
+    return talk
+
+
+async def _tree(witness: Witness, name: str) -> list[str]:
+    """Make a conversation, a branch that goes on, a branch of that one, and a second one that parts earlier."""
+    talk = await _talk(witness, name)
+    tree = [talk, *(f"{talk} {number}" for number in range(3))]
+    await _fork(witness, talk, tree[1], "7")
+    await witness.get(witness.repository.append(batch(tree[1], said("7a"), said("7b"))))
+    await _fork(witness, tree[1], tree[2], "7a")
+    await _fork(witness, tree[1], tree[3], "6")
+    await witness.get(witness.repository.append(batch(tree[3], said("6a"))))
+    return tree
+
+
+async def _summarize(
+    witness: Witness, talk: str, *, delete_covered: bool, message_id: str = "t", size: int = 2
+) -> None:
+    page = await _page(witness, talk, "model")
+    if page is None:
+        raise LawBrokenError(f"no page of {talk!r}, which holds messages")
+    summary = summary_of(
+        talk,
+        page.messages[:size],
+        message_id=message_id,
+        planned_at_version=page.version,
+        delete_covered=delete_covered,
+    )
+    await witness.get(witness.repository.summarize(summary))
+
+
+async def _remove(witness: Witness, talk: str, times: int) -> None:
+    for _ in range(times):
+        await witness.get(witness.repository.remove_newest(talk, now=START, threshold=None))

@@ -1,0 +1,170 @@
+"""``ConversationRow``: the row of one conversation, as the writes of a transaction share it."""
+
+from typing import final
+
+from attrs import define
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.conversation.changes import ConversationState, new_conversation
+from chatmemory.conversation.messages import Conversation, ForkOrigin
+from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
+from chatmemory_layers.sqlite.engine.jobs import Transaction
+
+SELECT_CONVERSATION = """
+SELECT conversation_key, summarized_seq, version, message_count, view_count, view_tokens, open_count, created_at_us,
+    updated_at_us, next_seq, rewritten_at_version, deleted_count, kept_since_version, kept_since_us, parent_key, forked_from,
+    forked_at_version, forked_at_seq, owner_user, owner_app,
+    EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = chat_conversation.conversation_key)
+FROM chat_conversation
+WHERE conversation_id = :conversation_id
+"""
+INSERT_CONVERSATION = """
+INSERT INTO chat_conversation (conversation_id, version, next_seq, rewritten_at_version, summarized_seq,
+    message_count, view_count, view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app)
+VALUES (?, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?)
+RETURNING conversation_key
+"""
+UPDATE_CONVERSATION = """
+UPDATE chat_conversation
+SET summarized_seq = ?, version = ?, message_count = ?, view_count = ?, view_tokens = ?, open_count = ?, created_at_us = ?,
+    updated_at_us = ?, next_seq = ?, rewritten_at_version = ?, deleted_count = ?, kept_since_version = ?, kept_since_us = ?
+WHERE conversation_key = ?
+"""
+# Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
+INSERT_WORK = """
+INSERT INTO history_work (conversation_key, due_at_us, attempts) VALUES (:conversation_key, :due_at_us, 0)
+ON CONFLICT (conversation_key) DO NOTHING
+"""
+DELETE_WORK = "DELETE FROM history_work WHERE conversation_key = :conversation_key"
+
+LEAVE_PARENT = """
+UPDATE chat_conversation SET parent_key = NULL, shared_seq = NULL, shared_version = NULL
+WHERE conversation_key = :conversation_key
+"""
+
+
+@final
+@define(eq=False)
+class ConversationRow:
+    """The row of one conversation, or what it will be.
+
+    Attributes:
+        state: what the next change begins with.
+        key: 0 until the row is inserted.
+        summarized_seq: the last place that a summary has taken; behind it each message stands at its seq.
+        is_branch: whether it shows messages of a parent.
+        is_changed: whether the row has to be written.
+    """
+
+    state: ConversationState
+    key: int = 0
+    summarized_seq: int = 0
+    is_branch: bool = False
+    is_changed: bool = False
+
+    def inserted_key(self, transaction: Transaction, owner: Namespace) -> int:
+        """Return the key, inserting the row when the conversation is new; then it is *owner*'s."""
+        if self.key == 0:
+            row = (self.state.conversation.conversation_id, owner.user, owner.app)
+            (self.key,) = transaction.execute(INSERT_CONVERSATION, row).fetchone()
+        return self.key
+
+    def become(self, transaction: Transaction, state: ConversationState) -> None:
+        """Take on what was decided, and queue history work or take it out of the queue, whoever holds it."""
+        if state.has_work and not self.state.has_work:
+            due_at_us = (state.conversation.updated_at - EPOCH) // MICROSECOND
+            transaction.execute(INSERT_WORK, {"conversation_key": self.key, "due_at_us": due_at_us})
+        elif self.state.has_work and not state.has_work:
+            transaction.execute(DELETE_WORK, {"conversation_key": self.key})
+        self.state = state
+        self.is_changed = True
+
+    def leave_parent(self, transaction: Transaction) -> None:
+        """Show the messages of a parent no more."""
+        if self.is_branch:
+            transaction.execute(LEAVE_PARENT, {"conversation_key": self.key})
+            self.is_branch = False
+
+    def save(self, transaction: Transaction) -> None:
+        """Write the row back if it changed."""
+        if self.is_changed:
+            state, conversation = self.state, self.state.conversation
+            row = (
+                self.summarized_seq,
+                conversation.version,
+                conversation.message_count,
+                conversation.view_count,
+                conversation.view_tokens,
+                conversation.open_count,
+                (conversation.created_at - EPOCH) // MICROSECOND,
+                (conversation.updated_at - EPOCH) // MICROSECOND,
+                state.next_seq,
+                state.rewritten_at_version,
+                state.deleted_count,
+                state.kept_since_version,
+                None if state.kept_since is None else to_us(state.kept_since),
+                self.key,
+            )
+            transaction.execute(UPDATE_CONVERSATION, row)
+
+
+def conversation_row(transaction: Transaction, conversation_id: str) -> ConversationRow:
+    """Return the row, the same for every write of *transaction*."""
+    held = transaction.held.get((ConversationRow, conversation_id))
+    if not isinstance(held, ConversationRow):
+        held = _load_conversation(transaction, conversation_id)
+        transaction.held[ConversationRow, conversation_id] = held
+    return held
+
+
+def _load_conversation(transaction: Transaction, conversation_id: str) -> ConversationRow:
+    """Read the row; a conversation that nobody has written to has one that is not stored yet."""
+    row = transaction.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
+    if row is None:
+        return ConversationRow(new_conversation(conversation_id, EPOCH))
+    (
+        key,
+        summarized_seq,
+        version,
+        message_count,
+        view_count,
+        view_tokens,
+        open_count,
+        created_at_us,
+        updated_at_us,
+        next_seq,
+        rewritten_at_version,
+        deleted_count,
+        kept_since_version,
+        kept_since_us,
+        parent_key,
+        forked_from,
+        forked_at_version,
+        forked_at_seq,
+        owner_user,
+        owner_app,
+        has_work,
+    ) = row
+    conversation = Conversation(
+        conversation_id,
+        version,
+        message_count,
+        view_count,
+        view_tokens,
+        open_count,
+        EPOCH + created_at_us * MICROSECOND,
+        EPOCH + updated_at_us * MICROSECOND,
+        None if forked_from is None else ForkOrigin(forked_from, forked_at_version, forked_at_seq),
+    )
+    owner = Namespace(owner_user, owner_app)
+    state = ConversationState(
+        conversation,
+        next_seq,
+        rewritten_at_version,
+        deleted_count,
+        bool(has_work),
+        owner,
+        kept_since_version,
+        None if kept_since_us is None else from_us(kept_since_us),
+    )
+    return ConversationRow(state, key, summarized_seq, parent_key is not None)
