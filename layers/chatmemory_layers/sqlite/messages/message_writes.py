@@ -87,12 +87,15 @@ def _store(transaction: Transaction, row: ConversationRow, decision: AppendDecis
     key, first = row.inserted_key(transaction, decision.state.owner), row.state.next_seq
     before, after = row.state.conversation, decision.state.conversation
     version, stored_at_us = after.version, (after.updated_at - EPOCH) // MICROSECOND
+    messages, in_view = before.message_count, before.view_count
     view_tokens, open_count = before.view_tokens, before.open_count
-    for number, draft in enumerate(decision.new):
+    for seq, draft in enumerate(decision.new, first):
+        messages += 1
+        in_view += 1
         view_tokens += draft.tokens
         open_count += draft.role in OPEN_ROLES
-        size = (before.message_count + number + 1, before.view_count + number + 1, view_tokens, open_count)
-        if not insert_message(transaction, key, first + number, draft, version, stored_at_us, size):
+        size = (messages, in_view, view_tokens, open_count)
+        if not insert_message(transaction, key, seq, draft, version, stored_at_us, size):
             transaction.execute(DELETE_FROM_SEQ, {"conversation_key": key, "seq": first})
             return False
     return True
