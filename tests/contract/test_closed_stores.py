@@ -12,6 +12,7 @@ from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.message_repository import (
     ConversationListing,
+    Fork,
     HistoryWork,
     MessageRepository,
     MessageRepositoryTag,
@@ -57,6 +58,7 @@ def of_messages(repository: MessageRepository) -> Iterator[tuple[str, Effect[Any
     yield "clear messages", repository.clear("c", now=START)
     yield "remove the newest message", repository.remove_newest("c", now=START, threshold=None)
     yield "read conversation", repository.conversation("c")
+    yield "fork a conversation", repository.fork(Fork("c", "d", None, START))
     yield "list conversations", repository.conversations(ConversationListing(1))
     yield "summarize", repository.summarize(summary)
     yield "read summarization", repository.summarization("c", "s")

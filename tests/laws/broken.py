@@ -349,8 +349,9 @@ class AcknowledgesBeforeItStores(Broken):
 
 class CursorsIncludeTheirMessage(Broken):
     def page(self, query: PageQuery) -> Effect[MessagePage | None, Any]:
-        newer_than = query.newer_than and query.newer_than - 1
-        return self.inner.page(evolve(query, newer_than=newer_than))
+        if query.newer_than and query.as_of is None:
+            query = evolve(query, newer_than=query.newer_than - 1)
+        return self.inner.page(query)
 
 
 class PagesByTimeAlone(Broken):
