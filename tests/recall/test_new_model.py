@@ -78,7 +78,7 @@ def test_past_chats_of_an_earlier_model_are_embedded_anew_batch_by_batch(tmp_pat
         past.write("s1.jsonl", ("user", ALLERGY), ("user", CAT))
         past.index()
     with open_index(tmp_path, embedder=static) as past:
-        search = searching(past.live.repository)  # type: ignore[arg-type]  open_index keeps its turns in SQLite
+        search = searching(past.live.repository)
         before = search.search("花生过敏").run_sync().unwrap()
         assert [hit.prompt.content for hit in before.hits][:1] == [ALLERGY]
         assert before.mode == "lexical"

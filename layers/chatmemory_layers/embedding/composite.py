@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.embedding.unit_vectors import unit_rows
 from chatmemory_layers.embedding.bundled import ROWS, SCALES, vocabulary
-from chatmemory_layers.embedding.static_pieces import static_pieces
 from chatmemory_layers.embedding.text_features import (
     DIM,
     IS_LIGHT,
@@ -24,6 +23,7 @@ from chatmemory_layers.embedding.text_features import (
     PLACES,
     WordPiece,
     hashed_share,
+    static_pieces,
     text_features,
 )
 

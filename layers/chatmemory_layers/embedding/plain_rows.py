@@ -16,7 +16,6 @@ from typing import Final, final
 from chatmemory.effect import Effect, Layer
 from chatmemory.embedding.query_embedder import QueryEmbedderTag
 from chatmemory_layers.embedding.bundled import MODEL, ROWS, SCALES, mapped_numbers, vocabulary
-from chatmemory_layers.embedding.static_pieces import static_pieces
 from chatmemory_layers.embedding.text_features import (
     DIM,
     IS_LIGHT,
@@ -25,6 +24,7 @@ from chatmemory_layers.embedding.text_features import (
     PLACES,
     WordPiece,
     hashed_share,
+    static_pieces,
     text_features,
 )
 

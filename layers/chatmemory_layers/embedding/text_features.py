@@ -3,7 +3,7 @@
 Texts that share words, beginnings, endings or typing slips share hashed features; meaning is not known.  Chinese, Japanese
 and Korean text is taken by characters, pairs and triples, since nothing there parts the words.  A piece (``WordPiece``)
 has a static row, which knows what it means; for Chinese words stand the pieces of their English glosses
-(``static_pieces.py``).  How vectors are made of both is said in ``composite.py`` and ``plain_rows.py``, with numpy and
+(``static_pieces``).  How vectors are made of both is said in ``composite.py`` and ``plain_rows.py``, with numpy and
 without.
 
 ``hashed_share`` says how much of a vector the features have; static rows have the rest, as far as they know the script:
@@ -207,3 +207,23 @@ def _spaced(character: str) -> str:
 
 def _is_han(code_point: int) -> bool:
     return any(first <= code_point <= last for first, last in _HAN)
+
+
+def static_pieces(pieces: WordPiece, text: str) -> tuple[list[int], list[float] | None]:
+    """Return the rows of *text* and their weights.
+
+    Args:
+        pieces: cuts what is not Chinese.
+        text: any text.
+
+    Returns:
+        places in the vocabulary, a place as often as it occurs; and as many weights, or None where each is 1.
+    """
+    if text.isascii():
+        return pieces.places(text), None
+    # Imported late: a process that reads English alone does without.
+    from chatmemory_layers.embedding.chinese_glosses import chinese_glosses
+
+    places = pieces.places(static_part(text))
+    glossed, weights = chinese_glosses().pieces(text)
+    return places + glossed, [1.0] * len(places) + weights
