@@ -77,16 +77,16 @@ STORES: Final = (
                 JOIN cursorDiskKV AS b
                     ON b.key = 'bubbleId:' || :id || ':' || json_extract(h.value, '$.bubbleId')
                 ORDER BY h.key
-                """,  # noqa: S608
+                """,  # noqa: S608  the statement is ours
             ),
-            ("bubble", f"SELECT value FROM json_each({_COMPOSER}, '$.conversation') ORDER BY key"),  # noqa: S608
+            ("bubble", f"SELECT value FROM json_each({_COMPOSER}, '$.conversation') ORDER BY key"),  # noqa: S608  the statement is ours
             (
                 "bubble",
                 f"""
                 SELECT b.key, b.value FROM cursorDiskKV AS b WHERE {_BUBBLES.format(id=":id")}
                     AND coalesce(json_array_length({_COMPOSER}, '$.fullConversationHeadersOnly'), 0) = 0
                 ORDER BY b.rowid
-                """,  # noqa: S608
+                """,  # noqa: S608  the statement is ours
             ),
         ),
     ),
