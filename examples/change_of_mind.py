@@ -4,7 +4,7 @@ from datetime import datetime
 from pathlib import Path
 
 from acquaintance import MEI
-from on_screen import clip, headline, named, print_message
+from on_screen import clip, headline, print_message
 
 from chatmemory import (
     ChatMemory,
@@ -12,6 +12,7 @@ from chatmemory import (
     LongTermMemory,
     LongTermMemoryService,
     ManagedRuntime,
+    NewMessage,
     Stored,
 )
 from chatmemory_layers import stacks
@@ -19,11 +20,12 @@ from chatmemory_layers import stacks
 MOVED = "moving"
 NEWS = "I work in Shanghai now."
 QUESTION = "Which city does she work in?"
-ON_CALL = "on-call-2025-03-14"
+ON_CALL, WHAT_IF = "on-call-2025-03-14", "what-if"
+INSTEAD = "Wait: restart nothing before the release of tonight is out."
 
 
 async def change_of_mind(store: Path) -> None:
-    """Replace a fact, read the old one, undo, and read a conversation as it was."""
+    """Replace a fact, read the old one, undo; read a conversation as it was, and go on from there."""
     async with ManagedRuntime(stacks.embedded(store)) as runtime:
         await change(await runtime.service(LongTermMemoryService))
         await look_back(await runtime.service(ChatMemoryService))
@@ -42,7 +44,7 @@ async def change(memory: LongTermMemory) -> None:
     for outcome in report.outcomes:
         if isinstance(outcome, Stored):
             for ended in outcome.retired:
-                older = await memory.restore(MEI, ended.id, instead_of=outcome.id).or_raise()
+                older = await memory.undo(MEI, ended.id).or_raise()
                 print(
                     f"undone, because it was a slip of the tongue: {older.content!r} is true again ({ended.attribute})"
                 )
@@ -59,11 +61,19 @@ async def ask(memory: LongTermMemory, when: str, *, as_of: datetime | None = Non
 
 
 async def look_back(chat: ChatMemory) -> None:
-    """Read what a model got before the first summary."""
+    """Read what a model got before the first summary, and go on from there in a branch."""
     headline("What a model got in the first conversation before it was summarized: get_messages(as_of=20)")
     then = await chat.get_messages(ON_CALL, as_of=20).or_raise()
     now = await chat.get_messages(ON_CALL).or_raise()
-    print(
-        f"{len(then)} messages then, {len(now)} now, of which the first is {named(now[0].id)}; the last one then:"
-    )
+    print(f"{len(then)} messages then, {len(now)} now; the last one then:")
     print_message(then[-1])
+
+    headline("And what if she had answered otherwise? A fork shares what came before, and copies nothing")
+    branch = (await chat.fork(ON_CALL, WHAT_IF, at=then[-1].id).or_raise()).conversation
+    await chat.add_messages(WHAT_IF, [NewMessage("user", INSTEAD)]).or_raise()
+    tail = await chat.get_messages(WHAT_IF, limit=2).or_raise()
+    print(f"{WHAT_IF} begins with {branch.message_count} messages of {ON_CALL} and goes its own way:")
+    for message in tail:
+        print_message(message)
+    same = await chat.get_messages(ON_CALL).or_raise() == now
+    print(f"The other conversation is the same as before: {'yes' if same else 'NO'}")

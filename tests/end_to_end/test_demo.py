@@ -53,6 +53,18 @@ def test_the_demo_recalls_past_chats_shows_a_summary_both_views_the_same_after_a
     assert "16 memories of earlier sessions are stored beside them" in shown
     assert "5 memories, each counted as used once:" in shown
     assert shown.count("[used 1 time]") == 5
+    then, news, changed, before, undone = [
+        shown.index(part)
+        for part in (
+            "[   now]  I work in Hangzhou\n     user | I work in Shanghai now.",
+            "     user | I work in Shanghai now.",
+            "[   now]  I work in Shanghai now",
+            "[before]  I work in Hangzhou",
+            "undone, because it was a slip of the tongue: 'I work in Hangzhou' is true again",
+        )
+    ]
+    assert then < news < changed < before < undone
+    assert "20 messages then, 21 now" in shown
     assert "\x1b" not in shown
     assert list(tmp_path.iterdir()) == []
 
@@ -86,7 +98,7 @@ def test_what_the_demo_leaves_in_a_folder_is_opened_by_the_command_that_it_print
             "on-call-2025-03-14": "Morning Harbor",
         }
         kept = httpx.get(f"{server.url}memories").json()["memories"]
-        assert len(kept) == 23
+        assert len(kept) == 24
 
 
 def test_the_conversation_of_the_demo_is_a_long_one_with_tool_calls_in_two_languages() -> None:

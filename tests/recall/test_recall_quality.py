@@ -14,7 +14,7 @@ from chatmemory.settings.memory_settings import RetrievalSettings
 from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.static import static
 from chatmemory_layers.in_memory.memory_repository import memory_repository
-from tests.recall.quality import Searched, figures, own_questions, search_all
+from tests.recall.quality import Searched, figures, idle_hits, own_questions, search_all
 
 Language = Literal["zh", "en"]
 CANDIDATES = 200
@@ -49,7 +49,13 @@ async def test_questions_in_other_words_find_their_memories(
     assert measured.at_5 >= at_5
 
 
-# Measured .93 and .93.  An idle question fills 4.8 and 3.3 of five places: what is above the threshold is not yet about it.
+# Measured 3.0 and 2.0 of five places: what is above the threshold is not yet about the question.
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_idle_questions_bring_up_little(language: Language) -> None:
+    assert idle_hits(await found(language, static), SETTINGS) <= 3.2
+
+
+# Measured .93 and .93.
 @pytest.mark.parametrize("language", ["zh", "en"])
 async def test_idle_questions_are_less_alike_to_what_they_bring_up(language: Language) -> None:
     searched = await found(language, static)

@@ -15,7 +15,7 @@ from chatmemory.effect import Do, Effect, Outcome, Success
 from chatmemory.errors import DataValidationError, RepositoryError
 from chatmemory.events.event import Change, Event
 from chatmemory.events.event_log import AuditQuery, ChangesPage, no_cursor, number_in
-from chatmemory_layers.sql.columns import END_US, from_us, to_us
+from chatmemory_layers.sql.columns import END_US, EPOCH, MICROSECOND, from_us, to_us
 from chatmemory_layers.sqlite.engine.jobs import Database, Transaction, reads, writes
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
@@ -107,7 +107,7 @@ def _said(change: Change) -> tuple[object, ...]:
         owner.app,
         version,
         reach,
-        None if said_at is None else to_us(said_at),
+        None if said_at is None else (said_at - EPOCH) // MICROSECOND,
         by,
         change.why,
         session_id,
