@@ -6,7 +6,7 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.longterm.memory_rules import MAX_CONTAINED_CHARACTERS
 from chatmemory.programs.http.operation import InApp
-from chatmemory.programs.http.operations.conversations import ConversationList
+from chatmemory.programs.http.operations.conversations import ConversationList, ForkConversation
 from chatmemory.programs.http.operations.memories import ForgetWhere, MemoryList, Question, Said, Shown, Turn
 from chatmemory.programs.http.operations.past_chats import PastConversationList
 from chatmemory.programs.http.operations.values import NewValue, ValueAt, ValueList
@@ -25,6 +25,11 @@ RULES_OF_REQUESTS: Final = {
     **RULES,
     (InApp, "app"): _AN_APP,
     (ConversationList, "after"): A_CURSOR,
+    (ForkConversation, "new_id"): AN_ID,
+    (ForkConversation, "at"): AN_ID,
+    (ForkConversation, TOGETHER): {
+        "anyOf": [{"properties": {"at": {"type": "null"}}}, {"properties": {"version": {"type": "null"}}}]
+    },
     (MemoryList, "app"): _AN_APP,
     (MemoryList, "after"): A_CURSOR,
     (MemoryList, "session_id"): AN_ID,

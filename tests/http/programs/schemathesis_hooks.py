@@ -28,6 +28,9 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
     if case.operation.path.endswith("/supersede") and not isinstance(case.body, dict):
         # It sends 0 where it finds nothing that fits a pattern in time.
         case.body = {"memory": {"content": "绿茶"}}
+    if case.operation.path.endswith("/fork") and isinstance(case.body, dict):
+        # Which messages and versions a conversation has is nothing that a document can say.
+        case.body = {**case.body, "at": None, "version": None}
     if "Idempotency-Key" in case.headers:  # it sends one key with many requests
         case.headers["Idempotency-Key"] = f"key-{next(KEYS)}"
     # The quotes of an example are taken for those of JSON.

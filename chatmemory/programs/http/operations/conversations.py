@@ -138,7 +138,9 @@ class ForkConversation:
 
     new_id: str
     at: str | None = None
-    version: int | None = field(default=None, validator=_A_NUMBER)
+    version: int | None = field(
+        default=None, validator=validators.optional([validators.ge(1), validators.le(MAX_LIMIT)])
+    )
 
 
 def list_conversations(
