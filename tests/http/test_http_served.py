@@ -4,7 +4,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import httpx
@@ -62,7 +62,13 @@ def _has_open(process: subprocess.Popen[bytes], path: Path) -> bool:
     An import can swallow Ctrl-C: Python ignores what is raised while it drops a weak reference to a module's lock.
     """
     files = Path(f"/proc/{process.pid}/fd")
-    return not files.exists() or any(file.resolve() == path.resolve() for file in files.iterdir())
+    if not files.exists():
+        return True
+    for file in files.iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            if file.resolve() == path.resolve():
+                return True
+    return False
 
 
 def _is_listening(port: int) -> bool:
