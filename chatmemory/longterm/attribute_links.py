@@ -54,6 +54,9 @@ _KINDS: Final = tuple(
 _ABOUT_OTHERS: Final = frozenset({"pet", "roommate", "boss", "doctor", "school", "age", "relationship"})
 """What ends when somebody else does something."""
 
+_EXACT: Final = frozenset({"favourite", "detail", "like"})
+"""Of which two are the same only where they are named by the same words: a shoe size is no shirt size."""
+
 _NO_PARTNER: Final = re.compile(
     r"\b(sisters?|brothers?|friends?|parents|cousins?|son|daughter|colleagues?|mum|mom|dad|aunt|uncle|neighbou?rs?|boss)\b"
     r"|[姐妹哥弟爸妈](?!夫)|(?<![男女])朋友|同事|儿子|女儿|老板|邻居",
@@ -85,7 +88,7 @@ _COMMON_PAIRS: Final = frozenset(
     }
 )
 _NOT_ENDED: Final = re.compile(
-    r"\b(don't|do not|doesn't|never(?! stuck| caught| worked)|not|won't|wouldn't|can't|didn't|no wish|refuse|should|would|could|might|want to|if|going to|plan(ning)? to|thinking (of|about))\b"
+    r"\b((don't|do not|doesn't)(?!.*\b(any ?more|any longer)\b)|never(?! stuck| caught| worked)|not|won't|wouldn't|can't|didn't|no wish|refuse|should|would|could|might|want to|if|going to|plan(ning)? to|thinking (of|about))\b"
     r"|[没不别](想|打算|会|要|能|舍得|可能|准备)|别(?!克|墅|的|人)|要不要|打算|考虑|想要|如果|要是",
     re.IGNORECASE,
 )
@@ -133,6 +136,8 @@ def as_rules_read(
 
 def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | None:
     """Return the attribute of *statement*; None: it only implies what another memory says better."""
+    if statement.added:
+        return statement.attribute
     if statement.attribute in known and statement.of != UNKNOWN:
         return None if statement.implied else statement.attribute
     family = [name for name in known if name.partition(":")[0] == statement.family]
@@ -144,7 +149,7 @@ def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | N
             name for name in family if _is_one(name.partition(":")[2], said) or _is_named(known[name], said)
         ]
         family = named if len(named) == 1 else family
-    elif statement.of:
+    elif statement.of and statement.family not in _EXACT:
         family = [name for name in family if _is_one(name.partition(":")[2], statement.of)]
     else:
         family = []
@@ -232,21 +237,32 @@ def _is_their_love(clauses: Iterable[str]) -> bool:
 
 
 def _over(
-    passage: Passage, clauses: Iterable[str], grammar: AttributeGrammar, known: Mapping[str, Memory]
+    passage: Passage, clauses: Sequence[str], grammar: AttributeGrammar, known: Mapping[str, Memory]
 ) -> str | None:
     """Return the attribute that is over; None when the words fit none, or several."""
-    named = [name for name, memory in known.items() if _is_named(memory, passage.text)]
+    named = [name for name, memory in known.items() if _is_meant(name, memory, passage, clauses, grammar)]
     if len(named) == 1:
         return named[0]
     meant = [
         name
         for name in known
         for attribute, pattern in grammar.ends.items()
-        if (name == attribute or name.partition(":")[0] == attribute)
+        if attribute != "like"
+        and (name == attribute or name.partition(":")[0] == attribute)
         and any(pattern.search(clause) for clause in clauses)
     ]
     both = [name for name in meant if name in named]
     return both[0] if len(both) == 1 else meant[0] if len(meant) == 1 else None
+
+
+def _is_meant(
+    name: str, memory: Memory, passage: Passage, clauses: Sequence[str], grammar: AttributeGrammar
+) -> bool:
+    """Tell whether *passage* names the value of *memory*; of a like, where it says that it is liked no more."""
+    if name.partition(":")[0] != "like":
+        return _is_named(memory, passage.text)
+    no_more = grammar.ends["like"]
+    return any(no_more.search(clause) and _is_named(memory, clause) for clause in clauses)
 
 
 def _ending(attribute: str, memory: Memory, passage: Passage, around: Sequence[Passage]) -> ProposedMemory:

@@ -13,6 +13,7 @@ from typing import Final, assert_never, final
 from attrs import evolve, frozen
 
 from chatmemory.longterm.extraction.attribute_grammar import UNKNOWN, AttributeGrammar, AttributeRule
+from chatmemory.longterm.extraction.attributes import one_spelling
 from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
@@ -34,6 +35,7 @@ class AttributeStatement:
         at: where the value stands in the text.
         passage: where it is said.
         implied: whether it is only implied: who tells of a girlfriend has one.
+        added: whether it is said beside what is so already: "I also work at the zoo".
     """
 
     family: str
@@ -43,6 +45,7 @@ class AttributeStatement:
     at: Span
     passage: Passage
     implied: bool
+    added: bool
 
     @property
     def attribute(self) -> str:
@@ -172,9 +175,12 @@ def _matched(passage: Passage, rule: AttributeRule, grammar: AttributeGrammar) -
             value = _trimmed(found["value"], grammar)
             if value and _counts(passage.text, found, rule, grammar):
                 of = rule.of or _qualifier(found, value, rule)
+                clause = clause_around(passage.text, found.start("value"), found.end("value"), grammar)
+                added = grammar.added.search(clause.replace(found["value"], " ")) is not None
+                of = value.casefold() if added else of
                 start = passage.start + found.start("value")
                 at = Span(start, start + len(found["value"]))
-                return AttributeStatement(rule.family, of, rule.key, value, at, passage, rule.implied)
+                return AttributeStatement(rule.family, of, rule.key, value, at, passage, rule.implied, added)
             # Not behind it: what counts may stand within what does not.
             found = pattern.search(passage.text, found.start() + 1)
     return None
@@ -228,4 +234,4 @@ def _qualifier(found: re.Match[str], value: str, rule: AttributeRule) -> str:
     of = (found.groupdict().get("of") or "").strip(_EDGES).casefold().removesuffix("'s")
     if rule.named:
         return value.casefold()
-    return of
+    return one_spelling(of)

@@ -33,6 +33,31 @@ def is_single_valued(attribute: str) -> bool:
     return attribute not in SEVERAL_VALUED
 
 
+_SPELLINGS: Final = {
+    "color": "colour",
+    "flavor": "flavour",
+    "theater": "theatre",
+    "movie": "film",
+    "tv show": "show",
+}
+
+
+def one_spelling(of: str) -> str:
+    """Return what is named by *of* in the spelling of the names of attributes: the British one, of one thing.
+
+    >>> one_spelling("color"), one_spelling("movies"), one_spelling("tennis")
+    ('colour', 'film', 'tennis')
+    """
+    one = (
+        of
+        if of.endswith(("ss", "us", "is", "series", "news")) or len(of) < LEAST_PLURAL
+        else of.removesuffix("s")
+    )
+    return _SPELLINGS.get(one, one)
+
+
+LEAST_PLURAL: Final = 4  # letters
+
 _ASKED_BY: Final = {
     "address": "address live ship deliver 地址是什么 收货地址 住址 寄到哪里 快递寄哪",
     "age": "age old 年龄 多大了 我几岁 今年多大 几岁了",
@@ -76,6 +101,9 @@ _ASKED_BY: Final = {
     "time zone": "time zone timezone 哪个时区 会议时间 什么时区",
     "units": "units unit 用什么单位 单位是什么",
     "usual order": "usual order drink coffee 点什么 平时点什么 要什么",
+    "like": "like likes love enjoy hobby hobbies play drink 喜欢什么 爱好是什么 兴趣 喝什么 吃什么 玩什么 打什么",
+    "spoken language": "speak speaks language languages 会说什么语言 会哪些语言 会讲什么语言",
+    "work place": "work city place office located 在哪个城市工作 在哪里上班 在哪工作 办公室在哪 公司在哪",
     "work": "work employer company job workplace 在哪家公司 在哪里上班 在哪儿工作 哪个公司 公司是哪家 在哪工作",
 }
 

@@ -7,11 +7,28 @@ from functools import partial
 from typing import Final
 
 from chatmemory.longterm.extraction import attribute_values as values
-from chatmemory.longterm.extraction.attribute_grammar import UNKNOWN, AttributeGrammar, attribute
+from chatmemory.longterm.extraction.attribute_grammar import (
+    UNKNOWN,
+    AttributeGrammar,
+    AttributeRule,
+    attribute,
+)
 from chatmemory.longterm.extraction.english import VOCABULARY as STATEMENTS
 from chatmemory.longterm.extraction.grammar import Vocabulary, expression
 
 VOCABULARY: Final[Vocabulary] = {
+    "liked": r"(?!it\b|that\b|this\b|them\b|you\b|to\b|not\b|when\b|how\b|what\b|for\b|so\b)[\w'-]+( [\w'-]+){0,2}?",
+    "stop": r"(?= *($|[,.;!]| (and|or|a lot|very|so much|every|on|in|at|with|when|because|but|too|as well|now|these days|twice|once|most|after|before|for|instead)\b))",
+    "new": r"( (new|current|present|latest|actual))?",
+    "superior": r"(?:direct |new |line |team |project )?(?:boss|manager|supervisor|team lead|team leader|lead|superior)",
+    "person": r"(?!(?:<spoken>|american|canadian|australian|indian|mexican|brazilian|egyptian|nigerian|kenyan|scottish|belgian|austrian|swiss"
+    r"|israeli|iranian|iraqi|african|european|asian|british|irish)\b)((dr|mr|mrs|ms|prof|professor)\b\.? )?<Word>",
+    "role": r"[\w -]+?(?= *($|[,.:;!)]| and\b| at\b| now\b))",
+    "detail": r"(shoe|shirt|dress|ring|clothing|jacket|trouser) size|size|budget|salary|deadline|user ?name|nick ?name|blood type|weight|height|locker|room"
+    r"|room number|desk|nationality|citizenship|native language|mother tongue|insurance|internet provider|phone carrier|carrier|phone plan|landlord|landlady"
+    r"|trainer|coach|mentor|advisor|adviser|tutor|hairdresser|barber|lawyer|accountant|major|degree|religion|bedtime|wake-up time|browser|search engine"
+    r"|password manager|font|framework|cloud provider|licen[cs]e plate|best friend|star sign|zodiac sign|cover letter|email client|terminal|operating system"
+    r"|music app|streaming service|thermostat|alarm|preferred \w+|goal|target weight|working hours|work hours",
     "adv": r"( (also|really|just|still|actually|currently|now|finally|officially|mostly|mainly|already|always|all|both|basically|temporarily"
     r"|recently|newly|happily|only|back|over|so|been))*",
     "I": r"\b(i|we)",
@@ -61,12 +78,57 @@ VOCABULARY: Final[Vocabulary] = {
     "device": r"thinkpad|macbook(?: (?:air|pro))?|mac mini|imac|dell xps|xps|surface(?: pro)?|chromebook|framework|zenbook|iphone|ipad|pixel|galaxy|oneplus|xperia"
     r"|fairphone|kindle|laptop|desktop",
     "plain": r"(?P<of>[\w-]+( [\w-]+)?)",
-    "project": r"((the|our|my|all of|everything of( the)?) )?(?P<of>(?!(?:i|we|it|they|he|she|you|this|that|there|everything|who|which|what|store|db|data|database|backend"
+    "project": r"((the|our|my|all of|everything of( the)?) )?(?P<of>(?!(?:i|we|it|they|he|she|you|this|that|there|everything|who|which|what|store|db|data|database|backend|our|my|the|all|a|an|its|main"
     r"|old|new|project|service|app|company|laptop|machine)\b)[\w-]+(?:'s? [\w-]+| (?!is\b|are\b|was\b|runs?\b|uses?\b|sits?\b|stores?\b|lives?\b|has\b|depends?\b)[\w-]+){0,3}?)'?s?( (project|service|app|system|website|site|repo|codebase))?",
 }
 _attribute: Final = partial(attribute, vocabulary=VOCABULARY)
 
+
+def _mine(
+    family: str, noun: str, value: str, *, key: str = "", of: str = "", others: bool = True
+) -> AttributeRule:
+    """Return the rule of what is *mine*: my X is V, V is my X, I have a new X, V, I changed my X to V."""
+    held = f"(?P<value>{value})"
+    is_now = "( is|'s| are| has been| (has |was |is )?(changed|switched|moved|updated|renamed|set) to| became)<adv>"
+    return _attribute(
+        family,
+        key or family,
+        rf"\b(my|our)<new> {noun}('s name)?{is_now}( called| named| at| in| on)? (an? |the )?{held}",
+        rf"\b(switched|changed|got|have|found|chose|picked|hired)( to| me)?( an?| my| our)( new| different)+ {noun}s?( now)?( is|,|:| -| called| named| and)*"
+        rf"( now)?( it's| it is| her name is| his name is| named| called| he's| she's)? {held}",
+        rf"\b(changed|switched|moved|updated|renamed|set)( my| our)<new> {noun}( from [^,.]+?)? to (an? |the )?{held}",
+        rf"{held} is<adv> (my|our)<new> {noun}(?=$|[,.;!]| now\b| these\b)",
+        of=of,
+        others=others,
+    )
+
+
+MINE: Final = (
+    _mine("boss", "<superior>", "<person>"),
+    _mine("doctor", "(family |primary care )?(?P<of><clinician>)", "<person>"),
+    _mine("work", "(employer|company|workplace|firm)", "<firm>", key="employer", others=False),
+    _mine("work place", "(office|workplace|company)", "<place>", key="place of work", others=False),
+    _mine("gym", "gym", "<Name>", others=False),
+    _mine("bank", "bank", "<Name>", others=False),
+    _mine("role", "(job title|job|title|role|position|occupation|profession)", "<role>", key="occupation"),
+    _mine("editor", "((main|default|code|text|favou?rite) )*(editor|ide)", "<editor>", others=False),
+    _mine("detail", "(?P<of><detail>)", r"[^,.;!?]+"),
+)
+"""What is told by its own noun."""
+
 STATED: Final = (
+    *MINE,
+    _attribute(
+        "spoken language",
+        "spoken language",
+        r"<I>( can| could)?<adv>( a little| some| fluent)? (speak|know|understand|learn|study)( a little| some| fluent)? (?P<value><spoken>)\b",
+        r"<I am><adv> (learning|studying|fluent in) (?P<value><spoken>)\b",
+    ),
+    _attribute(
+        "work place",
+        "place of work",
+        r"(<I>|<I am>)<adv> (work|working)<adv>( out of| from)?( downtown)? in (?P<value>(?!IT\b|HR\b|PR\b|UX\b|QA\b|R&D|AI\b|Sales\b|Marketing\b|Finance\b|Engineering\b|Legal\b|Support\b)<place>)",
+    ),
     # --- Reaching somebody
     _attribute(
         "email",
@@ -286,6 +348,7 @@ STATED: Final = (
         r"<I>( \w+)? (study|studied|attend|go to uni)( [\w ]+)? at (?P<value><Name>)",
         r"<I am><adv> (studying|doing|reading)( [\w-]+){0,5}? at (?P<value><Name>)",
         r"\bdoing my ([\w-]+ ){1,3}at (?P<value><Name>)",
+        r"<I>( have| just)* (transferred to|enrolled (at|in)) (?P<value><Name>)(?! (team|department|office|squad|group))",
         r"\b(transferred|moved|enrolled) (to|at|in) (?P<value><Name>( (university|college|school|academy)))",
     ),
     _attribute(
@@ -474,6 +537,15 @@ STATED: Final = (
         r"<I have> (an?|the) (?P<value><Name>)( [\w-]+){0,3}? (plan|subscription|membership|account)",
         named=True,
     ),
+    _attribute(
+        "like",
+        "likes",
+        r"<I><adv>( really| absolutely)? (like|love|enjoy|adore)( to)?( playing| drinking| eating| watching| reading| doing| going)? (?P<value><liked>)<stop>",
+        r"<I><adv>( often| usually| regularly| mostly| mainly)? (play|drink|practi[sc]e|do|go|collect)( the)? (?P<value><liked>)<stop>",
+        r"\bmy( favou?rite| main| new)? hobby is<adv>( playing| doing| going)? (?P<value><liked>)<stop>",
+        r"<I am><adv> into (?P<value><liked>)<stop>",
+        named=True,
+    ),
 )
 """What is so now; the first that fits has the words."""
 
@@ -484,6 +556,10 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         VOCABULARY,
     ),
     own=None,
+    added=expression(
+        r"\b(also|as well|in addition|additionally|besides|an? (second|third|extra|additional|spare|backup)|one more)\b|\btoo(?= *($|[,.;!]))|\banother (?!job|company|city|country|flat|apartment|place|town)",
+        VOCABULARY,
+    ),
     owner=expression(
         r"\b(my|mine|me|our|us|i|i'm|i've|we|we're|cv|invoice|parcels?|ship|deliver|delivery|home|use|show|switch|set|please|schedule|all|everything|anywhere|everywhere|always)\b|\bnew (number|phone|address|e-?mail)\b",
         VOCABULARY,
@@ -535,6 +611,10 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         ),
         "work": expression(
             r"\b(quit|left|resigned from|lost) (my|the) job\b|\b(between jobs|laid off|got fired|i resigned|i retired|handed in my notice|unemployed)\b",
+            VOCABULARY,
+        ),
+        "like": expression(
+            r"\b(no longer|any ?more|any longer|stopped(?! (by|at|in|for|to)\b)|quit|gave up|given up|off)\b",
             VOCABULARY,
         ),
         "gym": expression(r"\b(the|my) (gym|membership)\b", VOCABULARY),
