@@ -57,6 +57,10 @@ _ABOUT_OTHERS: Final = frozenset({"pet", "roommate", "boss", "doctor", "school",
 _EXACT: Final = frozenset({"favourite", "detail", "like"})
 """Of which two are the same only where they are named by the same words: a shoe size is no shirt size."""
 
+_LEFT: Final = re.compile(
+    r"\bfrom (?P<old>[\w .'&-]+?) (over |back )?to\b|从(?P<旧>[^，。从]+?)(换|搬|跳|改|转|迁|切|调)",
+    re.IGNORECASE,
+)
 _NO_PARTNER: Final = re.compile(
     r"\b(sisters?|brothers?|friends?|parents|cousins?|son|daughter|colleagues?|mum|mom|dad|aunt|uncle|neighbou?rs?|boss)\b"
     r"|[姐妹哥弟爸妈](?!夫)|(?<![男女])朋友|同事|儿子|女儿|老板|邻居",
@@ -138,6 +142,8 @@ def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | N
     """Return the attribute of *statement*; None: it only implies what another memory says better."""
     if statement.added:
         return statement.attribute
+    if replaced := _replaced(statement.passage, known):
+        return replaced
     if statement.attribute in known and statement.of != UNKNOWN:
         return None if statement.implied else statement.attribute
     family = [name for name in known if name.partition(":")[0] == statement.family]
@@ -154,6 +160,15 @@ def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | N
     else:
         family = []
     return family[0] if len(family) == 1 else statement.attribute
+
+
+def _replaced(passage: Passage, known: Mapping[str, Memory]) -> str | None:
+    """Return the attribute of the one value that *passage* says is left: ``from Google to Meta``, 从微信换到钉钉."""
+    left = _LEFT.search(passage.text)
+    if left is None:
+        return None
+    named = [name for name, memory in known.items() if _is_named(memory, left["old"] or left["旧"])]
+    return named[0] if len(named) == 1 else None
 
 
 def _of_a_kind(

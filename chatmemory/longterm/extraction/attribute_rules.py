@@ -20,6 +20,7 @@ from chatmemory.longterm.extraction.statements import Passage, passages
 
 STATED_ATTRIBUTE: Final = 0.8  # the confidence in what these rules alone have read
 _EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
+_NO: Final = ("不", "没", "别", "未", "不再", "不是", "不在", "没在", "instead of ")  # right before a value
 
 
 @final
@@ -202,6 +203,8 @@ def _counts(text: str, found: re.Match[str], rule: AttributeRule, grammar: Attri
     """Tell whether the clause of *found* says what is so now, of the user himself."""
     clause = clause_around(text, found.start(), found.end(), grammar)
     if grammar.past.search(clause) or grammar.negated.search(clause.replace(found["value"], " ")):
+        return False
+    if text[: found.start("value")].endswith(_NO):
         return False
     if rule.wished and grammar.shown.search(clause):
         return False

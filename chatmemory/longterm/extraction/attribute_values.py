@@ -22,6 +22,12 @@ EDITOR: Final = (
     r"|webstorm|goland|clion|rider|eclipse|netbeans|xcode|android studio|jupyter(?:lab)?|notepad\+\+|textmate|bbedit)"
 )
 NOTES: Final = r"(?:evernote|onenote|obsidian|notion|logseq|roam|bear|apple notes|google keep|joplin|印象笔记|有道云笔记|语雀|飞书文档|思源笔记|石墨文档|幕布)"
+BROWSER: Final = (
+    r"(?:(?:google )?chrome|chromium|(?:mozilla )?firefox|safari|(?:microsoft )?edge|brave|opera|vivaldi|tor browser|arc browser"
+    r"|谷歌浏览器|火狐(?:浏览器)?|夸克|360浏览器|QQ浏览器|UC浏览器)"
+)
+MUSIC: Final = r"(?:spotify|apple music|youtube music|tidal|deezer|amazon music|网易云(?:音乐)?|qq音乐|酷狗(?:音乐)?|酷我(?:音乐)?|汽水音乐)"
+PACKAGES: Final = r"(?:npm|yarn|pnpm|bun|pip|poetry|pipenv|conda|uv|maven|gradle|bazel|cmake)"
 SHELL: Final = r"(?:bash|zsh|fish|powershell|nushell|tcsh|ksh|xonsh|elvish)"
 OPERATING_SYSTEM: Final = r"(?:linux|ubuntu|debian|fedora|arch(?: linux)?|nixos|linux mint|opensuse|manjaro|mac ?os|windows(?: \d+)?|freebsd|pop!?_?os|deepin|统信|麒麟)"
 HOST: Final = (

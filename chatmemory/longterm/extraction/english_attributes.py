@@ -21,17 +21,23 @@ VOCABULARY: Final[Vocabulary] = {
     "stop": r"(?= *($|[,.;!]| (and|or|a lot|very|so much|every|on|in|at|with|when|because|but|too|as well|now|these days|twice|once|most|after|before|for|instead)\b))",
     "new": r"( (new|current|present|latest|actual))?",
     "superior": r"(?:direct |new |line |team |project )?(?:boss|manager|supervisor|team lead|team leader|lead|superior)",
-    "person": r"(?!(?:<spoken>|american|canadian|australian|indian|mexican|brazilian|egyptian|nigerian|kenyan|scottish|belgian|austrian|swiss"
-    r"|israeli|iranian|iraqi|african|european|asian|british|irish)\b)((dr|mr|mrs|ms|prof|professor)\b\.? )?<Word>",
-    "role": r"[\w -]+?(?= *($|[,.:;!)]| and\b| at\b| now\b))",
-    "detail": r"(shoe|shirt|dress|ring|clothing|jacket|trouser) size|size|budget|salary|deadline|user ?name|nick ?name|blood type|weight|height|locker|room"
-    r"|room number|desk|nationality|citizenship|native language|mother tongue|insurance|internet provider|phone carrier|carrier|phone plan|landlord|landlady"
-    r"|trainer|coach|mentor|advisor|adviser|tutor|hairdresser|barber|lawyer|accountant|major|degree|religion|bedtime|wake-up time|browser|search engine"
-    r"|password manager|font|framework|cloud provider|licen[cs]e plate|best friend|star sign|zodiac sign|cover letter|email client|terminal|operating system"
-    r"|music app|streaming service|thermostat|alarm|preferred \w+|goal|target weight|working hours|work hours",
+    "proper": r"(?!(?:<spoken>|american|canadian|australian|indian|mexican|brazilian|egyptian|nigerian|kenyan|scottish|belgian|austrian|swiss"
+    r"|israeli|iranian|iraqi|african|european|asian|british|irish)\b)((dr|mr|mrs|ms|prof|professor)\b\.? )?<Name>",
+    "role": r"(?!(?:at|with|in|on|for|as)\b)[\w -]+?(?= *($|[,.:;!)]| and\b| at\b| now\b))",
+    "companion": r"landlord|landlady|trainer|personal trainer|coach|mentor|advisor|adviser|tutor|hairdresser|barber|lawyer|accountant|best friend"
+    r"|(?:\w+ )?teacher|nanny|babysitter|thesis supervisor|insurance agent",
+    "detail": r"(?:last|family|first|middle|maiden|english|chinese) name|surname|user ?name|nick ?name|blood type|nationality|citizenship|native language|mother tongue|major|minor|degree|religion|star sign|zodiac sign"
+    r"|licen[cs]e plate|bedtime|(?:shoe|shirt|dress|ring|clothing|jacket|trouser) size|password manager|search engine",
+    "noun": r"(?!(?:<other>|name|favou?rite|question|problem|issue|point|idea|guess|answer|understanding|concern|error|bug|output|result|plan|dog|cat|pet|next|other|first"
+    r"|second|old|former|previous|ex|last|only)\b)[\w-]+( (?!is\b|are\b|was\b|has\b)[\w-]+){0,2}?",
+    "typed": r"(?:(?:at |on |due |by )*(?:[$€£¥]? ?\d[\w:.,/%$€£ -]*?|<day>|(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?: at \d[\w:]*)?|noon|midnight)|<proper>)(?= *($|[,;!]| (now|instead|from now on|these days|as of|starting|and|but)\b))",
+    "browser": values.BROWSER,
+    "music": values.MUSIC,
+    "packages": values.PACKAGES,
     "adv": r"( (also|really|just|still|actually|currently|now|finally|officially|mostly|mainly|already|always|all|both|basically|temporarily"
     r"|recently|newly|happily|only|back|over|so|been))*",
     "I": r"\b(i|we)",
+    "and I": r"(?:\b(?:i|we)|\A(?:[\w ]{0,16}[,:] )?(?:i|we|i'm|i've|i'd)\b(?:(?!\b(?:he|she|they|who|that|<other>)\b)[^.;])*?\b(?:and|but|so)(?= now\b| then\b| currently\b))",
     "I am": r"\b(i'm|i am|im|we're|we are|i've been|i have been|we've been)",
     "I have": r"\b(i've|i have|we've|we have|i|we)( got)?",
     "my": r"\b(my|our|the)",
@@ -104,14 +110,23 @@ def _mine(
 
 
 MINE: Final = (
-    _mine("boss", "<superior>", "<person>"),
-    _mine("doctor", "(family |primary care )?(?P<of><clinician>)", "<person>"),
-    _mine("work", "(employer|company|workplace|firm)", "<firm>", key="employer", others=False),
+    _mine("boss", "<superior>", "<proper>"),
+    _mine("doctor", "(family |primary care )?(?P<of><clinician>)", "<proper>"),
+    _mine("work", "(employer|company|workplace|firm)", "<proper>", key="employer", others=False),
     _mine("work place", "(office|workplace|company)", "<place>", key="place of work", others=False),
-    _mine("gym", "gym", "<Name>", others=False),
-    _mine("bank", "bank", "<Name>", others=False),
-    _mine("role", "(job title|job|title|role|position|occupation|profession)", "<role>", key="occupation"),
+    _mine("gym", "gym", "<proper>", others=False),
+    _mine("bank", "bank", "<proper>", others=False),
+    _mine("role", "(job title|title|position)", "<role>", key="occupation"),
+    _mine("role", "(job|role|occupation|profession)", "<job>", key="occupation"),
     _mine("editor", "((main|default|code|text|favou?rite) )*(editor|ide)", "<editor>", others=False),
+    _mine(
+        "address",
+        "((home|mailing|shipping|postal|delivery|street|residential) )?address",
+        r"[^@;!?]*\d[^@;!?]*",
+    ),
+    _mine("name", "(full |real |legal )?name", "<Name>"),
+    _mine("age", "age", "<number>"),
+    _mine("detail", "(?P<of><companion>)", "<proper>"),
     _mine("detail", "(?P<of><detail>)", r"[^,.;!?]+"),
 )
 """What is told by its own noun."""
@@ -127,7 +142,8 @@ STATED: Final = (
     _attribute(
         "work place",
         "place of work",
-        r"(<I>|<I am>)<adv> (work|working)<adv>( out of| from)?( downtown)? in (?P<value>(?!IT\b|HR\b|PR\b|UX\b|QA\b|R&D|AI\b|Sales\b|Marketing\b|Finance\b|Engineering\b|Legal\b|Support\b)<place>)",
+        r"(<I>|<I am>)<adv> (work|working)<adv>( out of| from| in| at)( our| the)? (?P<value><place>)( office| branch| campus)",
+        r"(<I>|<I am>)<adv> (work|working)<adv>( downtown)? in (?P<value>(?!IT\b|HR\b|PR\b|UX\b|QA\b|R&D|AI\b|Sales\b|Marketing\b|Finance\b|Engineering\b|Legal\b|Support\b)<place>)",
     ),
     # --- Reaching somebody
     _attribute(
@@ -200,12 +216,18 @@ STATED: Final = (
         of=UNKNOWN,
         others=True,
     ),
+    _attribute(
+        "allergy",
+        "allergies",
+        r"<I am><adv>( \w+ly)? allergic to (?P<value><liked>)<stop>",
+        r"<I have> an? (?P<value><liked>) allergy",
+        named=True,
+    ),
     _attribute("anniversary", "anniversary", r"\banniversary\b.*?(?P<value><day>)"),
     _attribute(
         "avoid",
         "diet",
         r"<I> (?P<value>(don't|do not|can't|cannot|never) eat [\w -]+)",
-        r"<I> (?P<value>eat everything[\w ]*)",
         named=True,
     ),
     _attribute(
@@ -214,6 +236,8 @@ STATED: Final = (
         r"<I am><adv>( an?| strictly| on| going| gone)*<adv> (?P<value><diet>)\b",
         r"<I have><adv> (gone|went|became|turned|go|eat|eating)( fully| strictly| completely)? (?P<value><diet>)\b",
         r"\b(eat|eating|try|trying|doing|following|follow|on)\b[\w ]{0,16}? (?P<value><diet>)\b",
+        r"<I> (?P<value>eat (everything|anything|meat|fish)\b[\w ]*)",
+        r"<I> (recently |just |have |finally )*(went|became|turned)( fully| strictly| an?)* (?P<value><diet>)\b",
         r"\b(?P<value><diet>) (is the word|diet|since|now|these days|for)\b",
         r"\b(?P<value>eat(ing)? (meat|fish|dairy|eggs|everything|gluten) again)",
         wished=True,
@@ -227,7 +251,7 @@ STATED: Final = (
     _attribute(
         "relationship",
         "relationship",
-        r"<I am><adv>( an?)? (?P<value>single|married|engaged|divorced|widowed|separated|in a relationship|seeing (somebody|someone)|dating|newlyweds?)\b",
+        r"<I am><adv>( an?)? (?P<value>single|married|engaged|divorced|widowed|separated|in a relationship|married to .+|engaged to .+|dating .+|seeing (somebody|someone)|dating|newlyweds?)\b",
         r"\b(?P<value>(got|get) (married|engaged|divorced))\b",
         r"\b(?P<value>(?-i:[A-Z])\w+ and i are (engaged|married|together|dating|divorced|separated))\b",
         r"<I have> (?P<value>an? (girlfriend|boyfriend|partner))\b",
@@ -249,10 +273,11 @@ STATED: Final = (
     _attribute(
         "residence",
         "home",
-        r"<I>( have)?<adv> (live|reside|rent|stay|settled)<adv>( \w+){0,3}? (in|at|out of|near) (the )?(?P<value><place>)",
+        r"<and I>( have)?<adv> (live|reside|rent|stay|settled)<adv>( \w+){0,3}? (in|at|out of|near) (the )?(?P<value><place>)",
         r"<I am><adv> (living|based|renting|staying|residing|settled|settling)<adv>( \w+){0,2}? (in|out of|near) (the )?(?P<value><place>)",
         r"<I am><adv> in (?P<value><place>)(?= *($|[,.!]|now\b|these days\b|for\b|since\b|btw\b))",
         r"\A(?!.*\b(office|company|firm|hq|headquarters|service|project|team|meeting|data|server|repo|event|party|class)\b[^,]*\b(moved|relocated)).*?(\A|[,.;!] |\b(i|we|i've|we've|i'm|we're|just|finally|have|had|been|recently|and|then|family|all|so) )(moved|relocated|moving|emigrated|settled)<adv>( house)?( from [\w ]+?)? (to|in) (?P<value><place>)(?! (project|team))",
+        r"\b(i|we|i've|we've|family|just|and)( have)?<adv>( just)* (moved|relocated)<adv> (in)?to( an?| our| my| the)?( new| bigger| smaller)? ?(house|flat|apartment|place|condo|studio|home)( in| near) (?P<value><place>)",
         r"\bhome (is|has been|means)<adv> (?P<value><place>)",
         r"(?P<value><place>) is<adv> home\b",
         r"\A((so|well|hi|hey)[, ]+)?(currently |now )?(based|living) (in|out of) (?P<value><place>)",
@@ -265,20 +290,24 @@ STATED: Final = (
     _attribute(
         "work",
         "employer",
-        r"(<I>|<I am>)<adv> (work|working|employed|contracting|freelancing|interning|consulting)(?! on\b| from\b| under\b| out\b)( [\w-]+){0,5}? (at|for|with|by) (?P<value><firm>)",
+        r"(<and I>|<I am>)<adv> (work|working|employed|contracting|freelancing|interning|consulting)(?! on\b| from\b| under\b| out\b)( [\w-]+){0,5}? (at|for|with|by) (?P<value><firm>)",
         r"\b(start(ed|ing)?|began|begun)<adv>( (a|my|the) new (job|role|position))? (at|with) (?P<value><firm>)",
         r"\b(joined|joining|hired by|sign(ed|ing)( on| up)? with|(new|a) job (at|with)|work is) (?P<value><firm>)(?! team)",
+        r"\b(got|found|landed|accepted|took|started|have|have got|change of) (a|an|my|the)?( new)?( \w+)? ?(job|position|role|gig|internship) (at|with) (?P<value><firm>)",
+        r"\bmy<new> (job|position|role) is<adv> (at|with) (?P<value><firm>)",
+        r"\b(changed|switched) (jobs|companies|employers|job|company)\b[^.]*? (at|with|for|to|joined) (?P<value><Name>)",
+        r"<I>( just| have)* (got|was|been) (hired|recruited|employed) (by|at) (?P<value><firm>)",
         r"\b(pay ?check|pay ?slip|payslip|badge|contract) (now )?says (?P<value><firm>)",
         r"<I am><adv>( an?| the) <job> (at|with|for) (?P<value><firm>)",
         r"<I am><adv>( an?| the) (?!member|guest|regular|patient|customer|student|fan|loss)([\w-]+ ){1,4}(at|with) (?P<value><firm>)",
-        r"\A((so|well|ok|hi|hello)[, ]+)?<I am><adv> (at|with) (?P<value><Word>)",
+        r"(?:\A|[,.:;!-] |\b(so|well|ok|and|but|now) )<I am><adv> (at|with) (?P<value><Word>)",
         r"<I> (bake|cook|teach|drive|nurse) (at|for) (?P<value><firm>)",
     ),
     _attribute(
         "boss",
         "boss",
         r"\b<my> (boss|manager|line manager|supervisor|team lead|lead|pm)('s|,)?( is| called| named| is called)?<adv>,? (?!(?:<spoken>|american|canadian|australian|indian|mexican|brazilian|egyptian|nigerian|kenyan|scottish|belgian|austrian|swiss|israeli|iranian|iraqi|african|european|asian|british|irish)\b)(?P<value><Word>)",
-        r"<I>( now)?<adv> report to (?P<value><Word>|\w+)",
+        r"<and I>( now)?<adv> report to (?P<value><Word>|\w+)",
         r"\b(guy|woman|person|man|one) above me is( called)? (?P<value><Word>)",
         r"\bunder a (pm|manager|boss|lead) (named|called) (?P<value><Word>)",
         r"(?P<value>\bmy own boss)",
@@ -319,9 +348,10 @@ STATED: Final = (
     _attribute(
         "car",
         "car",
-        r"<I>( now| still)? drive (?!to\b|(my|the|our) (son|daughter|kids?|wife|husband|mum|dad|dog|children)\b)(an? |the |my )?(?P<value>[\w -]*?((<car>)|(?-i:[A-Z])[\w-]+|\d{4}).*)",
+        r"<and I>( now| still)? drive (?!to\b|(my|the|our) (son|daughter|kids?|wife|husband|mum|dad|dog|children)\b)(an? |the |my )?(?P<value>[\w -]*?((<car>)|(?-i:[A-Z])[\w-]+|\d{4}).*)",
         r"\b(bought|picked up|got|have|had|own|leased|ordered|purchased|for|drive)\b( myself| my| our)?( an?| the)?[\w ]{0,20}? (?P<value>(<car>)\b[^,.!]*)",
-        r"\b(my|our|the) (new )?car('s| is)( now)?( an?)? (?P<value>.+)",
+        r"\b(my|our|the)<new> car('s| is)<adv>( an?)? (?P<value>[\w -]*?((<car>)|(?-i:[A-Z])[\w-]+).*)",
+        r"\b(replaced|swapped|traded)\b[^.]*? (with|for|to) (an?|the|my)( new| used)? (?P<value>[\w -]*?(<car>).*)",
     ),
     _attribute(
         "device",
@@ -347,6 +377,7 @@ STATED: Final = (
         "education",
         r"<I>( \w+)? (study|studied|attend|go to uni)( [\w ]+)? at (?P<value><Name>)",
         r"<I am><adv> (studying|doing|reading)( [\w-]+){0,5}? at (?P<value><Name>)",
+        r"<I><adv>( study| studied)? (go|went|attend|transferred|switched|moved|changed)<adv>( to| at)? (?P<value>(?=[\w'. ]*\b(?:<school>)\b)<Name>)",
         r"\bdoing my ([\w-]+ ){1,3}at (?P<value><Name>)",
         r"<I>( have| just)* (transferred to|enrolled (at|in)) (?P<value><Name>)(?! (team|department|office|squad|group))",
         r"\b(transferred|moved|enrolled) (to|at|in) (?P<value><Name>( (university|college|school|academy)))",
@@ -416,7 +447,7 @@ STATED: Final = (
         "favourite",
         "favourite",
         r"\bmy<adv>( new| current| all-time)? (favou?rite|fave) (?P<of>[\w-]+( [\w-]+)?)( of all time)?( is| are| has to be| would be|'s| changed to| was always)<adv> (?P<value>.+)",
-        r"(?P<value>.+?) (is|are)<adv> my<adv>( new)? favou?rite (?P<of>[\w-]+( [\w-]+)?)",
+        r"(?P<value>.+?) (is|are)<adv> my<adv>( new)? favou?rite (?P<of>[\w-]+( (?!now\b|these\b|at\b|right\b|any|because\b|since\b|so\b|and\b|but\b|by\b|of\b|in\b|lately\b|currently\b)[\w-]+)?)",
     ),
     _attribute(
         "favourite",
@@ -451,6 +482,8 @@ STATED: Final = (
         "answer language",
         r"\b(answer|reply|respond|talk|write|speak|chat)( to| with)?( me)?( back)?( only)?( in)? (?P<value>(in )?<spoken>)\b",
         r"\b(?P<value><spoken>) (answers?|replies|responses?)( only)?\b",
+        r"\b(switch|change|go)( back)? (to|into) (?P<value><spoken>)\b",
+        r"\b(use|continue in|let's (speak|talk|chat|write)( in)?|in) (?P<value><spoken>)(?=( please|,? from now on| instead| with me|,? thanks| for (all|your|the)\b.*|$))",
         r"\bonly (talk|speak|write|answer)( in)? (?P<value><spoken>)",
         wished=True,
     ),
@@ -474,6 +507,7 @@ STATED: Final = (
         r"\A(so |and |anyway )?<project>( now)? (stores?|keeps?|runs?|is|sits?|uses?|are|lives?|depends?|persists?)<adv>( \w+){0,2}?( <on>)?( an?| the)?( [\w-]+){0,3}? (?P<value><database>)",
         r"\b(all of |keep |moved |migrated |ported |switched )(the )?<project>'? data( <on>)?.*? (?P<value><database>)",
         r"\b(moved|migrated|ported|switched)( the| our)? <project>( over)?( from [\w .]+)? (to|onto|into) (?P<value><database>)",
+        r"\b(use|uses|using|run|running|have|chose|picked|(switched|moved|migrated) to)( an?)? (?P<value><database>)( \w+)? (for|in|behind) <project>",
         r"\bfor <project>,? the database is (?P<value><database>)",
     ),
     _attribute(
@@ -517,6 +551,17 @@ STATED: Final = (
         r"\b(for|use) (?P<value><editor>)\b",
     ),
     _attribute("notes", "notes app", r"\b(use|using|in|to|on|with)\b.*? (?P<value><notes>)\b"),
+    _attribute(
+        "browser",
+        "browser",
+        r"\b(use|using|on|to|with|in|is|love|prefer)( \w+){0,2}? (?P<value><browser>)(?= *($|[,.;!]| (now|as|for everything|instead|every|these|browser|because|and)\b))",
+    ),
+    _attribute(
+        "music app", "music app", r"\b(use|using|on|to|with|have|is)( \w+){0,2}? (?P<value><music>)\b"
+    ),
+    _attribute(
+        "package manager", "package manager", r"\b(use|using|to|with|is)( \w+){0,2}? (?P<value><packages>)\b"
+    ),
     _attribute("shell", "shell", r"\b(on|use|using|to|in|with|is|shell)\b( \w+){0,3}? (?P<value><shell>)\b"),
     _attribute(
         "operating system",
@@ -536,6 +581,13 @@ STATED: Final = (
         r"<I am> subscribed to (?P<value><Name>)",
         r"<I have> (an?|the) (?P<value><Name>)( [\w-]+){0,3}? (plan|subscription|membership|account)",
         named=True,
+    ),
+    _attribute(
+        "detail",
+        "detail",
+        r"\b(my|our)( new| current)? (?P<of><noun>)( is| are|'s| was (moved|changed) to| (has |is |got )?(moved|changed|switched|pushed|rescheduled) to| has been (moved|changed|pushed) to)<adv> (?P<value><typed>)",
+        r"\bthe (?P<of><noun>)( was| has been| is| got)?( now)? (moved|changed|switched|pushed|rescheduled) to (?P<value><typed>)",
+        r"\b(changed|switched|moved|updated|set|pushed|rescheduled) (my|our|the)( new| current)? (?P<of><noun>)( from [^,.]+?)? to (?P<value><typed>)",
     ),
     _attribute(
         "like",
@@ -586,7 +638,7 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         VOCABULARY,
     ),
     negated=expression(
-        r"\b(not|never|no longer|cannot|without|no wish|turned down|refused?|stop (suggesting|recommending|pushing)|pushing|instead of|rather than|isn't|aren't|don't|doesn't|didn't|won't|wouldn't|can't|couldn't|shouldn't|ain't|haven't|hasn't|nobody)\b",
+        r"\b(not|never|no longer|cannot|without|no wish|turned down|refused?|stop (suggesting|recommending|pushing)|pushing|rather than|isn't|aren't|don't|doesn't|didn't|won't|wouldn't|can't|couldn't|shouldn't|ain't|haven't|hasn't|nobody)\b",
         VOCABULARY,
     ),
     wished=expression(
@@ -606,19 +658,20 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
     ),
     ends={
         "relationship": expression(
-            r"\b(broke up|split up|divorced|we separated|ended things|dumped|single again|called it off)\b",
+            r"\b(broke up|split up|divorced|we separated|ended things|dumped|single again|called it off|no longer (together|married|engaged|dating)|not (together|married|engaged|dating) any ?more|got a divorce)\b",
             VOCABULARY,
         ),
         "work": expression(
-            r"\b(quit|left|resigned from|lost) (my|the) job\b|\b(between jobs|laid off|got fired|i resigned|i retired|handed in my notice|unemployed)\b",
+            r"\b(quit|left|resigned from|lost) (my|the) job\b|\b(between jobs|laid off|got fired|i resigned|i retired|handed in my notice|unemployed|i (quit|retired)|out of (work|a job)|stopped working|no longer work(ing)?|don't work( there)? any ?more)\b",
             VOCABULARY,
         ),
+        "pet": expression(r"\b(my|our|the)( old| little)? (<pet>)\b(?!')", VOCABULARY),
         "like": expression(
             r"\b(no longer|any ?more|any longer|stopped(?! (by|at|in|for|to)\b)|quit|gave up|given up|off)\b",
             VOCABULARY,
         ),
         "gym": expression(r"\b(the|my) (gym|membership)\b", VOCABULARY),
-        "car": expression(r"\b(the|my|our) (car|old thing)\b", VOCABULARY),
+        "car": expression(r"\b(the|my|our|a|any) (car|old thing)\b", VOCABULARY),
         "diet": expression(r"\b(diet|gluten-free|low-carb|keto|vegan|vegetarian)\b", VOCABULARY),
         "phone:work": expression(r"\bwork phone\b", VOCABULARY),
         "school": expression(
