@@ -54,7 +54,10 @@ _KINDS: Final = tuple(
 _ABOUT_OTHERS: Final = frozenset({"pet", "roommate", "boss", "doctor", "school", "age", "relationship"})
 """What ends when somebody else does something."""
 
-_EXACT: Final = frozenset({"favourite", "detail", "like"})
+_OF_MANY: Final = frozenset({"like", "allergy", "spoken language"})
+"""What one has many of: it ends only where the words say that just this is no more."""
+
+_EXACT: Final = frozenset({"favourite", "detail", *_OF_MANY})
 """Of which two are the same only where they are named by the same words: a shoe size is no shirt size."""
 
 _LEFT: Final = re.compile(
@@ -194,8 +197,14 @@ def _parts(phrase: str) -> list[str]:
     return [word for word in _WORDS.findall(phrase.casefold()) if word not in _COMMON]
 
 
-def _is_named(memory: Memory, text: str) -> bool:
-    """Tell whether *text* names the value of *memory*: one of its proper names, or two characters of it."""
+def _is_named(memory: Memory, text: str, *, least: int = LEAST_LETTERS) -> bool:
+    """Tell whether *text* names the value of *memory*: one of its proper names, or two characters of it.
+
+    Args:
+        memory: what is known.
+        text: what is said.
+        least: the letters that a word in small letters must have.
+    """
     value = memory.value if isinstance(memory.value, str) else ""
     value = value.translate(FOLD)
     said = text.casefold()
@@ -208,7 +217,7 @@ def _is_named(memory: Memory, text: str) -> bool:
         elif (
             word.casefold() in words
             and word.casefold() not in _COMMON
-            and (len(word) >= LEAST_LETTERS or word != word.lower())
+            and (len(word) >= least or word != word.lower())
         ):
             return True
     return False
@@ -262,7 +271,7 @@ def _over(
         name
         for name in known
         for attribute, pattern in grammar.ends.items()
-        if attribute != "like"
+        if attribute not in _OF_MANY
         and (name == attribute or name.partition(":")[0] == attribute)
         and any(pattern.search(clause) for clause in clauses)
     ]
@@ -273,11 +282,12 @@ def _over(
 def _is_meant(
     name: str, memory: Memory, passage: Passage, clauses: Sequence[str], grammar: AttributeGrammar
 ) -> bool:
-    """Tell whether *passage* names the value of *memory*; of a like, where it says that it is liked no more."""
-    if name.partition(":")[0] != "like":
+    """Tell whether *passage* names the value of *memory*; of what one has many of, where it says that it is no more."""
+    family = name.partition(":")[0]
+    if family not in _OF_MANY:
         return _is_named(memory, passage.text)
-    no_more = grammar.ends["like"]
-    return any(no_more.search(clause) and _is_named(memory, clause) for clause in clauses)
+    no_more = grammar.ends[family]
+    return any(no_more.search(clause) and _is_named(memory, clause, least=3) for clause in clauses)
 
 
 def _ending(attribute: str, memory: Memory, passage: Passage, around: Sequence[Passage]) -> ProposedMemory:

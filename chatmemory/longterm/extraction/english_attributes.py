@@ -52,7 +52,7 @@ VOCABULARY: Final[Vocabulary] = {
     "kin": r"wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|sons?|daughters?|kids?|child|children|baby|toddler|mother|father|mom|mum|dad"
     r"|parents|brothers?|sisters?|siblings?|twins?|grandmother|grandfather|grandma|grandpa|gran|niece|nephew|cousins?|uncle|aunt|in-laws?",
     "other": r"<kin>|friends?|mates?|colleagues?|coworkers?|co-workers?|neighbou?rs?|boss|manager|landlord|landlady|customers?|clients?"
-    r"|flatmates?|roommates?|teammates?|students?|teachers?|barista|guy|girl|woman|man|team",
+    r"|flatmates?|roommates?|teammates?|students?|teachers?|barista|assistant|secretary|intern|coach|trainer|tutor|ex|guy|girl|woman|man|team",
     "child": "son|daughter|kid|child|baby|toddler|boy|girl|little one|eldest|youngest|oldest",
     "pet": r"dog|puppy|pup|cat|kitten|kitty|parrot|rabbit|bunny|hamster|horse|pony|goldfish|fish|turtle|tortoise|bird|budgie|guinea pig|gerbil"
     r"|beagle|labrador|retriever|poodle|corgi|terrier|whippet|spaniel|collie|shepherd|greyhound|tabby|siamese",
@@ -114,6 +114,10 @@ MINE: Final = (
     _mine("doctor", "(family |primary care )?(?P<of><clinician>)", "<proper>"),
     _mine("work", "(employer|company|workplace|firm)", "<proper>", key="employer", others=False),
     _mine("work place", "(office|workplace|company)", "<place>", key="place of work", others=False),
+    _mine(
+        "residence", "(home )?(city|town|location|place of residence)", "<place>", key="home", others=False
+    ),
+    _mine("theme", "((editor|ide|terminal|app|colou?r|ui|vs code) )*theme", "<Name>", others=False),
     _mine("gym", "gym", "<proper>", others=False),
     _mine("bank", "bank", "<proper>", others=False),
     _mine("role", "(job title|title|position)", "<role>", key="occupation"),
@@ -138,6 +142,7 @@ STATED: Final = (
         "spoken language",
         r"<I>( can| could)?<adv>( a little| some| fluent)? (speak|know|understand|learn|study)( a little| some| fluent)? (?P<value><spoken>)\b",
         r"<I am><adv> (learning|studying|fluent in) (?P<value><spoken>)\b",
+        named=True,
     ),
     _attribute(
         "work place",
@@ -165,6 +170,7 @@ STATED: Final = (
         "phone",
         "contact",
         r"\b(phone|mobile|cell|number|call|ring|text|reach|whatsapp|cv|contact)\b.*?(?P<value><phone>)",
+        r"\A(it's|it is|the new one is)( now)? (?P<value><phone>)",
         r"(?P<value><phone>).*\b(phone|mobile|cv|contact|number|call)\b",
         wished=True,
         owned=True,
@@ -227,7 +233,7 @@ STATED: Final = (
     _attribute(
         "avoid",
         "diet",
-        r"<I> (?P<value>(don't|do not|can't|cannot|never) eat [\w -]+)",
+        r"<I><adv> (?P<value>(don't|do not|can't|cannot|never) eat [\w -]+)",
         named=True,
     ),
     _attribute(
@@ -236,8 +242,8 @@ STATED: Final = (
         r"<I am><adv>( an?| strictly| on| going| gone)*<adv> (?P<value><diet>)\b",
         r"<I have><adv> (gone|went|became|turned|go|eat|eating)( fully| strictly| completely)? (?P<value><diet>)\b",
         r"\b(eat|eating|try|trying|doing|following|follow|on)\b[\w ]{0,16}? (?P<value><diet>)\b",
-        r"<I> (?P<value>eat (everything|anything|meat|fish)\b[\w ]*)",
-        r"<I> (recently |just |have |finally )*(went|became|turned)( fully| strictly| an?)* (?P<value><diet>)\b",
+        r"<I><adv> (?P<value>eat (everything|anything|meat|fish)\b[\w ]*)",
+        r"<I><adv> (recently |just |have |finally )*(went|became|turned)( fully| strictly| an?)* (?P<value><diet>)\b",
         r"\b(?P<value><diet>) (is the word|diet|since|now|these days|for)\b",
         r"\b(?P<value>eat(ing)? (meat|fish|dairy|eggs|everything|gluten) again)",
         wished=True,
@@ -245,7 +251,7 @@ STATED: Final = (
     _attribute(
         "habit:smoking",
         "habit",
-        r"<I> (?P<value>smoke\b.*)",
+        r"<I><adv> (?P<value>smoke\b.*)",
         r"\b(?P<value>(non-?smoker|without a cigarette|smoke-free|stopped smoking|quit smoking).*)",
     ),
     _attribute(
@@ -267,7 +273,7 @@ STATED: Final = (
     _attribute(
         "gym",
         "gym",
-        r"<I>( usually| mostly)? (train|work out|lift|climb|do my (lifting|training|workouts?))<adv> at (the )?(?P<value><Name>)",
+        r"<I>( usually| mostly)? (train|work out|exercise|lift|climb|do my (lifting|training|workouts?))<adv> at (the )?(?P<value><Name>)",
         r"\b(joined|signed up (at|for|with)|go to|going to|member (of|at)|switched to) (?=.*\b(<gym>)\b)(?!the gym\b)(?P<value>.*(?-i:[A-Z]).*)",
     ),
     _attribute(
@@ -285,7 +291,7 @@ STATED: Final = (
         r"\b(have|has|got|bought|rent|own) (an? |our |my )?[\w -]{0,20}?(house|flat|apartment|place|condo|cottage) (is )?in (?P<value><place>)",
     ),
     _attribute(
-        "hometown", "hometown", r"<I> (was born|grew up|come)( and raised)? (in|from) (?P<value><place>)"
+        "hometown", "hometown", r"<I><adv> (was born|grew up|come)( and raised)? (in|from) (?P<value><place>)"
     ),
     _attribute(
         "work",
@@ -301,7 +307,7 @@ STATED: Final = (
         r"<I am><adv>( an?| the) <job> (at|with|for) (?P<value><firm>)",
         r"<I am><adv>( an?| the) (?!member|guest|regular|patient|customer|student|fan|loss)([\w-]+ ){1,4}(at|with) (?P<value><firm>)",
         r"(?:\A|[,.:;!-] |\b(so|well|ok|and|but|now) )<I am><adv> (at|with) (?P<value><Word>)",
-        r"<I> (bake|cook|teach|drive|nurse) (at|for) (?P<value><firm>)",
+        r"<I><adv> (bake|cook|teach|drive|nurse) (at|for) (?P<value><firm>)",
     ),
     _attribute(
         "boss",
@@ -362,7 +368,7 @@ STATED: Final = (
         "bank",
         "bank",
         r"\b(salary|wages?|paycheck|pay|bank(ing)?)\b.*?\b(goes|go|land|lands|paid|arrive|is|bank with|lives)( in| into| to| at| with)*( an?| my)? (?P<value><Word>)",
-        r"<I> bank (with|at) (?P<value><Word>)",
+        r"<I><adv> bank (with|at) (?P<value><Word>)",
         r"\b(moved|switched|transferred)( my)?( bank| account| salary| money| everything)+( over)? (to|into) (?P<value><Word>)",
     ),
     # --- Families, pets, people
@@ -431,6 +437,7 @@ STATED: Final = (
     _attribute(
         "pet",
         "pet",
+        r"\b(changed|switched) (the|our|my) (?P<of><pet>)'s name( from \w+)? to (?P<value>(?-i:[A-Z])\w+)",
         r"\brenamed (the|our|my) (?P<of><pet>)\b[^.]*?(called|to|is|he's|she's|it's)( now)?( called)? (?P<value>(?-i:[A-Z])\w+)",
         others=True,
         named=True,
@@ -446,7 +453,7 @@ STATED: Final = (
     _attribute(
         "favourite",
         "favourite",
-        r"\bmy<adv>( new| current| all-time)? (favou?rite|fave) (?P<of>[\w-]+( [\w-]+)?)( of all time)?( is| are| has to be| would be|'s| changed to| was always)<adv> (?P<value>.+)",
+        r"\bmy<adv>( new| current| all-time)? (favou?rite|fave) (?P<of>[\w-]+( (?!has\b|have\b|was\b|is\b|used\b|changed\b|became\b|now\b)[\w-]+)?)( of all time)?( is| are| has to be| would be|'s| (has |have |was |were )?(changed|switched|moved) to| (has )?bec[oa]me| was always)<adv> (?P<value>.+)",
         r"(?P<value>.+?) (is|are)<adv> my<adv>( new)? favou?rite (?P<of>[\w-]+( (?!now\b|these\b|at\b|right\b|any|because\b|since\b|so\b|and\b|but\b|by\b|of\b|in\b|lately\b|currently\b)[\w-]+)?)",
     ),
     _attribute(
@@ -469,8 +476,8 @@ STATED: Final = (
     _attribute(
         "commute",
         "commute",
-        r"<I> (take|catch|ride|get) (the |my |an? )?(?P<value>[\w -]*\b<vehicle>s?\b.*?(to work|to the office|in\b.*|every morning|$))",
-        r"<I> (?P<value>(cycle|walk|drive|bike|run|commute)\b.*?(to work|to the office|in\b.*))",
+        r"<I><adv> (take|catch|ride|get) (the |my |an? )?(?P<value>[\w -]*\b<vehicle>s?\b.*?(to work|to the office|in\b.*|every morning|$))",
+        r"<I><adv> (?P<value>(cycle|walk|drive|bike|run|commute)\b.*?(to work|to the office|in\b.*))",
         r"\bmy commute is (?P<value>.+)",
         r"\b(i|we) (go in|commute) by (?P<value>.+)",
         r"\b(got|bought) (myself )?an? (?P<value>(e-bike|bike|bicycle|scooter|moped|motorbike)\b.*)",
@@ -571,7 +578,7 @@ STATED: Final = (
     _attribute(
         "medication",
         "medication",
-        r"<I> take (\d+ ?mg (of )?)?(?P<value>(?!a |an |the |my |it |care |part )[a-z]{5,})( every| daily| each| twice| once| in the)",
+        r"<I><adv> take (\d+ ?mg (of )?)?(?P<value>(?!a |an |the |my |it |care |part )[a-z]{5,})( every| daily| each| twice| once| in the)",
         r"<I am> on \d+ ?mg (of )?(?P<value>[a-z]{5,})",
         named=True,
     ),
@@ -590,6 +597,11 @@ STATED: Final = (
         r"\b(changed|switched|moved|updated|set|pushed|rescheduled) (my|our|the)( new| current)? (?P<of><noun>)( from [^,.]+?)? to (?P<value><typed>)",
     ),
     _attribute(
+        "detail",
+        "detail",
+        r"<I><adv>( usually| normally| generally)? (?P<of>wake up|get up|go to bed|go to sleep|start work|finish work)( early| late)? (at|around|by) (?P<value>\d[\w:. ]*|<number>|noon|midnight)",
+    ),
+    _attribute(
         "like",
         "likes",
         r"<I><adv>( really| absolutely)? (like|love|enjoy|adore)( to)?( playing| drinking| eating| watching| reading| doing| going)? (?P<value><liked>)<stop>",
@@ -604,7 +616,7 @@ STATED: Final = (
 ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
     stated=STATED,
     other=expression(
-        r"\b(he|she|they|his|her|their|him|them|he's|she's|they're)\b|\b(?-i:[A-Z])\w+'s ([\w-]+ )?(<other>)\b|\b(my|our|his|her|their) ([\w'-]+ )?(<other>)('s)?\b(?!,?( \w+)? and i\b)|\b(the|an?) (friend|neighbou?r|colleague|landlord|customer|client|guy|kids|girl|woman)\b|\b(dad|mum|mom|grandma|grandpa)\b",
+        r"\b((my|our|the|his|her|their) [\w-]+|(?-i:[A-Z])\w+)'s (new |current |work |home |mobile |cell )*(phone|number|e-?mail|address|birthday|favou?rite|boss|manager|job|car|employer|doctor|dentist|age|gym|mobile|cell|house|apartment|hobby|diet)\b|\b(he|she|they|his|her|their|him|them|he's|she's|they're)\b|\b(?-i:[A-Z])\w+'s ([\w-]+ )?(<other>)\b|\b(my|our|his|her|their) ([\w'-]+ )?(<other>)('s)?\b(?!,?( \w+)? and i\b)|\b(the|an?) (friend|neighbou?r|colleague|landlord|customer|client|guy|kids|girl|woman)\b|\b(dad|mum|mom|grandma|grandpa)\b",
         VOCABULARY,
     ),
     own=None,
@@ -638,7 +650,7 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         VOCABULARY,
     ),
     negated=expression(
-        r"\b(not|never|no longer|cannot|without|no wish|turned down|refused?|stop (suggesting|recommending|pushing)|pushing|rather than|isn't|aren't|don't|doesn't|didn't|won't|wouldn't|can't|couldn't|shouldn't|ain't|haven't|hasn't|nobody)\b",
+        r"\b(not|never|no longer|cannot|without|no wish|turned down|refused?|stop (suggesting|recommending|pushing)|pushing|(stopped|quit|gave up) \w+ing|rather than|isn't|aren't|don't|doesn't|didn't|won't|wouldn't|can't|couldn't|shouldn't|ain't|haven't|hasn't|nobody)\b",
         VOCABULARY,
     ),
     wished=expression(
@@ -653,7 +665,7 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         r"\b(sold|traded|scrapped|quit|left|resigned|cancel(l)?ed|unsubscribed|dropped|ditched|gave up|given up|stopped|closed|shut (it |them )?down|shut|ripped|removed"
         r"|moved out|broke up|split up|divorced|separated|died|passed away|put down|retired|stepped down|signed off|discharged|handed|gave back|given back|returned"
         r"|dropped out|goodbye|went to|got bought|bought out|too pricey|too expensive|replaced|got rid of|knocked off|was a phase|dumped|rip|came off|coming off|emptied|(never|didn't) (stuck|stick|caught on|worked out)|merged|out of|expired|run out|ran out"
-        r"|lapsed|is over|are over|over with|no more|no longer|any ?more|any longer|is gone|are gone|fired|laid off|last day|between jobs|deleted|retire|can stop|overruled|swapped|switched|off|reassigned|finished|ended)\b",
+        r"|(gave|given|threw|thrown|put|let|sent) (\w+ ){0,3}(away|back|up|down|go)|outgrew|outgrown|lapsed|is over|are over|over with|no more|no longer|any ?more|any longer|is gone|are gone|fired|laid off|last day|between jobs|deleted|retire|can stop|overruled|swapped|switched|off|reassigned|finished|ended)\b",
         VOCABULARY,
     ),
     ends={
@@ -664,6 +676,13 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         "work": expression(
             r"\b(quit|left|resigned from|lost) (my|the) job\b|\b(between jobs|laid off|got fired|i resigned|i retired|handed in my notice|unemployed|i (quit|retired)|out of (work|a job)|stopped working|no longer work(ing)?|don't work( there)? any ?more)\b",
             VOCABULARY,
+        ),
+        "boss": expression(r"\b(no longer have|don't have) an? (boss|manager)\b", VOCABULARY),
+        "spoken language": expression(
+            r"\b(no longer|any ?more|any longer|stopped|quit|gave up|forgotten)\b", VOCABULARY
+        ),
+        "allergy": expression(
+            r"\b(no longer|any ?more|any longer|outgrew|outgrown|got over|not allergic)\b", VOCABULARY
         ),
         "pet": expression(r"\b(my|our|the)( old| little)? (<pet>)\b(?!')", VOCABULARY),
         "like": expression(
