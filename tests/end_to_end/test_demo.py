@@ -96,6 +96,7 @@ def test_what_the_demo_leaves_in_a_folder_is_opened_by_the_command_that_it_print
             "a-week-later": "Morning, Harbo",
             "getting-acquainted": "Hi, I'm Mei, a",
             "on-call-2025-03-14": "Morning Harbor",
+            "what-if": "Morning Harbor",
         }
         kept = httpx.get(f"{server.url}memories").json()["memories"]
         assert len(kept) == 24
