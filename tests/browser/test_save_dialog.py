@@ -193,6 +193,17 @@ def test_what_is_remembered_already_is_said_to_be(page: Page, api: Api) -> None:
     assert len(api.memories()) == 1
 
 
+def test_what_was_forgotten_is_said_not_to_come_back_from_the_same_message(page: Page, api: Api) -> None:
+    for said in ("Saved to long-term memory", "does not come back from the same message"):
+        dialog = opened(page, api, PREFERENCE)
+        expect_fields(dialog, *proposed(api.extract(PREFERENCE)))
+        dialog.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text(said)).to_be_visible()
+        for memory in api.memories():
+            api.client.delete(f"/memories/{memory['id']}").raise_for_status()
+        page.reload()
+
+
 def test_a_failed_save_keeps_the_form_and_can_be_repeated(visit: Visits, api: Api) -> None:
     visitor = visit()
     visitor.expect_trouble("/memories")

@@ -10,7 +10,7 @@ import { notify } from "../pieces/notices.js";
 
 /**
  * Gives a function that saves one new memory, `(memory, {app, signal})`, and answers what became of it:
- * `{outcome, unembedded, reason}`, where the outcome is "stored" or "duplicate".
+ * `{outcome, unembedded, reason}`, where the outcome is "stored", "duplicate" or "skipped".
  *
  * The same write keeps its key however often it is sent; another one gets another.
  */
@@ -26,18 +26,19 @@ export function useRemember() {
 
 /**
  * Say that a memory is saved, in the words *stored*, or that it was there already; with the way to it.  What it has ended is
- * told too, and can be undone.
+ * told too, and can be undone.  What was forgotten does not come back from the same message.
  */
 export function notifySaved({ outcome, unembedded, reason, app }, { stored, words }) {
   const isNew = outcome.outcome === "stored";
+  const isKeptOut = outcome.outcome === "skipped";
   const withoutVector = unembedded > 0 ? ` ${words.unembedded} ${reason ?? ""}` : "";
   const retired = outcome.retired ?? [];
   const ended = retired.length ? ` ${words.retired.replace("{n}", retired.length)}` : "";
   notify({
     kind: isNew ? "done" : "info",
-    text: `${isNew ? stored : words.duplicate}${ended}${withoutVector}`.trim(),
+    text: `${isNew ? stored : isKeptOut ? words.keptOut : words.duplicate}${ended}${withoutVector}`.trim(),
     action: retired.length ? { label: words.undo, run: () => undo(outcome, { app, words }) } : undefined,
-    link: { label: words.open, href: hrefTo(["memories", isNew ? outcome.id : outcome.of]) },
+    link: isKeptOut ? undefined : { label: words.open, href: hrefTo(["memories", isNew ? outcome.id : outcome.of]) },
   });
 }
 
