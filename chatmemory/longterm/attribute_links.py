@@ -215,7 +215,7 @@ def _is_named(memory: Memory, text: str, *, least: int = LEAST_LETTERS) -> bool:
             if any(pair in said for pair in pairs):
                 return True
         elif (
-            word.casefold() in words
+            (word.casefold() in words or word.removesuffix("ing") in words)
             and word.casefold() not in _COMMON
             and (len(word) >= least or word != word.lower())
         ):

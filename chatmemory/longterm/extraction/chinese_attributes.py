@@ -306,7 +306,31 @@ STATED: Final = (
     _attribute(
         "device",
         "设备",
+        r"(?P<of>工作|公司|个人|私人|备用|办公)(用的?)?(电脑|手机|笔记本|平板)[^，。]{0,4}?(?P<value><设备>)",
+        owned=True,
+    ),
+    _attribute(
+        "device", "设备", r"(电脑|笔记本|台式机)[^，。]{0,8}?(?P<value><设备>)", of="computer", owned=True
+    ),
+    _attribute(
+        "device",
+        "设备",
+        r"(用的?是?|换了?|换成了?|手机是|电脑是|买了|入手|的手机是)[^，。]{0,4}?(?P<value>(?=macbook|thinkpad|联想|戴尔|surface)<设备>)",
+        of="computer",
+        owned=True,
+    ),
+    _attribute(
+        "device",
+        "设备",
+        r"(用的?是?|换了?|换成了?|手机是|电脑是|买了|入手|的手机是)[^，。]{0,4}?(?P<value>(?=ipad)<设备>)",
+        of="tablet",
+        owned=True,
+    ),
+    _attribute(
+        "device",
+        "设备",
         r"(用的?是?|换了?|换成了?|手机是|电脑是|买了|入手|的手机是)[^，。]{0,4}?(?P<value><设备>)",
+        of="phone",
         owned=True,
     ),
     _attribute(
@@ -471,7 +495,7 @@ STATED: Final = (
     _attribute(
         "notes", "笔记软件", r"(记在|搬到|用|换成了?|迁到|转到|改用|放在)\s?(?P<value><notes>)", owned=True
     ),
-    _attribute("editor", "编辑器", r"(用的?是?|<换成>|装了?)\s?(?P<value><editor>)", owned=True),
+    _attribute("editor", "编辑器", r"(用的?是?|<换成>|换|装了?)\s?(?P<value><editor>)", owned=True),
     _attribute("browser", "浏览器", r"(用的?是?|<换成>|换|是)\s?(?P<value><browser>)"),
     _attribute("music app", "音乐软件", r"(用的?是?|<换成>|换|是)\s?(?P<value><music>)"),
     _attribute("package manager", "包管理器", r"(用的?是?|<换成>|换|是)\s?(?P<value><packages>)"),
@@ -479,7 +503,7 @@ STATED: Final = (
     _attribute(
         "operating system",
         "操作系统",
-        r"(系统|电脑)[^，。]{0,6}?(是|用|<换成>|装)[^，。]{0,4}?(?P<value><os>)",
+        r"(系统|电脑|笔记本|台式机)[^，。]{0,6}?(是|用|<换成>|改?装)[^，。]{0,4}?(?P<value><os>)",
     ),
     _attribute("side job", "兼职", r"(?P<value>(兼职|兼差|副业|接私活)[^，。]+)"),
     _attribute("medication", "用药", r"(?P<value>(吃|服)[一二两三半\d]+(片|粒|颗|毫克)[^，。]+)"),

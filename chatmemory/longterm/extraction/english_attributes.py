@@ -83,6 +83,8 @@ VOCABULARY: Final[Vocabulary] = {
     "vehicle": "bus|train|tram|tube|metro|subway|bike|e-bike|bicycle|scooter|car|ferry|motorbike|motorcycle|moped|foot|carpool|u-bahn|s-bahn",
     "device": r"thinkpad|macbook(?: (?:air|pro))?|mac mini|imac|dell xps|xps|surface(?: pro)?|chromebook|framework|zenbook|iphone|ipad|pixel|galaxy|oneplus|xperia"
     r"|fairphone|kindle|laptop|desktop",
+    "handset": r"iphone|pixel(?! ?book)|galaxy(?! ?(?:tab|book))|oneplus|xperia|fairphone",
+    "tablet": r"ipad|kindle|galaxy tab|surface go",
     "plain": r"(?P<of>[\w-]+( [\w-]+)?)",
     "project": r"((the|our|my|all of|everything of( the)?) )?(?P<of>(?!(?:i|we|it|they|he|she|you|this|that|there|everything|who|which|what|store|db|data|database|backend|our|my|the|all|a|an|its|main"
     r"|old|new|project|service|app|company|laptop|machine)\b)[\w-]+(?:'s? [\w-]+| (?!is\b|are\b|was\b|runs?\b|uses?\b|sits?\b|stores?\b|lives?\b|has\b|depends?\b)[\w-]+){0,3}?)'?s?( (project|service|app|system|website|site|repo|codebase))?",
@@ -362,7 +364,25 @@ STATED: Final = (
     _attribute(
         "device",
         "device",
+        r"\b(?P<of>work|personal|private|company|office|gaming|home|old|second) (laptop|computer|pc|phone|tablet)\b.*?(?P<value><device>)",
+    ),
+    _attribute(
+        "device",
+        "device",
+        r"\b(on|my|arrived|bought|got|switched to|upgraded to|moved to|gave me|issued me|use|using|carry|own|have|phone's|laptop is|laptop's|phone is)\b,?( \w+){0,4}?,?( an?| the)? (?P<value>(<handset>)\b[^,.!]*)",
+        of="phone",
+    ),
+    _attribute(
+        "device",
+        "device",
+        r"\b(on|my|arrived|bought|got|switched to|upgraded to|moved to|gave me|issued me|use|using|carry|own|have|phone's|laptop is|laptop's|phone is)\b,?( \w+){0,4}?,?( an?| the)? (?P<value>(<tablet>)\b[^,.!]*)",
+        of="tablet",
+    ),
+    _attribute(
+        "device",
+        "device",
         r"\b(on|my|arrived|bought|got|switched to|upgraded to|moved to|gave me|issued me|use|using|carry|own|have|phone's|laptop is|laptop's|phone is)\b,?( \w+){0,4}?,?( an?| the)? (?P<value>(<device>)\b[^,.!]*)",
+        of="computer",
     ),
     _attribute(
         "bank",
