@@ -81,8 +81,10 @@ async def _life(
     now = START
 
     async def note() -> int:
-        pages = {view: await _page(witness, talk, view, None) for view in VIEWS}
-        found: dict[View, MessagePage] = {view: page for view, page in pages.items() if page is not None}
+        found: dict[View, MessagePage] = {}
+        for view in VIEWS:
+            if (page := await _page(witness, talk, view, None)) is not None:
+                found[view] = page
         read[found["model"].version] = (found, now)
         return found["model"].version
 
