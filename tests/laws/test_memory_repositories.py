@@ -35,7 +35,7 @@ from tests.thorough import rounds, thorough
 
 
 class Laws(MemoryRepositoryLaws):
-    examples = rounds(6, thorough=100)
+    examples = rounds(6, thorough=50)
 
 
 class TestInMemory(Laws):

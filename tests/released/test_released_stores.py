@@ -22,7 +22,7 @@ from tests.unit.postgres.beside import connected
 STORES: Final = Path(os.environ.get("RELEASED_STORES", Path(__file__).parent))
 EDITIONS: Final = ("0.5.0",)
 KILLS: Final = 3
-ROUNDS: Final = rounds(1, thorough=6)
+ROUNDS: Final = rounds(1, thorough=2)
 
 OPENS_IT: Final = (
     "import asyncio, sys; from chatmemory_layers import stacks; from chatmemory import ManagedRuntime;"

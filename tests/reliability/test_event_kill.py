@@ -18,7 +18,7 @@ from tests.reliability.store import chat_store
 from tests.reliability.turns import TURNS
 from tests.thorough import rounds
 
-KILLS = rounds(2, thorough=12)
+KILLS = rounds(2, thorough=6)
 LEAVING = {"forgotten", "expired"}
 
 

@@ -13,7 +13,7 @@ from tests.reliability.programs.fork_for_ever import MESSAGES, REMOVED, SHARED
 from tests.reliability.store import open_store
 from tests.thorough import rounds
 
-KILLS = rounds(2, thorough=12)
+KILLS = rounds(2, thorough=6)
 WHOLE = [f"{number}" for number in range(MESSAGES)]
 PARENT = (WHOLE, WHOLE[:-1], [])
 A = ([], WHOLE[:SHARED], [*WHOLE[:SHARED], "own"])
