@@ -99,7 +99,7 @@ def test_what_the_demo_leaves_in_a_folder_is_opened_by_the_command_that_it_print
             "what-if": "Morning Harbor",
         }
         kept = httpx.get(f"{server.url}memories").json()["memories"]
-        assert len(kept) == 24
+        assert len(kept) == 23
 
 
 def test_the_conversation_of_the_demo_is_a_long_one_with_tool_calls_in_two_languages() -> None:

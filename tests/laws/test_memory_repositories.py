@@ -11,6 +11,7 @@ from attrs import frozen
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import ANYBODY, READ, Granted, Principal, acting_as
 from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.events.event_log import EventLog, KeepsLog
 from chatmemory.laws import MemoryRepositoryLaws
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.settings.memory_settings import (
@@ -89,6 +90,12 @@ class AsTheirUser:
     """Asks *repository* for the user whose memories are asked for, who may read the conversations of nobody, as those of the laws are."""
 
     repository: MemoryRepository
+
+    @property
+    def log(self) -> EventLog:
+        """See ``KeepsLog``; what it tells is asked for by the laws as whoever they say."""
+        assert isinstance(self.repository, KeepsLog)
+        return self.repository.log
 
     def __getattr__(self, name: str) -> Callable[..., Effect[Any, Any]]:
         method = getattr(self.repository, name)
