@@ -88,7 +88,7 @@ def edit_dialog(page: Page) -> None:
 
 def forgotten(page: Page) -> None:
     """Forget a memory, and think better of it once it has been seen."""
-    page.get_by_role("button", name=re.compile("Forget|忘记")).first.click()
+    page.get_by_role("button", name=re.compile("^(Forget|忘记)$")).first.click()
 
 
 def details(page: Page) -> None:
