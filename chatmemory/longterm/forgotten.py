@@ -20,8 +20,8 @@ class Forgotten:
     """The names of memories that were forgotten, and the messages that they came from.
 
     A draft that has one of these names, or comes from one of these messages, is kept out unless it comes from a message
-    besides: what is said again, in a new message, is stored.  A draft that takes the place of a memory by its id or key is
-    somebody's wish, and is never kept out.
+    besides: what is said again, in a new message, is stored.  A draft that takes the place of a memory by its id or key, or
+    that is to be stored *again*, is somebody's wish, and is never kept out.
     """
 
     names: AbstractSet[MemoryName] = field(factory=frozenset[MemoryName])
@@ -37,7 +37,7 @@ class Forgotten:
 
     def keeps_out(self, draft: MemoryDraft) -> bool:
         """Return whether *draft* brings back what was forgotten, and nothing that was said since."""
-        if draft.replaces is not None or draft.replaces_key or not self.concerns(draft):
+        if draft.again or draft.replaces is not None or draft.replaces_key or not self.concerns(draft):
             return False
         return self.sources >= sources_of(draft)
 

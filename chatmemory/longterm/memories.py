@@ -25,7 +25,7 @@ DedupPolicy: TypeAlias = Literal["exact", "first_50_characters", "none"]
 """What makes a memory a duplicate of one that is true now in the same namespace.
 
 ``exact``: the same role, key, value and content.  ``first_50_characters``: the same session, role and first 50
-characters of the content (spec 001, D3).  ``none``: nothing does.
+characters of the content (spec 001, D3).  ``none``: nothing does, and what was forgotten is stored again.
 """
 
 AttributePolicy: TypeAlias = Literal["given", "read"]

@@ -117,6 +117,7 @@ class MemoryDrafts:
             attribute=memory.attribute,
             terms=_terms(memory),
             dedup_key=dedup_key(memory, dedup),
+            again=dedup == "none",
             space=None if placed is None else placed.space,
             vector=None if placed is None else placed.vector,
         )

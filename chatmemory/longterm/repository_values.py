@@ -36,6 +36,7 @@ class MemoryDraft(MemoryFacts):
         vector: the vector of the memory; None when there is no space.
         replaces: the id of the memory that this one replaces; None: it replaces none.
         replaces_key: replace every memory of exactly this namespace (user and app) and key.
+        again: store it also when it was forgotten: somebody wants it back.
     """
 
     terms: str
@@ -44,6 +45,7 @@ class MemoryDraft(MemoryFacts):
     vector: Vector | None = field(default=None, eq=False, repr=False)
     replaces: str | None = None
     replaces_key: bool = False
+    again: bool = False
 
     def stored(self) -> Memory:
         """Return the memory that this draft becomes when it is stored."""

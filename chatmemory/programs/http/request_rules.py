@@ -7,7 +7,15 @@ from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.longterm.memory_rules import MAX_CONTAINED_CHARACTERS
 from chatmemory.programs.http.operation import InApp
 from chatmemory.programs.http.operations.conversations import ConversationList, ForkConversation
-from chatmemory.programs.http.operations.memories import ForgetWhere, MemoryList, Question, Said, Shown, Turn
+from chatmemory.programs.http.operations.memories import (
+    ForgetWhere,
+    MemoryList,
+    Question,
+    Restoring,
+    Said,
+    Shown,
+    Turn,
+)
 from chatmemory.programs.http.operations.past_chats import PastConversationList
 from chatmemory.programs.http.operations.values import NewValue, ValueAt, ValueList
 from chatmemory.programs.operations.audit import AuditList
@@ -52,6 +60,7 @@ RULES_OF_REQUESTS: Final = {
     (Question, "query"): _TEXT,
     (Question, "tags"): TAGS,
     (Shown, "memory_ids"): {"items": {"type": "string", **AN_ID}},
+    (Restoring, "instead_of"): AN_ID,
     (Shown, "session_id"): AN_ID,
     (Shown, "query"): _TEXT,
     (Turn, "session_id"): AN_ID,

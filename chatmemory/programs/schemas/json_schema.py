@@ -154,6 +154,7 @@ RULES: Final[Rules] = {
     (NewMemory, "id"): AN_ID,
     (NewMemory, "content"): _MEMORY_TEXT,
     (NewMemory, "key"): AN_ID,
+    (NewMemory, "attribute"): AN_ID,
     (NewMemory, "session_id"): AN_ID,
     (NewMemory, "confidence"): _CONFIDENCE,
     (NewMemory, "tags"): TAGS,
