@@ -151,7 +151,7 @@ async def test_what_a_client_gives_up_ends_and_others_are_answered(caplog: pytes
             await index.has_begun.wait()
             group.cancel_scope.cancel()
         await index.has_ended.wait()
-        assert len((await client.list_tools()).tools) == 7
+        assert len((await client.list_tools()).tools) == 8
     assert "index_paths: cancelled" in caplog.text
 
 
