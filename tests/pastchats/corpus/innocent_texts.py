@@ -27,10 +27,10 @@ etag: W/"{h32}"
 The tree hash of the build is {h64}, and the key of the cache starts with it.
 SHA256:{b43} mei@laptop (ED25519)
 Fingerprint: {h2}:{h2}:{h2}:{h2}:{h2}:{h2}:{h2}:{h2}
-files.pythonhosted.org/packages/{h2}/{h2}/{h60}/attrs-25.1.0-py3-none-any.whl
+files.packages.example/packages/{h2}/{h2}/{h60}/attrs-25.1.0-py3-none-any.whl
 cache hit for key deps-linux-{h64}
 checksum = "{h64}"
-"resolved": "https://registry.npmjs.org/left-pad/-/left-pad-1.3.0.tgz#{h40}"
+"resolved": "https://registry.packages.example/left-pad/-/left-pad-1.3.0.tgz#{h40}"
 bafybeig{l52}
 0x{h40} is the address of the contract, 0x{h64} the transaction
 # ids

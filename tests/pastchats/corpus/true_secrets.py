@@ -211,7 +211,7 @@ PLACED: Final = (
     ("token", "access_token=|{a40}|&expires_in=3600"),
     ("token", '"refreshToken": "|{w64}|"'),
     ("token", "GITLAB_TOKEN: |{a26}|"),
-    ("token", "//registry.npmjs.org/:_authToken=|{uuid}|"),
+    ("token", "//registry.packages.example/:_authToken=|{uuid}|"),
     ("encryption", "ENCRYPTION_KEY=|{h64}|"),
     ("encryption", "my encryption key: |{b43}8=|"),
     ("cookie", "Cookie: theme=dark; session=|{w120}|; lang=zh"),
