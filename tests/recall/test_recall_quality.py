@@ -1,7 +1,6 @@
 """Recall answers as many questions as it did when its parts were chosen, in Chinese as in English, with what ships."""
 
 from collections.abc import Sequence
-from statistics import fmean
 from typing import Literal
 
 import pytest
@@ -30,15 +29,14 @@ async def found(
         return (await runtime.run(search_all(memories, asked, limit=CANDIDATES))).unwrap()
 
 
-# Measured, less the answers to two questions: 4 % of the Chinese ones, 7 % of the English ones.  Memories of both languages
-# lie in one store, and those in Chinese may stand before the English answer.
+# Measured, less the answers to two questions: 4 % of the Chinese ones, 7 % of the English ones.
 @pytest.mark.parametrize(
     ("language", "with_keys", "at_1", "at_5"),
     [
-        ("zh", True, 0.77, 0.93),
-        ("zh", False, 0.75, 0.87),
-        ("en", True, 0.61, 0.82),
-        ("en", False, 0.39, 0.68),
+        ("zh", True, 0.73, 0.91),
+        ("zh", False, 0.68, 0.83),
+        ("en", True, 0.71, 0.82),
+        ("en", False, 0.50, 0.71),
     ],
 )
 async def test_questions_in_other_words_find_their_memories(
@@ -49,23 +47,9 @@ async def test_questions_in_other_words_find_their_memories(
     assert measured.at_5 >= at_5
 
 
-# Measured 3.0 and 2.0 of five places: what is above the threshold is not yet about the question.
 @pytest.mark.parametrize("language", ["zh", "en"])
 async def test_idle_questions_bring_up_little(language: Language) -> None:
-    assert idle_hits(await found(language, static), SETTINGS) <= 3.2
-
-
-# Measured .93 and .93.
-@pytest.mark.parametrize("language", ["zh", "en"])
-async def test_idle_questions_are_less_alike_to_what_they_bring_up(language: Language) -> None:
-    searched = await found(language, static)
-    answered = [nearest(one) for one in searched if one.question.answers]
-    idle = [nearest(one) for one in searched if not one.question.answers]
-    assert fmean(one > other for one in answered for other in idle) >= 0.9
-
-
-def nearest(one: Searched) -> float:
-    return max(candidate.similarity or 0.0 for candidate in one.candidates.found)
+    assert idle_hits(await found(language, static), SETTINGS) <= 2.5
 
 
 async def test_without_an_embedder_chinese_questions_find_their_memories_by_words() -> None:
