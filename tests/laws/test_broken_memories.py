@@ -182,7 +182,7 @@ def test_a_broken_repository_is_caught_by_a_program(kind: type[BrokenMemory], la
 class TestASoundRepositoryBehindTheSameWrapper(MemoryRepositoryLaws):
     """The control: what is caught above is the fault, not the wrapper."""
 
-    examples = rounds(12, thorough=40)
+    examples = rounds(12, thorough=100)
 
     @pytest.fixture(autouse=True)
     def unbroken(self) -> None:

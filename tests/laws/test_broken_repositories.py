@@ -170,7 +170,7 @@ def test_a_repository_that_swallows_driver_errors_is_caught_by_l20(tmp_path: Pat
 class TestASoundRepositoryBehindTheSameWrapper(MessageRepositoryLaws):
     """The control: what is caught above is the fault, not the wrapper."""
 
-    examples = rounds(12, thorough=40)
+    examples = rounds(12, thorough=100)
 
     @pytest.fixture(autouse=True)
     def unbroken(self) -> None:

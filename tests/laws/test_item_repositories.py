@@ -25,7 +25,7 @@ from tests.thorough import rounds, thorough
 
 
 class Laws(ItemRepositoryLaws):
-    examples = rounds(6, thorough=50)
+    examples = rounds(6, thorough=100)
 
 
 class TestInMemory(Laws):

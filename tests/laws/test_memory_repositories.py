@@ -36,7 +36,7 @@ from tests.thorough import rounds, thorough
 
 
 class Laws(MemoryRepositoryLaws):
-    examples = rounds(6, thorough=50)
+    examples = rounds(6, thorough=100)
 
 
 class TestInMemory(Laws):

@@ -25,7 +25,7 @@ from tests.thorough import rounds
 
 
 class Laws(MessageRepositoryLaws):
-    examples = rounds(6, thorough=50)
+    examples = rounds(6, thorough=100)
 
 
 class TestInMemory(Laws):

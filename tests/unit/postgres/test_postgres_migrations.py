@@ -18,7 +18,7 @@ from tests.unit.postgres.beside import connected, open_and_be_killed
 from tests.unit.postgres.said import batch, stored_ids
 
 TABLES_AFTER_STEPS = (6, 11, 13, 13, 14, 14, 14)
-KILLS = rounds(3, thorough=8)
+KILLS = rounds(3, thorough=20)
 SCHEMA = Path(__file__).parents[3] / "schemas" / "postgres.sql"
 
 COLUMNS = """

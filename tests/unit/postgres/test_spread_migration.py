@@ -29,7 +29,7 @@ from tests.unit.postgres.beside import connected, open_and_be_killed
 
 FORMER: Final = 5  # the last step of the released schema
 STEP: Final = 7  # which spreads the keys
-KILLS: Final = rounds(3, thorough=8)
+KILLS: Final = rounds(3, thorough=20)
 ADA, HONG = Namespace("ada"), Namespace("小红 \\ '")
 SPACE = EmbeddingSpace("模型", 3)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
