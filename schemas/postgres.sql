@@ -444,3 +444,22 @@ CREATE TABLE conversation_branch (
     shared_seq      BIGINT NOT NULL,
     PRIMARY KEY (conversation_id, branch_key)
 );
+DO $$
+DECLARE
+    made RECORD;
+    held RECORD;
+BEGIN
+    FOR made IN SELECT * FROM (VALUES
+        ('conversation', 'conversation_branch')
+    ) AS pair (model, name) LOOP
+        FOR held IN SELECT grantee, privilege_type FROM pg_class CROSS JOIN aclexplode(relacl)
+            WHERE oid = made.model::regclass AND grantee <> relowner LOOP
+            EXECUTE format('GRANT %s ON %I TO %s', held.privilege_type, made.name,
+                CASE held.grantee WHEN 0 THEN 'PUBLIC' ELSE held.grantee::regrole::text END);
+        END LOOP;
+        IF (SELECT relrowsecurity FROM pg_class WHERE oid = made.model::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name);
+        END IF;
+    END LOOP;
+END
+$$;

@@ -10,7 +10,7 @@ from chatmemory.effect import EffectFailed
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine import migrations
 from chatmemory_layers.postgres.engine.database import open_database
-from chatmemory_layers.postgres.engine.migrations import MIGRATIONS, Migration
+from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS, Migration
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.thorough import rounds

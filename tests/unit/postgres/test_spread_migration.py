@@ -10,18 +10,22 @@ from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.conversation.message_repository import Fork, PageQuery
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemSearch
+from chatmemory.laws.kit.samples import START, batch, said
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.memories import Duplicate, Memory, Stored
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine import migrations
 from chatmemory_layers.postgres.engine.database import Database, open_database
-from chatmemory_layers.postgres.engine.migrations import MIGRATIONS, Migration, migrate
+from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS, Migration
+from chatmemory_layers.postgres.engine.migrations import migrate
 from chatmemory_layers.postgres.engine.row_security import GUARDED, OF_THE_LOG
 from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.sql.item_columns import to_text
 from tests.guarded_store import guarded_store
 from tests.thorough import rounds
@@ -238,6 +242,14 @@ async def test_a_guarded_store_stays_guarded_and_whole(monkeypatch: pytest.Monke
             with acting_as(Principal(name="ada", namespace=ADA, granted=(Granted(ADA),))):
                 assert len(await ids(memories, ADA)) == 39
                 assert await ids(memories, HONG) == []
+                # The role that serves may use the tables of later steps, too.
+                messages = PostgresMessageRepository(database)
+                await messages.append(batch("trip", said("m1"))).or_raise()
+                await messages.fork(Fork("trip", "what if", None, START)).or_raise()
+                assert await messages.clear("trip", now=START).or_raise() is not None
+                kept = await messages.page(PageQuery("what if", "full")).or_raise()
+                assert kept is not None
+                assert [one.id for one in kept.messages] == ["m1"]
             await look_at(database)
 
 
