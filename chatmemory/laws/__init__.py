@@ -14,7 +14,8 @@
 
 Run pytest on it.  Each test is named after its law; a law that is broken is named in the failure, with what was found
 and what should have been.  The laws use conversations and users of their own and can run on a store that holds others.
-A repository that keeps nothing says ``is_durable = False``; one that needs a fixture sets ``self.repository`` in it.
+A repository that keeps nothing says ``is_durable = False``, one without a log of events ``keeps_log = False``; one that
+needs a fixture sets ``self.repository`` in it.
 
 Of messages: L1 append, L2 atomic batch, L3 isolation, L4 clear, L5 reopen, L6 cancel, L7 race, L10 window, L11 empty,
 L12 retry, L14 coverage, L20 errors, L21 equivalence, L24 remove, L25 counts; W1 outbox, W2 lease, W3 settle,

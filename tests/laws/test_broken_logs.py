@@ -68,6 +68,10 @@ class TellsWhatWasSaid(Broken):
         return appended
 
 
+class HasNoLog(Broken):
+    log = None
+
+
 class OtherLog:
     def __init__(self, inner: InMemoryEventLog) -> None:
         self.inner = inner
@@ -171,6 +175,7 @@ class SweepsWithoutATrace(BrokenItems):
 
 
 CAUGHT = [
+    (HasNoLog, "test_n1_event", "N1 event"),
     (LogsNoSummaries, "test_n1_event", "N1 event"),
     (LogsEachMessage, "test_n1_event", "N1 event"),
     (TellsWhatWasSaid, "test_n1_event", "N1 event"),

@@ -28,6 +28,7 @@ from tests.laws.broken_memories import (
     PromotesInSilence,
     ServesTheForgottenFromACache,
 )
+from tests.laws.broken_past import HidesWhatWasForgotten, LeavesTheSuccessorTrue, NeverUnpins
 from tests.laws.test_long_term_memories import PROMOTING
 
 # A law that is broken half-way has made questions that it no longer asks.
@@ -111,6 +112,10 @@ CAUGHT_REPOSITORIES = [
     (ListsEveryType, "test_l17_hits", "L17 hits"),
     (ListsNoSessions, "test_l17_hits", "L17 hits"),
     (ServesTheForgottenFromACache, "test_l23_forget", "L23 forget"),
+    (LeavesTheSuccessorTrue, "test_u1_undo", "U1 undo"),
+    (NeverUnpins, "test_u1_undo", "U1 undo"),
+    (LeavesTheSuccessorTrue, "test_u1_undo_of_values", "U1 undo"),
+    (HidesWhatWasForgotten, "test_u2_no_undo", "U2 no undo"),
 ]
 
 

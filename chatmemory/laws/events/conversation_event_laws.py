@@ -21,7 +21,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
     async def test_n1_event(self) -> None:
         """N1 event: each change leaves one event with the version that it made, whoever acts, and no word of what was said."""
         async with self.open() as witness:
-            log = await follower(witness, witness.repository)
+            log = await follower(self, witness, witness.repository)
             talk = witness.named("会议")
             drafts = (said("1", "geheim"), said("2", timestamp=INSTANTS[1]), said("3"))
             await witness.get(witness.repository.append(batch(talk, *drafts[:2])))
@@ -54,7 +54,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
     async def test_n2_no_event(self) -> None:
         """N2 no event: what changes nothing and what is refused leaves no event, nor does a read."""
         async with self.open() as witness:
-            log = await follower(witness, witness.repository)
+            log = await follower(self, witness, witness.repository)
             talk = witness.named("a")
             await witness.get(witness.repository.append(batch(talk, said("1"))))
             for refused in (
@@ -73,7 +73,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
     async def test_n3_changes(self) -> None:
         """N3 changes: who follows the log meets each event once, those of a conversation in order, whoever writes meanwhile."""
         async with self.open() as witness:
-            log = await follower(witness, witness.repository, page=3)
+            log = await follower(self, witness, witness.repository, page=3)
             writers = [partial(_write, witness, f"{number}") for number in range(WRITERS)]
 
             async def follow() -> None:
@@ -81,7 +81,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
                     await log.read_all(len(log.events) + 1)
 
             await race(writers, meanwhile=follow)
-            again = await follower(witness, witness.repository, page=3)
+            again = await follower(self, witness, witness.repository, page=3)
             again.cursor = log.cursor
             await again.read_all(WRITERS * ROUNDS - len(log.events))
             met = [(event.target, event.version) for event in (*log.events, *again.events)]
@@ -100,7 +100,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
     async def test_n4_seen(self) -> None:
         """N4 seen: who may not read a conversation is not told what happened to it."""
         async with self.open() as witness:
-            log = await follower(witness, witness.repository)
+            log = await follower(self, witness, witness.repository)
             hers, his = Namespace(witness.named("ada")), Namespace(witness.named("bob"))
             ada = Principal(name="ada", namespace=hers, granted=(Granted(hers),))
             bob = Principal(

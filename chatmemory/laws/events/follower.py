@@ -10,7 +10,8 @@ from chatmemory.access.principal import ANYBODY, acting_as
 from chatmemory.events.event import Event, EventAction
 from chatmemory.events.event_log import EventLog
 from chatmemory.laws.kit.asking import Asker
-from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.law import LawBrokenError, expect
+from chatmemory.laws.kit.under_test import UnderTest
 
 PAUSE_SECONDS: Final = 0.02
 
@@ -79,16 +80,20 @@ class Follower:
         ]
 
 
-async def follower(asker: Asker, repository: object, *, page: int = 50) -> Follower:
-    """Return a follower of the log that *repository* keeps; a law about a repository that keeps none is skipped.
+async def follower(laws: UnderTest, asker: Asker, repository: object, *, page: int = 50) -> Follower:
+    """Return a follower of the log that *repository* keeps.
 
     Args:
+        laws: what tests it; it skips a law when it says that no log is kept.
         asker: whose things the law is about; it has changed nothing yet.
         repository: what is tested.
         page: how many events it reads at once.
     """
+    if not laws.keeps_log:
+        pytest.skip("keeps_log is False: nothing is promised of events")
     log: EventLog | None = getattr(repository, "log", None)
     if log is None:
-        pytest.skip(f"{type(repository).__name__} keeps no log: it has no attribute of that name")
+        msg = f"{type(repository).__name__} has no log: give it one, or say keeps_log = False"
+        raise LawBrokenError(msg)
     with acting_as(ANYBODY):
         return Follower(log, asker, await asker.get(log.end()), page)

@@ -16,7 +16,7 @@ class ItemEventLaws(ItemRepositoryUnderTest):
     async def test_n1_event(self) -> None:
         """N1 event: each put, removal and end of an item leaves one event, and no word of its value."""
         async with self.open() as witness:
-            log = await follower(witness, witness.repository)
+            log = await follower(self, witness, witness.repository)
             names = [
                 witness.name(key, labels) for key, labels in (("一", ("a",)), ("a.b", ("a", "b")), ("", ()))
             ]

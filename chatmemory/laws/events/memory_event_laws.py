@@ -22,7 +22,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
     async def test_n1_event(self) -> None:
         """N1 event: each change of each memory leaves one event, whoever acts, with its evidence and no word of it."""
         async with self.open() as witness:
-            log = await follower(witness, witness.repository)
+            log = await follower(self, witness, witness.repository)
             user = witness.user()
             a, b, c, d = (witness.named(name) for name in "abcd")
             said = {"provenance": Provenance(("m1", "m2")), "session_id": "会议"}
@@ -76,7 +76,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
     async def test_n2_no_event(self) -> None:
         """N2 no event: what changes nothing and what is refused leaves no event, nor does a read or a use."""
         async with self.open() as witness:
-            log = await follower(witness, witness.repository)
+            log = await follower(self, witness, witness.repository)
             user, a = witness.user(), witness.named("a")
             await witness.store(remembered(a, namespace=user, dedup_key=dedup_key("1")))
             for refused in (
@@ -102,7 +102,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
     async def test_n4_seen(self) -> None:
         """N4 seen: who may not see a memory is not told what happened to it."""
         async with self.open() as witness:
-            log = await follower(witness, witness.repository)
+            log = await follower(self, witness, witness.repository)
             hers, his = witness.user("ada"), witness.user("bob")
             for owner in (hers, Namespace(hers.user, "工作"), his):
                 await witness.store(

@@ -17,7 +17,7 @@ class TombstoneLaws(MemoryRepositoryUnderTest):
     async def test_n5_tombstone(self) -> None:
         """N5 tombstone: what was forgotten comes back neither by its id nor from its messages; said again it does."""
         async with self.open() as witness:
-            log = await follower(witness, witness.repository)
+            log = await follower(self, witness, witness.repository)
             user, stranger = witness.user("a"), witness.user("b")
             a, b, c, d, e = (witness.named(name) for name in "abcde")
             draft = remembered(a, namespace=user, session_id="会议", provenance=Provenance(("1", "2")))

@@ -18,6 +18,7 @@ class UnderTest:
 
     Attributes:
         is_durable: whether what it keeps outlives its release.  The laws about that are skipped otherwise.
+        keeps_log: whether it has a ``log`` of events.  The laws about events are skipped otherwise.
         event_loop: what the cases run on.
         examples: how many programs the equivalence law tries.
         steps: operations in each of them.
@@ -27,6 +28,7 @@ class UnderTest:
     """
 
     is_durable: bool = True
+    keeps_log: bool = True
     event_loop: EventLoop = "asyncio"
     examples: int = 60
     steps: int = 20

@@ -38,6 +38,7 @@ from own_parts.parts import OfficeClock, clock, skills, strategy
 
 class TestFolderRepository(MessageRepositoryLaws):
     examples = 20
+    keeps_log = False
 
     @pytest.fixture(autouse=True)
     def in_a_folder(self, tmp_path: Path) -> None:

@@ -1,0 +1,38 @@
+"""Repositories of memories that get the past wrong: what an undo asks of them."""
+
+from datetime import datetime
+from typing import Any
+
+from attrs import evolve
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Effect
+from chatmemory.longterm.memories import Memory
+from chatmemory.longterm.memory_history import MemoryHistory
+from tests.laws.broken_memories import BrokenMemory
+
+
+class LeavesTheSuccessorTrue(BrokenMemory):
+    def restore(
+        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
+    ) -> Effect[Memory, Any]:
+        del instead_of
+        return self.inner.restore(namespace, memory_id, now=now)
+
+
+class NeverUnpins(BrokenMemory):
+    def mark(self, namespace: Namespace, memory_id: str, **marks: Any) -> Effect[Memory | None, Any]:
+        if marks.get("pinned") is False:
+            return self.inner.get(namespace, memory_id)
+        return self.inner.mark(namespace, memory_id, **marks)
+
+
+class HidesWhatWasForgotten(BrokenMemory):
+    """Its history of a forgotten memory is that of one that never was."""
+
+    def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, Any]:
+        def hidden(told: MemoryHistory) -> MemoryHistory:
+            is_gone = any(event.action == "forgotten" for event in told.events)
+            return evolve(told, events=()) if is_gone else told
+
+        return self.inner.history(namespace, memory_id).map(hidden)
