@@ -55,6 +55,9 @@ class LongTermMemory(Protocol):
         ``restore`` undoes it.  What is pinned, what was put by its key, and what a tool, an assistant or a file said is never
         ended in this way, and ends nothing.  Attributes with several values, such as ``pet``, end nothing either.
 
+        What was forgotten, by its id or by all the messages that it comes from, is skipped: neither an import nor a replay
+        brings it back.  With the *dedup* ``none`` it is stored.
+
         Args:
             namespace: the namespace to write to.
             memories: what to store, in order.

@@ -14,7 +14,7 @@ from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import rule_extractor
 from chatmemory.longterm.extraction.proposals import MemoryUpdate, StatedFact
 from chatmemory.longterm.long_term_memory_live import long_term_memory
-from chatmemory.longterm.memories import MemoryRole, NewMemory, Provenance, Retired, Stored
+from chatmemory.longterm.memories import MemoryRole, NewMemory, Provenance, Retired, Skipped, Stored
 from chatmemory.longterm.recall.recall_ranking import recall_ranker
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers.configuration import settings_given
@@ -163,3 +163,15 @@ async def test_what_a_model_found_ends_what_the_rules_read_in_it(
     (stored,) = (await memory.auto_save(ALICE, "x", update=update).or_raise()).outcomes
     assert isinstance(stored, Stored)
     assert stored.retired == (Retired(first.id, "residence"),)
+
+
+async def test_what_was_forgotten_comes_back_for_whoever_asks_for_no_comparison_alone(
+    memory: LongTermMemory,
+) -> None:
+    tea = NewMemory("I drink green tea", "tea", session_id="s", provenance=Provenance(("m1",)))
+    for _ in range(2):
+        report = await memory.remember(ALICE, [tea], dedup="none").or_raise()
+        assert report.stored == ("tea",)
+        await memory.forget(ALICE, "tea").or_raise()
+        assert (await memory.remember(ALICE, [tea]).or_raise()).outcomes == (Skipped("forgotten"),)
+        assert await true_now(memory) == []

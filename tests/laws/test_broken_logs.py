@@ -19,7 +19,7 @@ from chatmemory.laws import ItemRepositoryLaws, LawBrokenError, MemoryRepository
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
-from chatmemory.longterm.repository_values import Forgetting
+from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository
@@ -150,6 +150,11 @@ class TakesBackByMessage(BrokenMemory):
         return receipt
 
 
+class NeverLiftsATombstone(BrokenMemory):
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Any, Any]:
+        return self.inner.store(tuple(evolve(draft, again=False) for draft in drafts))
+
+
 class KeepsWhatWasForgotten(BrokenMemory):
     """The table of earlier contents knows nothing of forgetting."""
 
@@ -187,6 +192,7 @@ CAUGHT = [
     (TellsOtherUsers, "test_n4_seen", "N4 seen"),
     (TakesBackWhatWasForgotten, "test_n5_tombstone", "N5 tombstone"),
     (TakesBackByMessage, "test_n5_tombstone", "N5 tombstone"),
+    (NeverLiftsATombstone, "test_n5_tombstone_lifted", "N5 tombstone"),
     (KeepsWhatWasForgotten, "test_n6_history", "N6 history"),
     (SweepsWithoutATrace, "test_n1_event", "N1 event"),
 ]

@@ -142,6 +142,7 @@ CAUGHT_BY_PROGRAMS = [
     (ListsWhateverItContains, "L10 window"),
     (ReportsDuplicatesAsStored, "L13 dedup"),
     pytest.param(CountsRepeatedUses, "L17 access", marks=thorough),
+    (ForgetsByPrefix, "L23 forget"),
     (ExpiresWhatIsPinned, "L23 forget"),
     (DeletesWhatIsSuperseded, "T1 truth"),
     (CorrectsWithoutAsking, "T3 correct"),

@@ -56,6 +56,17 @@ class TombstoneLaws(MemoryRepositoryUnderTest):
             )
 
     @law
+    async def test_n5_tombstone_lifted(self) -> None:
+        """N5 tombstone: what somebody asks to be stored again is stored, as often as it was forgotten."""
+        async with self.open() as witness:
+            user, a = witness.user(), witness.named("a")
+            draft = remembered(a, namespace=user, session_id="会议", provenance=Provenance(("1",)))
+            for _ in range(2):
+                expect(await witness.store(evolve(draft, again=True)), (Stored(a),), "what becomes of it")
+                await witness.get(witness.repository.forget(Forgetting(user, memory_id=a)))
+                expect(await witness.store(draft), (Skipped("forgotten"),), "what becomes of a replay")
+
+    @law
     async def test_n5_tombstone_of_a_batch(self) -> None:
         """N5 tombstone: of a batch, what was forgotten is skipped, and the rest is stored; what expired may come back."""
         async with self.open() as witness:

@@ -59,6 +59,7 @@ class WritingRules(MemorySideBySide):
         replaces=st.none() | which,
         replaces_key=st.booleans(),
         is_now=st.booleans(),
+        again=st.booleans(),
     )
     def store(
         self,
@@ -67,10 +68,16 @@ class WritingRules(MemorySideBySide):
         replaces: int | None,
         replaces_key: bool,
         is_now: bool,
+        again: bool,
     ) -> None:
-        """Store new memories; the last of them perhaps in the place of others, or of one that is not there."""
+        """Store new memories; the last of them perhaps in the place of others, or of one that is not there.
+
+        Perhaps *again*, whatever was forgotten.
+        """
         now, namespace = self._later(), self._reading(reader, replaces or 0)
-        new = [self._named(draft, namespace, index) for index, draft in enumerate(drafts)]
+        new = [
+            evolve(self._named(draft, namespace, index), again=again) for index, draft in enumerate(drafts)
+        ]
         if is_now:
             new = [evolve(draft, created_at=now) for draft in new]
         if replaces is not None:
